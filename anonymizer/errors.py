@@ -14,7 +14,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, said so that it can be mended."""
+    """One thing that is wrong, described so that the user can correct it."""
 
     path: str
     """Where: a path in the policy (`columns.age.role`), an option, or a file."""
@@ -33,16 +33,16 @@ class Problem:
 
 
 def no_file(path: str | Path) -> str:
-    """What is wrong with a path that is no file, named as it was given."""
+    """The message for a path that is not a file; names the path as given."""
     if is_waited_for(Path(path)):
         return f"{path} is a named pipe, not a file"
     return f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
 
 
 def is_waited_for(path: Path) -> bool:
-    """Whether a path is a named pipe, which would be waited for if nobody writes to it.
+    """Whether a path is a named pipe, on which reading would block if nobody writes to it.
 
-    Those of the shell, as of `<(...)`, have a writer.
+    Pipes of the shell, as in `<(...)`, have a writer and do not count.
     """
     return path.is_fifo() and path.parts[:2] not in (("/", "dev"), ("/", "proc"))
 
@@ -57,7 +57,7 @@ class AnonymizerError(Exception):
         super().__init__("\n".join(map(str, self.problems)))
 
     def reword(self, change: Callable[[Problem], Problem]) -> None:
-        """Say its problems in other words, those of the caller."""
+        """Replace its problems by `change`, so that the caller can reword them."""
         self.problems = tuple(map(change, self.problems))
         self.args = ("\n".join(map(str, self.problems)),)
 
@@ -65,12 +65,12 @@ class AnonymizerError(Exception):
     def at(
         cls, path: str, message: str, allowed: str | None = None, hint: str | None = None
     ) -> Self:
-        """The error of one problem."""
+        """The error for a single problem."""
         return cls(Problem(path, message, allowed, hint))
 
     @classmethod
     def refuse(cls, problems: Iterable[Problem]) -> None:
-        """Raise it with all of these problems, if there are any."""
+        """Raise the error with all of these problems, if there are any."""
         found = tuple(problems)
         if found:
             raise cls(found)
@@ -81,7 +81,7 @@ class PolicyError(AnonymizerError):
 
 
 class PolicyFormError(PolicyError):
-    """A name or a value in the policy is none that its form has, whatever the data are (2)."""
+    """The policy has a name or value that its schema does not allow, whatever the data are (2)."""
 
 
 class SourceError(AnonymizerError):
@@ -97,11 +97,11 @@ class EngineError(AnonymizerError):
 
 
 class TargetError(AnonymizerError):
-    """The place to publish cannot be used: locked, read-only, not ours (2)."""
+    """The target cannot be used: locked, read-only, or not created by this tool (2)."""
 
 
 class GuaranteeError(AnonymizerError):
-    """It ran, but a guarantee, bound or limit does not hold; nothing was published (1)."""
+    """The run completed, but a guarantee, bound or limit fails; nothing was published (1)."""
 
     exit_code = 1
 
@@ -115,6 +115,6 @@ class TemplateError(RuntimeError):
 
 
 class RegistryError(AnonymizerError):
-    """A bug in the tool: nothing handles something that a policy can require (70)."""
+    """A defect of the tool: something that a policy can require is not handled (70)."""
 
     exit_code = 70

@@ -1,1 +1,1 @@
-"""One module per algorithm: each compiles a policy and a profile to a plan, offline."""
+"""One package per algorithm: each compiles a policy and a profile to a plan, without a database."""

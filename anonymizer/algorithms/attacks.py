@@ -1,6 +1,6 @@
 """Known attacks on the releases of some algorithms, as certificates describe them.
 
-`verify` compares them with those in the manifest: in other words, no older release would hold.
+`verify` compares them with those in the manifest: if the wording changes, older releases fail.
 """
 
 COMPOSITION = (

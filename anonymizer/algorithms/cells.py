@@ -1,4 +1,4 @@
-"""From classes of units to published cells: intervals, hierarchy nodes, value sets."""
+"""Turns classes of units into published cells: intervals, hierarchy nodes, value sets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Mode = Literal["text", "typed"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One attribute's columns and tables while its cells are made."""
+    """Names of the columns and tables that are used to make one attribute's cells."""
 
     attribute: Attribute
 
@@ -51,9 +51,9 @@ class Cell:
 
     @property
     def as_bits(self) -> bool:
-        """Whether its sets fit one integer, a bit per code.
+        """Whether its sets fit in one integer, one bit per code.
 
-        Classes share sets: the text of each is then made once, not once per class.
+        Classes share sets: the text of each is then made only once.
         """
         return self.shape == "set" and self.attribute.distinct <= WORD_BITS - 1
 
@@ -94,12 +94,12 @@ class Cell:
 
     @property
     def chosen(self) -> Sql:
-        """Alias of its sets or labels."""
+        """Alias of the table of its sets or labels."""
         return self._named("chosen")
 
     @property
     def out(self) -> Sql:
-        """Its cell in the table of cells."""
+        """Name of its column in the table of cells."""
         return self._named("cell")
 
     @property
@@ -116,7 +116,7 @@ class Cell:
 
 
 def text_cell(cell: Cell) -> Sql:
-    """The text of a class's cell, by the grammar of published cells."""
+    """The text of a class's cell, in the grammar of published cells."""
     nullable = f"case when b.{cell.null} then ' or NULL' else '' end"
     single = f"b.{cell.lo} = b.{cell.hi}"
     if cell.shape == "range":
@@ -192,7 +192,7 @@ def cell_steps(
 
 
 def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
-    """Steps that write `cells`: parts side by side where there are very many attributes."""
+    """Steps that write `cells`, in parts that are joined if there are very many attributes."""
     parts = in_parts(made, "cells_part")
     names: list[Sql] = []
     for number, (table, cells) in enumerate(parts or ((CELLS, made),), 1):

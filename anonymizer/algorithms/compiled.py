@@ -19,11 +19,11 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Plan, Row, Stage, Step
 
 STAGED = work("staged")
-"""Where a release goes whose target is only known at the run."""
+"""Placeholder for a release whose target is only known at run time."""
 
 
 def staged_values(number: int) -> Table:
-    """Placeholder for a further table of a release, whose target is only known at the run."""
+    """Placeholder for a further table of a release, whose target is only known at run time."""
     return work(f"staged_values_{number}")
 
 
@@ -40,7 +40,7 @@ class RowWriter(Protocol):
 
 
 class Separated(Protocol):
-    """Makes the statement that writes a sensitive column into a table of its own."""
+    """Makes the statement that writes a sensitive column to a separate table."""
 
     @property
     def table(self) -> str:
@@ -55,13 +55,13 @@ class Assembly:
     """The statement that joins everything into the published rows."""
 
     columns: tuple[tuple[str, Sql], ...]
-    """Published name and expression, in order."""
+    """Published names and expressions, in order."""
     keys: tuple[Sql, ...]
     buckets: tuple[Any, ...] = ()
     order: Sql = BY_DRAW
     persons: Table | None = None
     by_key: bool = False
-    """Whether members are listed by the keys of units, and the units are gone."""
+    """Whether members are listed by the keys of units, without a table of units."""
 
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
@@ -89,18 +89,18 @@ class Assembly:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An entry of the manifest besides the measures: counts and levels, no values."""
+    """An additional entry of the manifest: counts and levels, no values."""
 
     name: str
     """Its name in the manifest."""
     query: Step
     tell: Callable[[list[Row]], Any]
-    """From the query's rows to what the manifest holds."""
+    """Converts the query's rows to the value in the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A policy compiled for one table: what runs, and what will be published."""
+    """A policy compiled for one table: the stages to run, and the layout to publish."""
 
     stages: tuple[Stage, ...]
     assembly: RowWriter
@@ -109,13 +109,13 @@ class Compiled:
     """Counterfeit rows, in the columns of the snapshot with a negative `row_ref`."""
 
     separated: tuple[Separated, ...] = ()
-    """Sensitive columns with a table of their own beside the view."""
+    """Sensitive columns that are published in separate tables."""
 
     findings: tuple[Finding, ...] = ()
-    """Entries of the manifest besides the measures."""
+    """Additional entries of the manifest."""
 
     def writes(self, rows: Table, place: Callable[[str], Table]) -> tuple[Step, ...]:
-        """The steps that write the release: its rows, and its further tables where `place` says."""
+        """The steps that write the rows to `rows`, and each further table to its `place`."""
         return (self.assembly.step(rows), *(s.step(place(s.table)) for s in self.separated))
 
     def plan(self, title: str, target: Table = STAGED) -> Plan:
@@ -130,7 +130,7 @@ Expressions: TypeAlias = list[tuple[str, Sql]]
 def published(
     policy: Policy, roles: Roles, buckets: Mapping[str, Any]
 ) -> tuple[Layout, tuple[tuple[str, Sql], ...]]:
-    """The columns of a release of rows: their layout, and the expressions over r, c and buckets.
+    """The columns of a release: their layout, and the expressions over r, c and buckets.
 
     `buckets` maps a protected column to its assigned values (`alias`, `value`, `label`).
     """
@@ -138,7 +138,7 @@ def published(
     person = None
     if policy.person is not None:
         person = policy.generated_name("person_id")
-        # dense again, where persons were suppressed
+        # numbered without gaps if persons were suppressed
         columns.append((person, Sql("dense_rank() over (order by p.number)")))
     every: tuple[Read, ...] = (*roles.kept, *roles.sensitive, *roles.quasi)
     shown = {one.column: one for one in every}
@@ -166,7 +166,7 @@ def published(
 
 
 def _column(policy: Policy, column: Read, dealt: Any) -> tuple[PublishedColumn, Expressions]:
-    """A column as it is published; `dealt`: its values in buckets, where it has some."""
+    """A published column; `dealt`: its values in buckets, if it has any."""
     if isinstance(column, Attribute):
         return _cells(policy, column, dealt)
     name, own = column.column, policy.column_name(column.column)
@@ -179,7 +179,7 @@ def _column(policy: Policy, column: Read, dealt: Any) -> tuple[PublishedColumn, 
 
 
 def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedColumn, Expressions]:
-    """A quasi-identifier: cells of its classes, or values in buckets."""
+    """A published quasi-identifier: cells of its classes, or values in buckets."""
     name, cell = attribute.column, Cell(attribute)
     item = PublishedColumn(
         column=name,
@@ -205,7 +205,7 @@ def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedC
 
 
 def codes_of(policy: Policy, attribute: Attribute) -> dict[str, Any]:
-    """The codes beyond which a column's intervals are open."""
+    """The bottom and top codes beyond which a column's intervals are open."""
     spec = coding(policy, attribute.column, attribute.sql_type)
     return {"bottom": spec.bottom, "top": spec.top} if spec is not None else {}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Compiler: TypeAlias = "Callable[[Policy, TableProfile, Roles], Compiled]"
 Lacking = Mapping[str, tuple[str, str]]
-"""Engine to why something is not there, and what to use instead."""
+"""For each engine that lacks something: why, and what to use instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Limit:
     """The unsupported value; by default any non-empty value."""
     lacking: Lacking = field(default_factory=dict)
     neutral: tuple[object, ...] = ()
-    """Values that ask for nothing, where any other does."""
+    """Values for which the engine does not need to support the option."""
 
     @property
     def title(self) -> str:
-        """As the table of the documentation names it."""
+        """Its name in the table of the documentation."""
         return f"`{self.option}`" if self.value is None else f"`{self.option}: {self.value}`"
 
     def asked_by(self, options: AlgorithmOptions) -> bool:
@@ -68,19 +68,19 @@ class Algorithm:
 
     options: type[AlgorithmOptions]
     compiler: str
-    """`module:function` of what compiles a policy, which is imported when it is needed."""
+    """The compiling function as `module:function`, which is imported when it is needed."""
     towards: frozenset[str]
-    """The guarantees that it works towards: their families, or the names of their fields."""
+    """The guarantees that it enforces: their families, or the names of their fields."""
     distances: frozenset[str] = frozenset()
-    """The distances of t-closeness that it can judge."""
+    """The distances of t-closeness that it supports."""
     merges_persons: bool = False
-    """Whether it takes a person whose rows differ as one unit."""
+    """Whether it treats a person whose rows differ as one unit."""
     words: str
-    """What it does, for readers of a report."""
+    """Description for readers of a report."""
     attacks: tuple[str, ...]
     """Attacks that its releases do not stop."""
     note: str = ""
-    """A note beside its name in the table of engines."""
+    """A note after its name in the table of engines."""
     lacking: Lacking = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
 
@@ -90,7 +90,7 @@ class Algorithm:
 
     @property
     def compile(self) -> Compiler:
-        """From a policy and the description of its source to stages and a layout."""
+        """The function that compiles a policy and the description of its source."""
         return cast("Compiler", resolve_name(self.compiler))
 
     def works_towards(self, guarantee: Guarantee) -> bool:
@@ -98,7 +98,7 @@ class Algorithm:
 
 
 def lacking(reason: str, engines: tuple[str, ...] = ("postgres",)) -> Lacking:
-    """Not on these engines, for this reason: by default not on a server, which has no DuckDB beside
-    it for what its own SQL cannot say.
+    """State that these engines lack something, for this reason; by default servers, which have no
+    DuckDB for what their own SQL cannot express.
     """
     return dict.fromkeys(engines, (reason, "algorithm: {name: mondrian}, or engine: duckdb"))

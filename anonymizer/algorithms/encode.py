@@ -1,4 +1,4 @@
-"""The first steps of every algorithm: encoding values, numbering persons, distinct tuples."""
+"""The first steps of every algorithm: encode values, number persons, find distinct tuples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PERSONS = work("persons")
 
 
 def domain_steps(roles: Roles) -> tuple[Step, ...]:
-    """Small codes for every quasi-identifier's values, in the order in which they are cut."""
+    """Steps that give every quasi-identifier's values small codes, in the order for cuts."""
     return tuple(
         Step(
             f"codes of {a.column}",
@@ -45,9 +45,9 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
 def coded_stages(
     policy: Policy, roles: Roles, *, numbered: bool, packed: bool = False
 ) -> tuple[Stage, ...]:
-    """Rows as codes, or `packed` as the words of their tuple; draws identify rows.
+    """Stages that encode rows as codes, or `packed` into the words of their tuple.
 
-    `numbered` adds `row_id`, where rows are needed one by one.
+    Draws identify rows. `numbered` adds `row_id`, for algorithms that need single rows.
     """
     carried = [s.s for s in roles.sensitive] + [k.k for k in roles.kept]
     if policy.person is not None:
@@ -98,8 +98,8 @@ def coded_stages(
 
 
 def _as_counted(roles: Roles) -> Guard:
-    """Codes of values that were added after the values were counted, which may happen to a script
-    that is run later. A word may have no bits for such codes.
+    """A guard against values that were added after the values were counted, as may happen if a
+    script is run later. A word may have no bits for their codes.
     """
 
     def explain(row: Row) -> Problem:
@@ -120,8 +120,8 @@ def _as_counted(roles: Roles) -> Guard:
 def person_stages(
     policy: Policy, roles: Roles, keys: Sequence[Sql] | None = None
 ) -> tuple[Stage, ...]:
-    """Numbers for the persons of `coded`; persons whose quasi-identifiers differ stop the run,
-    unless the policy merges them.
+    """Stages that number the persons of `coded`; persons with differing quasi-identifiers stop the
+    run, unless the policy merges them.
 
     `keys` identify the tuples of `coded` if its codes do not.
     """
@@ -169,9 +169,9 @@ def units_step(
     codes: Sequence[Sql] = (),
     unpacked: Sequence[tuple[Sql, Sql]] = (),
 ) -> Step:
-    """`keys` identify units; `codes` are further columns that depend on them.
+    """A step that writes the distinct tuples. `keys` identify them; `codes` depend on the keys.
 
-    `unpacked`: columns that are made from the keys, as expressions with their names.
+    `unpacked`: columns that are computed from the keys, as expressions with their names.
     """
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
     return Step(

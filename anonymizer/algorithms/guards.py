@@ -1,4 +1,4 @@
-"""Guards shared by algorithms: counts of the source that make a release impossible."""
+"""Guards shared by algorithms: counts over the source that rule out a release."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Step
 
 NEARLY_UNIQUE = 0.9
-"""Share of different values from which a published column identifies by itself."""
+"""Share of distinct values from which a published column counts as identifying."""
 TIMESTAMPS = (-290307, 294246)
-"""The years that timestamps reach, in whole: those of dates reach twenty times as far."""
+"""The first and last full years of timestamps; dates reach twenty times as far."""
 REPEATED = "leave key out, or name person if several rows belong to one person"
 KEYLESS = "name another column"
 """Hints for keys of a single table."""
@@ -34,7 +34,7 @@ class Count:
     expression: str
     path: str
     says: str
-    """In which `{n}` stands for the count."""
+    """The message, in which `{n}` is replaced with the count."""
     hint: str | None = None
     allowed: str | None = None
 
@@ -106,7 +106,7 @@ def _quasi_counts(roles: Roles) -> Iterator[Count]:
                 "make them NULL in source.query",
             )
         if a.sql_type == "DATE":
-            # no timestamp reaches them: intervals of dates are measured by the time between them
+            # beyond timestamps, with which the length of intervals of dates is computed
             first, last = TIMESTAMPS
             beyond = f"not isinf({a.q}) and not year({a.q}) between {first} and {last}"
             yield Count(
@@ -148,7 +148,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
         hint = "role drop, or make it coarser: role round, top_code or bottom_code"
     for column, name in open_columns:
         given = policy.columns[column]
-        # (what Safe Harbor leaves of places, dates and ages may be rare in a small table)
+        # (places, dates and ages that Safe Harbor allows may be rare in a small table)
         if not given.acknowledge_unique and given.safe_harbor not in safe_harbor.COARSE:
             yield Count(counted(name), column_path(column), said, hint)
     for mask in roles.masks:
@@ -165,7 +165,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
 
 
 def _told_apart(mask: Mask) -> Iterator[Sql]:
-    """What noise leaves of a value: numbers further apart than it reaches are told apart."""
+    """Groups of values that remain distinguishable, being further apart than the noise reaches."""
     if mask.kind != "noise":
         return
     value = f"cast({mask.original} as double)"
@@ -189,7 +189,7 @@ def _unique(name: Sql) -> str:
 
 
 def _of_one_person(name: Sql, snapshot: Table) -> str:
-    """The different values of a column, if nearly every one belongs to one person; else 0."""
+    """The number of distinct values, if nearly every one belongs to one person; else 0."""
     return (
         f"(select case when count(*) > 1 and count(*) filter (where persons = 1)"
         f" >= {NEARLY_UNIQUE} * count(*) then count(*) else 0 end"
@@ -199,7 +199,7 @@ def _of_one_person(name: Sql, snapshot: Table) -> str:
 
 
 def enough_units(policy: Policy, least: int) -> Guard:
-    """A class cannot have more rows (persons) than the table."""
+    """A guard that the table has enough rows (persons) for one class."""
     unit = "persons" if policy.person is not None else "rows"
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
     path = asking_for(policy, least)

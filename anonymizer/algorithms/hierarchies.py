@@ -1,4 +1,4 @@
-"""The hierarchies whose nodes an algorithm publishes."""
+"""Determines the hierarchies whose nodes an algorithm publishes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from anonymizer.policy.paths import column_path
 
 
 def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
-    """Whether the cells of a quasi-identifier with a hierarchy are its nodes.
+    """Whether the cells of a quasi-identifier are the nodes of its hierarchy.
 
-    Where classes are boxes, numbers and dates are published as the ranges of their classes.
+    If classes are boxes, numbers and dates are published as the ranges of their classes.
     """
     options = policy.algorithm
     if policy.columns[name].hierarchy is None:
@@ -23,7 +23,7 @@ def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
 
 
 def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str]:
-    """A warning for every hierarchy that shapes no cell; `kinds` of the quasi-identifiers."""
+    """A warning for every hierarchy that no cell uses; `kinds` of the quasi-identifiers by name."""
     others = ", ".join(name for name, options in ALGORITHMS.items() if options.over_levels)
     for name, kind in kinds.items():
         column = policy.columns.get(name)

@@ -1,4 +1,4 @@
-"""Published labels of values and of hierarchy nodes, computed in one place.
+"""Computes the published labels of values and hierarchy nodes.
 
 Hierarchies are built before it is known which rows an algorithm suppresses. Their labels are
 computed afterwards, from the published values alone: members of sets, and bounds that depend on
@@ -33,16 +33,16 @@ from anonymizer.source.profile import Attribute
 from anonymizer.steps import Step
 
 GRID = (Conventional, Divisor, Cardinality)
-"""Builders whose bounds hang on the ends of the domain, which are those of the data by default."""
+"""Builders whose bounds depend on the ends of the domain, by default those of the data."""
 
 
 def present(attribute: Attribute) -> Table:
-    """The codes of a column among the published rows."""
+    """The table of a column's codes among the published rows."""
     return work(f"present_{attribute.index}")
 
 
 def shown(attribute: Attribute) -> Table:
-    """What each value and node of a column is published as: level, node, label, lo and hi."""
+    """The table of a column's published values and nodes: level, node, label, lo and hi."""
     return work(f"shown_{attribute.index}")
 
 
@@ -117,7 +117,7 @@ def _bounds(attribute: Attribute, spec: Any) -> dict[str, Any]:
 
 
 def _hull(spec: Any) -> tuple[Sql, Sql]:
-    """The bounds of the node above a published value, of which the outermost are taken."""
+    """The bounds of the node above one published value; the node gets the outermost of them."""
     match spec:
         case Taxonomy():
             return Sql("e.lo"), Sql("e.hi")
@@ -126,7 +126,7 @@ def _hull(spec: Any) -> tuple[Sql, Sql]:
         case Conventional() | Divisor() | Cardinality():
             if spec.domain is not None:
                 return Sql("h.lo"), Sql("h.hi")
-            # a grid between ends that nobody has would tell them
+            # a grid between the ends of the data would disclose ends that are not published
             return (
                 Sql("case when x.whole then h.lo else h.value end"),
                 Sql("case when x.whole then h.hi else h.value end"),
@@ -136,9 +136,9 @@ def _hull(spec: Any) -> tuple[Sql, Sql]:
 
 
 def _between_cuts(spec: Intervals, scale: Scale) -> tuple[Sql, Sql]:
-    """Bounds between cuts; an open interval ends with the type, so that it discloses no extreme.
+    """Bounds between cuts; an open interval ends with the type, so that it discloses no extremes.
 
-    The last interval, where it is not open, ends with the highest published value.
+    If the last interval is not open, it ends with the highest published value.
     """
     first, last = scale.ends()
     lo, hi = Sql("h.lo"), Sql("h.hi")
@@ -153,7 +153,7 @@ def _between_cuts(spec: Intervals, scale: Scale) -> tuple[Sql, Sql]:
 
 
 def _coded_value(spec: Intervals, scale: Scale) -> tuple[Sql, Sql]:
-    """A value by itself: beyond the top or the bottom it is the open interval, on every level."""
+    """Bounds of a single value; beyond top or bottom, those of the open interval."""
     first, last = scale.ends()
     lo = hi = Sql("value")
     if spec.bottom is not None:

@@ -8,14 +8,14 @@ from typing import TypeVar
 from anonymizer.compile import Table, work
 
 JOINED_AT_ONCE = 24
-"""Attributes whose domains one statement joins."""
+"""Most attributes whose domains one statement joins."""
 
 
 T = TypeVar("T")
 
 
 def in_parts(attributes: Sequence[T], prefix: str) -> tuple[tuple[Table, Sequence[T]], ...]:
-    """A work table for every part of the attributes; none where one statement joins them all."""
+    """A work table for every part of the attributes; empty if one statement can join them all."""
     if len(attributes) <= JOINED_AT_ONCE:
         return ()
     starts = range(0, len(attributes), JOINED_AT_ONCE)

@@ -1,9 +1,9 @@
-"""k-map and delta-presence during partitioning: the population, encoded like the table.
+"""Judges k-map and delta-presence during partitioning, on the population encoded like the table.
 
 The population is read once and mapped to the domains of the table. A cut is admissible only if
 both halves hold on the cells that they would publish (k-map: Sweeney 2001; delta-presence: Nergiz
-et al. 2007, definition 2). With a lower bound on presence, no cut may leave a member
-of the population outside of both halves either: the member would be known to be absent.
+et al. 2007, definition 2). With a lower bound on presence, a cut may also leave no member of the
+population outside both halves: the member would be known to be absent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMPARED = work("population_compared")
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One attribute's columns and tables while the population is compared with it."""
+    """Names of the columns and tables that compare one attribute with the population."""
 
     attribute: Attribute
 
@@ -68,15 +68,15 @@ class Rank:
 
     @property
     def places(self) -> Table:
-        """Work table of the population's values with their places in the domain."""
+        """Work table of the population's values with their positions in the domain."""
         return work(f"population_places_{self.index}")
 
 
 @dataclass(frozen=True, slots=True)
 class PopulationRules:
-    """What every class has to hold against the population, as SQL over `n`, `sure`, `possible`.
+    """The rules that compare every class with the population, as SQL over `n`, `sure`, `possible`.
 
-    `sure` members match the cells whatever is not known of them, `possible` ones may.
+    `sure` members match the cells whatever their unknown values are; `possible` ones may match.
     """
 
     ranks: tuple[Rank, ...]
@@ -105,7 +105,7 @@ class PopulationRules:
 
 
 def population_rules(policy: Policy, roles: Roles, extents: Table) -> PopulationRules | None:
-    """The models of the policy that need a population; None where it names none."""
+    """The rules of the policy's models that need a population; None if it has none."""
     k_map, presence = policy.privacy.k_map, policy.privacy.delta_presence
     holds: list[str] = []
     if k_map is not None:
@@ -131,7 +131,7 @@ def _times(left: str, by: int, sign: str, right: str, times: int) -> str:
 
 
 def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
-    """Stages that place the population in the domains, and stop where the whole table fails."""
+    """Stages that map the population to the domains, and stop the run if the whole table fails."""
     if rules is None:
         return ()
     places = [
@@ -186,7 +186,7 @@ def compare_step(rules: PopulationRules, context: Mapping[str, Any]) -> Step:
 
 
 def narrow_steps(rules: PopulationRules, context: Mapping[str, Any]) -> Sequence[Step]:
-    """After the cuts: which tuples match the classes that may be cut again."""
+    """Steps after the cuts that find the tuples that match the classes still to be cut."""
     own = {**context, **rules.context()}
     return (
         Step("population of the halves", "mondrian/population_within.sql.j2", own),

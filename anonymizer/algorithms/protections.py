@@ -24,7 +24,7 @@ from anonymizer.steps import Guard, Row, Stage, Step
 def protections(
     policy: Policy, roles: Roles, keys: Sequence[Sql]
 ) -> tuple[tuple[Protection, ...], tuple[Stage, ...]]:
-    """What the partitioning has to keep for every protected column, and the stages it needs."""
+    """The rules that the partitioning has to satisfy per protected column, and their stages."""
     made: list[Protection] = []
     stages: list[Stage] = []
     person = policy.person is not None
@@ -70,7 +70,7 @@ def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
 
 
 def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
-    """The rules of one sensitive column: its own, and those of the table that depend on values."""
+    """The rules of one sensitive column: its own, and those of the table that judge values."""
     described = policy.columns[column.column]
     rules: tuple[Rule, ...] = ()
     if described.protect is not None:
@@ -89,7 +89,7 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
 
 
 def _declared(policy: Policy, column: Sensitive) -> Sql | None:
-    """The code of the one value that `alpha_k` limits; NULL where the column does not have it."""
+    """The code of the single value that `alpha_k` limits; NULL if the column does not have it."""
     limited = policy.privacy.alpha_k
     if limited is None or limited.value is None:
         return None
@@ -106,7 +106,7 @@ def _distinct(rules: Sequence[Rule]) -> int:
 
 
 def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -> Guard:
-    """Raises InfeasibleError where the rules of a column fail for the table as one class."""
+    """A guard: InfeasibleError if the rules of a column fail for the table as one class."""
 
     def explain(row: Row) -> Problem:
         different, most, known = row

@@ -1,4 +1,4 @@
-"""Every algorithm, discovered in the packages of `anonymizer.algorithms`.
+"""The registry of algorithms, discovered in the packages of `anonymizer.algorithms`.
 
 Importing this module raises `RegistryError` if some options have no algorithm, or several.
 """
@@ -27,7 +27,7 @@ def _discovered() -> tuple[Algorithm, ...]:
 
 
 def check(algorithms: Sequence[Algorithm]) -> None:
-    """Raises RegistryError unless every algorithm of a policy is made by exactly one package."""
+    """Raises RegistryError unless exactly one package implements each algorithm of a policy."""
     made = [algorithm.options for algorithm in algorithms]
     found = [
         Problem(options.algorithm(), f"{made.count(options)} packages make this algorithm")

@@ -1,4 +1,4 @@
-"""The guarantees that each algorithm supports. All others are refused before anything is read."""
+"""The guarantees that each algorithm supports; others are refused before anything is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anonymizer.privacy.of_policy.registry import OF_COLUMNS, OF_TABLE, asked
 
 
 def refuse_unsupported(policy: Policy) -> None:
-    """Raises PolicyError with every guarantee that the algorithm cannot work towards."""
+    """Raises PolicyError with every guarantee that the algorithm does not support."""
     problems = list(_problems(policy))
     PolicyError.refuse(problems)
 
@@ -72,7 +72,7 @@ def _problems(policy: Policy) -> Iterator[Problem]:
 
 
 def _way_out(policy: Policy, rule: Guarantee) -> str:
-    """What may be done about a rule of a column; a preset gives one to columns without a rule."""
+    """A hint for an unsupported rule of a column, which may come from a preset."""
     named = ", ".join(a.name for a in ALGORITHMS.values() if a.works_towards(rule))
     found = f"algorithms that do: {named}"
     if policy.preset is None:
@@ -85,7 +85,7 @@ def _allowed(algorithm: Algorithm, guarantees: Sequence[Guarantee]) -> str:
 
 
 def _identity_problems(policy: Policy) -> Iterator[Problem]:
-    """Models of persons and their values need those in the classes, and cuts that judge them."""
+    """Problems with models of persons and values, which `lgb` supports only with some options."""
     algorithm = policy.algorithm
     models = [model for model in policy.privacy.identity_reserved if model != "ir_k"]
     if not isinstance(algorithm, Lgb) or not models:
@@ -106,7 +106,7 @@ def _identity_problems(policy: Policy) -> Iterator[Problem]:
 
 
 def _population_problems(policy: Policy) -> Iterator[Problem]:
-    """One population, of a table that is released once and cut by values."""
+    """Problems with populations: only one is allowed, and only without `republish`."""
     populations = policy.privacy.populations
     if populations and policy.republish is not None:
         yield Problem(

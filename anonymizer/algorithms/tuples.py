@@ -1,4 +1,4 @@
-"""Packing the codes of a row into as few integers as possible.
+"""Packs the codes of a row into as few integers as possible.
 
 A tuple is then identified by one key instead of one per quasi-identifier: rows are narrower,
 and grouping or joining by tuples takes a third less time.
@@ -13,14 +13,14 @@ from anonymizer.compile import Sql, lit
 from anonymizer.source.profile import Attribute
 
 WORD_LIMIT = 2**62
-"""A word holds fewer different values than this, so that it stays a positive BIGINT."""
+"""A word has fewer different values than this, so that it is a non-negative BIGINT."""
 
 
 @dataclass(frozen=True, slots=True)
 class TupleWord:
-    """Some codes of a row as the digits of one integer, the first attribute's in front.
+    """Some codes of a row as the digits of one integer, the first attribute's leading.
 
-    Words compare as the codes they hold do, one after the other.
+    Words compare like the sequences of their codes.
     """
 
     number: int
@@ -40,7 +40,7 @@ class TupleWord:
         return Sql(word)
 
     def codes(self) -> list[tuple[Sql, Sql]]:
-        """The expression of every code over the word, and the code's name."""
+        """The expression of every code over the word, with the code's name."""
         found: list[tuple[Sql, Sql]] = []
         above = 1
         for a in reversed(self.attributes):
@@ -66,5 +66,5 @@ def tuple_words(attributes: Iterable[Attribute]) -> tuple[TupleWord, ...]:
 
 
 def _size(attribute: Attribute) -> int:
-    """One more than the largest code: 0 is NULL, then follow the values."""
+    """One more than the largest code; 0 is NULL, and values start at 1."""
     return attribute.distinct + 1

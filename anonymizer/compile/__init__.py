@@ -1,4 +1,4 @@
-"""Templates, their filters, and the check of every rendered statement."""
+"""Renders templates with their filters, and checks every rendered statement."""
 
 from anonymizer.compile.numbered import NumberedColumn, NumberedTable
 from anonymizer.compile.render import Header, Statement, header, render

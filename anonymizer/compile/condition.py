@@ -1,4 +1,4 @@
-"""A user's SQL condition: one boolean expression over columns of the source, from an allow-list.
+"""Checks a user's SQL condition: one boolean expression over source columns, by an allow-list.
 
 The tree comes from the engine's own parser, so the checked expression is the one that is executed.
 """
@@ -28,7 +28,7 @@ CLASSES = {
     "FUNCTION",
     "TYPE",
 }
-# arithmetic, LIKE and friends are functions to the parser; none of these reads, waits or varies
+# the parser treats arithmetic and LIKE as functions; none of these reads, waits or varies
 FUNCTIONS = frozenset(
     """+ - * / % // || ~~ !~~ ~~* !~~* ~~~ abs round floor ceil ceiling trunc sign mod greatest
     least coalesce nullif ifnull lower upper trim ltrim rtrim length strlen left right substring
@@ -46,22 +46,22 @@ HINT = "compare columns of the source with values, joined by and, or, not"
 
 
 def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
-    """`text` as SQL in parentheses, or the problem that keeps it from being used.
+    """`text` as SQL in parentheses, or the problem that prevents its use.
 
-    A text that is the name of a column is that column.
+    A text that equals the name of a column stands for that column.
     """
     if text in columns:
         return ident(text)
     if len(text) > MAX_LENGTH:
         return Problem(path, "is too long for a condition", allowed=f"{MAX_LENGTH} characters")
     if text.count("(") > MAX_PARENTHESES:
-        # how deep a parser may go differs between versions of the engine
+        # the depth limit of the parser differs between versions of the engine
         allowed = f"{MAX_PARENTHESES} parentheses"
         return Problem(path, "is nested too deeply for a condition", allowed=allowed)
     if "\x00" in text:
         return Problem(path, "holds a NUL character", hint=HINT)
-    # alone it is one expression, so it cannot close a parenthesis of ours; on a line of its own it
-    # cannot comment ours out
+    # as one expression by itself, it cannot close the parenthesis around it; on a separate line, it
+    # cannot comment the parenthesis out
     trees = [_parse(f"select\n{text}\n"), _parse(f"select (\n{text}\n)")]
     if any(tree.get("error") for tree in trees):
         return Problem(path, "is not an SQL expression", hint=HINT)
@@ -76,7 +76,7 @@ def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
 
 
 def columns_of(text: str, columns: Collection[str]) -> list[str]:
-    """Those of `columns` that a condition, which `condition` has taken, reads."""
+    """Those of `columns` that an accepted condition reads."""
     if text in columns:
         return [text]
     named = {name.lower() for name in _names(_parse(f"select (\n{text}\n)"))}
@@ -84,7 +84,7 @@ def columns_of(text: str, columns: Collection[str]) -> list[str]:
 
 
 def _names(tree: Any) -> Iterator[str]:
-    """The last parts of all names of columns in a tree."""
+    """The last parts of all column names in a tree."""
     if isinstance(tree, dict):
         if tree.get("class") == "COLUMN_REF":
             yield tree["column_names"][-1]
@@ -101,7 +101,7 @@ def _parse(query: str) -> dict[str, Any]:
 
 
 def _bare(node: dict[str, Any]) -> bool:
-    """A SELECT of one expression and nothing else: the text did not close its parenthesis."""
+    """Whether a node selects one expression and nothing else, so its parentheses are balanced."""
     return (
         node["type"] == "SELECT_NODE"
         and len(node["select_list"]) == 1
@@ -147,7 +147,7 @@ def _refuse_node(kind: str, node: dict[str, Any], columns: Collection[str]) -> I
         if node["function_name"].lower() not in FUNCTIONS or not plain or orders.get("orders"):
             yield "calls a function that conditions may not call"
     elif kind in ("CAST", "TYPE"):
-        # DuckDB 1.5 writes the type into the cast, 2.0 as a node of its own
+        # DuckDB 1.5 writes the type into the cast, 2.0 as a separate node
         name = node.get("type_name") or (node.get("cast_type") or {}).get("id") or ""
         if name.upper() not in TYPES and (kind == "TYPE" or "cast_type" in node):
             yield "casts to a type that conditions may not use"

@@ -20,7 +20,7 @@ from anonymizer.errors import TemplateError
 
 
 def folder(name: str) -> Path:
-    """`templates/` or `sql/`: inside the installed package, else beside it in a checkout."""
+    """`templates/` or `sql/`: inside the installed package, or next to it in a checkout."""
     inside = Path(str(files("anonymizer"))) / name
     beside = Path(str(files("anonymizer"))).parent / name
     for path in (inside, beside):
@@ -30,10 +30,10 @@ def folder(name: str) -> Path:
 
 
 def only_sql(value: object) -> Markup:
-    """Jinja's finalize: a value that is neither `Sql` nor a macro's output is an error.
+    """Jinja's finalize: raises for a value that is neither `Sql` nor the output of a macro.
 
-    Autoescape is on, so that the output of a macro (whose parts went through here already)
-    is `Markup` and can be told from a bare string.
+    Autoescape is on, so that the output of a macro, whose parts have been checked here, is `Markup`
+    and can be distinguished from a bare string.
     """
     if isinstance(value, Sql):
         return Markup(value.text)
@@ -43,10 +43,10 @@ def only_sql(value: object) -> Markup:
 
 
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
-    """Compiled templates, so that a run need not compile them first (half a second).
+    """A cache of compiled templates, which saves a run half a second.
 
-    They lie beside the bytecode of this module, under the same trust as the code itself, and are
-    written where Python writes bytecode. A cache that cannot be read or written is as good as none.
+    It is in the folder of this module's bytecode, which is trusted like the code itself, and only
+    written if Python writes bytecode. A cache that cannot be read or written is ignored.
     """
 
     def load_bytecode(self, bucket: Bucket) -> None:
@@ -59,15 +59,15 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
         if sys.dont_write_bytecode:
             return
         with suppress(OSError):
-            if not Path(self.directory).is_dir():  # Python has made it, where it keeps bytecode
+            if not Path(self.directory).is_dir():  # Python creates it if it writes bytecode
                 Path(self.directory).mkdir(parents=True, exist_ok=True)
             super().dump_bytecode(bucket)
 
 
 def compiled_templates() -> CompiledTemplates:
-    """The cache of this version of Jinja and of our filters."""
+    """The cache for this version of Jinja and of the filters."""
     beside = Path(cache_from_source(__file__)).parent
-    # filters of constants are worked out when a template is compiled
+    # filters of constants are evaluated when a template is compiled
     made_by = (jinja2.__version__, *(Path(path).read_text() for path in (__file__, sql.__file__)))
     stamp = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:16]
     return CompiledTemplates(str(beside), f"template-%s-{stamp}.bin")
@@ -81,7 +81,7 @@ def template_names() -> frozenset[str]:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The one environment. Its filters and globals are ours alone."""
+    """The only environment, with no filters and globals but those set here."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(folder("templates"))),
         undefined=jinja2.StrictUndefined,

@@ -1,4 +1,4 @@
-"""Names that end in a number of what has them."""
+"""Descriptors for names that end in the number of their object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anonymizer.compile.sql import Sql, Table, work
 
 @dataclass(frozen=True, slots=True)
 class NumberedColumn:
-    """An attribute of a class: the name of a column, with the number of each of its objects."""
+    """An attribute of a class: the name of a column, ending in the object's number."""
 
     prefix: str
     number: str = "index"

@@ -1,8 +1,8 @@
-"""The tables that a query reads, found by the engine's own parser.
+"""Finds the tables that a query reads, with the engine's own parser.
 
-Most texts of a run differ from earlier ones in names and literals only. They are parsed once per
-shape: the text with each of its quoted names and strings replaced by a word of its own, and numbers
-by 1. A text that would be refused by its shape is parsed itself.
+Most texts of a run differ from earlier ones only in names and literals. They are parsed once per
+shape: the text with each of its quoted names and strings replaced by a separate word, and numbers
+by 1. A text whose shape would be refused is parsed itself.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from anonymizer.compile.sql import Table, ident, lit
 from anonymizer.errors import TemplateError
 
 Names: TypeAlias = tuple[str, ...]
-"""A table in parts: catalog and schema, where they are written, and its name."""
+"""A table in parts: catalog and schema, if given, and its name."""
 
 SERIALIZE = """prepare tree as select json_serialize_sql(
     $1::varchar, skip_null := true, skip_empty := true, skip_default := true)"""
-"""The tree of queries, or an error for anything else. What is left out tells nothing of tables."""
+"""Returns the tree of queries, or an error for other statements; omits parts without tables."""
 TOKEN = re.compile(
     r"""
       (?P<name>"(?:[^"]|"")*")
@@ -34,15 +34,15 @@ TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-"""What may hold any character, and what begins something whose end is not looked for."""
+"""Tokens that may contain any character, and beginnings of tokens whose end is not sought."""
 SHAPES = 8192
-"""Shapes that are kept; a run has about a hundred."""
+"""Number of shapes to cache; a run has about a hundred."""
 
 
 def tables_read(template: str, query: str) -> frozenset[Names]:
-    """Every table of the query, as `ident` writes it.
+    """All tables of the query, as `ident` writes them.
 
-    Raises `TemplateError` for what is not one query.
+    Raises `TemplateError` if the text is not one query.
     """
     try:
         return _parsed(query).read({})
@@ -53,7 +53,7 @@ def tables_read(template: str, query: str) -> frozenset[Names]:
 def tables_of_shape(query: str) -> frozenset[Names] | None:
     """The same, without parsing a query whose shape was seen before.
 
-    None where only the query itself can be parsed.
+    None if the query itself has to be parsed.
     """
     shaped = shape(query)
     if shaped is None:
@@ -63,15 +63,15 @@ def tables_of_shape(query: str) -> frozenset[Names] | None:
         found = _parsed(text)
     except _NotOneQuery:  # the query itself has the better message
         return None
-    # a word within a name is one that the parser has read in its own way
+    # if a word is only part of a name, the parser has split the shape differently
     given = {part for parts in found.tables for part in parts} | found.ctes
     return None if any("~" in part for part in given - names.keys()) else found.read(names)
 
 
 def shape(query: str) -> tuple[str, dict[str, str]] | None:
-    """The query with its names and literals replaced, and what each replacement stands for.
+    """The query with its names and literals replaced, and the original of each replacement.
 
-    None where the text holds something besides whose end would have to be looked for.
+    None if the text contains another token whose end would have to be sought.
     """
     words: dict[str, str] = {}
 
@@ -98,22 +98,22 @@ def shape(query: str) -> tuple[str, dict[str, str]] | None:
 
 
 class _NoShape(Exception):
-    """The text holds something whose end is not looked for."""
+    """The text contains a token whose end is not sought."""
 
 
 class _NotOneQuery(Exception):
-    """What the parser says of it."""
+    """The text is not one query; holds the message of the parser."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """What a tree names, in parts, and the common table expressions that it has."""
+    """The names of tables in a tree, in parts, and its common table expressions."""
 
     tables: frozenset[Names]
     ctes: frozenset[str]
 
     def read(self, names: Mapping[str, str]) -> frozenset[Names]:
-        """The tables as `ident` writes them, each word of `names` put back."""
+        """The tables as `ident` writes them, with the words of `names` replaced by originals."""
         ctes = {names.get(cte, cte) for cte in self.ctes}
         tables = {tuple(names.get(part, part) for part in parts) for parts in self.tables}
         return frozenset(
@@ -152,7 +152,7 @@ def _table(parts: Names) -> Table:
 
 
 def _serialized(query: str) -> str:
-    # a text among the parameters would be bound and optimized once more for each query
+    # a literal: with a parameter, the statement would be bound and optimized again for each query
     row = parser().execute(f"execute tree({lit(query)})").fetchone()
     return str(row[0]) if row else "{}"
 
@@ -161,7 +161,7 @@ _of_thread = threading.local()
 
 
 def parser() -> Any:
-    """A connection of its own, used to parse and nothing else; one for each thread."""
+    """A separate connection per thread, used only for parsing."""
     import duckdb
 
     if not hasattr(_of_thread, "parser"):

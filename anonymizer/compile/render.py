@@ -1,4 +1,4 @@
-"""From a template and its parameters to one checked statement."""
+"""Renders a template with its parameters to one checked statement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a template says of itself in its first comment."""
+    """The declarations in the first comment of a template."""
 
     purpose: str
     reads: frozenset[str]
@@ -62,16 +62,16 @@ def header(template: str) -> Header:
         if field == "purpose":
             purpose.append(rest.strip())
         elif field in names:
-            # what follows two spaces is a remark on the table's columns
+            # text after two spaces describes the table's columns
             names[field] |= set(re.split(r"\s{2,}", rest.strip())[0].replace(",", " ").split())
     return Header(" ".join(purpose), frozenset(names["reads"]), frozenset(names["writes"]))
 
 
 @cache
 def variant(template: str, dialect: str) -> str:
-    """The template to render for an engine: `<step>.<dialect>.sql.j2` where there is one.
+    """The template to render for an engine: `<step>.<dialect>.sql.j2` if it exists.
 
-    A variant is written in the SQL of all templates; it leaves out what that engine has not.
+    A variant is written in the SQL of all templates, without constructs that the engine lacks.
     """
     special = template.replace(".sql.j2", f".{dialect}.sql.j2")
     return special if special in template_names() else template
@@ -101,9 +101,9 @@ def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb"
 
 
 def _parts(text: str) -> tuple[str, frozenset[tuple[str, ...]], str]:
-    """What the statement does, the table that it writes, and the query it writes it from.
+    """The kind of a statement, the table that it writes, and the query of its rows.
 
-    A statement that writes in another form is no query, and is found out by the parser.
+    A statement that writes in another form is not a query, and the parser refuses it.
     """
     for kind, pattern in (("create", CREATES), ("insert", INSERTS)):
         if found := pattern.match(text):

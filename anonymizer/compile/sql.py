@@ -1,4 +1,4 @@
-"""SQL as a type: text that may enter a template, and the filters that make it.
+"""SQL as a type: text that may enter a template, and the filters that create it.
 
 A template can only print `Sql`. Names become `Sql` through `ident`, Python values through `lit`;
 anything else in a template raises an error, which prevents SQL injection.
@@ -19,7 +19,7 @@ PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Sql:
-    """A piece of SQL text that is known to be safe to print as it is."""
+    """A piece of SQL text that is known to be safe to print unchanged."""
 
     text: str
 
@@ -29,7 +29,7 @@ class Sql:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table by its physical name; `catalog` and `schema` are left out where they are None."""
+    """A table by its physical name; `catalog` and `schema` are omitted if they are None."""
 
     name: str
     schema: str | None = None
@@ -57,7 +57,7 @@ def quote(name: str) -> str:
 
 
 def ident(name: str | Table | Sql) -> Sql:
-    """A column name or a table as an identifier. Work tables of ours print unquoted."""
+    """A column name or a table as an identifier. Work tables are not quoted."""
     if isinstance(name, Sql):
         raise TypeError("ident takes a name, not SQL")
     if isinstance(name, Table):
@@ -108,7 +108,7 @@ def lit(value: object) -> Sql:
 
 
 def sql(text: str, /, **parts: Sql | Table | str) -> Sql:
-    """`text` with `{name}` filled in: `Sql` as it is, tables and strings as identifiers."""
+    """`text` with `{name}` filled in: `Sql` unchanged, tables and strings as identifiers."""
     filled = {k: v.text if isinstance(v, Sql) else ident(v).text for k, v in parts.items()}
     return Sql(text.format(**filled))
 

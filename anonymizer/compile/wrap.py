@@ -1,4 +1,4 @@
-"""Wrapping SQL to a maximum line length, between tokens only, so that its meaning is unchanged."""
+"""Wraps SQL to a maximum line length, between tokens only, so that its meaning is unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 WIDTH = 118
 STEP = "  "
-"""What the rest of a broken line is moved to the right by."""
+"""Indentation of the rest of a broken line."""
 
 TOKEN = re.compile(
     r"""
@@ -21,21 +21,21 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 PIECE = re.compile(r"(?:[^']|''){1,80}", re.DOTALL)
-"""Part of a literal, between the characters of which it is made; a quote is written as two."""
+"""Part of a literal; never splits an escaped quote, which is written as two."""
 LONG = 110
-"""Characters from which a literal is written as several, which the database joins."""
+"""Length from which a literal is written as several, which the database concatenates."""
 CLAUSES = "select from where join left inner cross group order having union on over filter as"
 BEFORE = frozenset([*CLAUSES.split(), "and", "or", "when", "then", "else", "end"])
-"""Words before which a line is broken rather than within what stands around them."""
+"""Words before which line breaks are preferred."""
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """Kind and text of every token; a name or literal is one, whatever it holds."""
+    """Kind and text of every token; a name or literal is one token, whatever it contains."""
     return [(str(found.lastgroup), found.group()) for found in _found(text)]
 
 
 def bound(text: str, name: str, expression: str) -> str:
-    """`text` with the parameter `$name` replaced by an expression, outside of literals."""
+    """`text` with the parameter `$name` replaced by an expression, except in literals."""
     parts = [part for _, part in tokens(text)]
     for place, part in enumerate(parts[:-1]):
         if part == "$" and parts[place + 1] == name:
@@ -44,7 +44,7 @@ def bound(text: str, name: str, expression: str) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """`text` with every line broken that is longer than `width`, where it can be."""
+    """`text` with lines that are longer than `width` broken, if possible."""
     if all(len(line) <= width for line in text.splitlines()):
         return text
     return "\n".join(part for line in _lines(_short(text)) for part in _broken(line, width))
@@ -65,7 +65,7 @@ def comment(text: str, first: str = "-- ", more: str = "--   ", width: int = WID
 
 
 def _short(text: str) -> str:
-    """`text` with long literals in pieces, where they are what a function is given."""
+    """`text` with long literals in pieces, if they are arguments of functions."""
     parts: list[str] = []
     before = ""
     for kind, part in tokens(text):
@@ -112,7 +112,7 @@ def _broken(line: list[tuple[str, str]], width: int) -> Iterator[str]:
         if len(current) + len(part) > width and best > len(more):
             yield current[:best].rstrip()
             rest = current[best:].lstrip(" \t")
-            # a literal that is as long as a line begins with it
+            # a literal that is as long as a line starts at its beginning
             lead = more if len(more) + len(rest) + len(part) <= width else ""
             current, best, weight = lead + rest, 0, 0
         current += part
@@ -124,7 +124,7 @@ def _broken(line: list[tuple[str, str]], width: int) -> Iterator[str]:
 
 
 def _weight(kind: str, part: str, following: list[tuple[str, str]]) -> int:
-    """How well a line can be broken after a token; 0 where it cannot."""
+    """The preference for breaking a line after a token; 0 if it cannot be broken."""
     if not following:
         return 0
     if kind == "space":

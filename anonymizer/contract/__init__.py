@@ -1,1 +1,1 @@
-"""Format and requirements of a release, shared by the code that makes, verifies or reads one."""
+"""The format and requirements of a release, shared by code that makes, verifies or reads one."""

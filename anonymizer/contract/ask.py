@@ -9,13 +9,13 @@ from typing import Any, Literal
 from anonymizer.contract.layout import Requirement
 
 Direction = Literal["least", "greatest"]
-"""Which of the judged groups decides: the one with the smallest or with the largest figure."""
+"""Which judged group is the worst: the one with the smallest or with the largest figure."""
 Scope = Literal["class", "bucket", "group"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A template of the verifier, and the parameters of a requirement that it gets."""
+    """A template of the verifier, and the parameters of a requirement that it is given."""
 
     template: str
     """`templates/verify/<template>.sql.j2`; may name a parameter: `t_closeness_{distance}`."""
@@ -23,24 +23,24 @@ class Ask:
     """The check's name for readers of a report."""
     _: KW_ONLY
     of: Literal["values", "units", "tuples", "population"] = "values"
-    """What it looks at: a column's values in every group, the units of every class, those of every
+    """What it counts: a column's values in every group, the units of every class or of every
     published tuple, or the members of the population that match a tuple."""
     name: str = "{name}"
     """Name of the check; `{name}` is that of the guarantee."""
     worst: Direction | Mapping[str, Direction]
-    """Which of the judged groups decides, by its column `achieved` or by several."""
+    """Which judged group is the worst, by the column `achieved` or by several columns."""
     given: tuple[str, ...] = ()
-    """Parameters that the template gets as they are."""
+    """Parameters that are passed to the template unchanged."""
     upper: Mapping[str, str] = field(default_factory=dict)
-    """The template's name of a bound from above, an exact fraction, to the parameter."""
+    """Upper bounds, passed as exact fractions: the template's name -> the parameter."""
     lower: Mapping[str, str] = field(default_factory=dict)
-    """The same of bounds from below."""
+    """The same for lower bounds."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What the template gets whatever is required."""
+    """Arguments of the template that do not depend on the requirement."""
     computed: Callable[[Requirement], Mapping[str, Any]] | None = None
-    """What the template gets besides."""
+    """Further arguments of the template, computed from the requirement."""
     constants: tuple[str, ...] = ()
-    """Required parameters that are no measure, such as the distance of t-closeness."""
+    """Required parameters that are not bounds, such as the distance of t-closeness."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that a requirement may leave out."""
     share: int | None = None
@@ -48,7 +48,7 @@ class Ask:
     scopes: tuple[Scope, ...] = ("class", "bucket", "group")
     """The groups for which this is asked."""
     persons: bool = False
-    """Whether it counts persons, so that the release has to tell them apart."""
+    """Whether it counts persons, so that the release has to identify persons."""
 
     def parameters(self, requirement: Requirement) -> dict[str, Any]:
         """The requirement's parameters, defaults filled in."""

@@ -15,8 +15,8 @@ RunSql = Callable[[str], Rows]
 """Executes one SQL text on a connection that sees the release, and fetches its rows."""
 
 Origin = Literal["unknown", "policy", "signature"]
-"""What shows that a release is the one that somebody published: nothing, the policy that it was
-made with, or a signature."""
+"""The evidence that a release is authentic: none, the policy that it was made with, or a
+signature."""
 
 Figure = float | int | Mapping[str, Any] | None
 
@@ -68,8 +68,8 @@ def verdict(check: Check) -> str:
 
 
 def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None, int]]:
-    """Names and columns of checks in order, numbered where one occurs again: a column with a top
-    and a bottom code has two checks of one name.
+    """Number repeated names and columns of checks, in order: a column with a top and a bottom code
+    has two checks of the same name.
     """
     seen: Counter[tuple[str, str | None]] = Counter()
     for name, column in named:
@@ -79,7 +79,7 @@ def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | 
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """A requirement that could not be judged, so that nothing is claimed of it."""
+    """A requirement that could not be judged, and about which nothing is claimed."""
 
     name: str
     reason: str
@@ -166,6 +166,6 @@ class Verification:
 def verification(
     checks: tuple[Check, ...], not_checked: tuple[NotChecked, ...] = ()
 ) -> Verification:
-    """Passed if there are checks and every one of them holds."""
+    """A verification that is passed if there are checks and every one holds."""
     passed = bool(checks) and all(check.passed for check in checks)
     return Verification(passed, checks, not_checked)

@@ -1,4 +1,4 @@
-"""Rounding of figures that cannot be computed from the release.
+"""Rounds figures that cannot be computed from the release.
 
 A hidden value can be derived from a figure of full precision that depends on it. What a recipient
 cannot compute from the published cells is therefore told in steps: losses by no less than the share
@@ -15,10 +15,10 @@ from itertools import count
 from typing import Any
 
 DIGITS = 3
-"""Significant digits of a figure that the release alone does not give."""
+"""Significant digits of a figure that cannot be computed from the release alone."""
 MANY = 10
-"""Rows (persons) whose share is the finest step of a mean over all of them: one of them alone
-rarely moves it to another step."""
+"""Number of rows (persons) whose share is the finest step of a mean over all: a single one rarely
+moves the mean to another step."""
 SEARCH = ("level.", "lattice_", "ncp_")
 """Prefixes of the figures of a search that are told. Every other one, such as the number of
 persons that were placed last, depends on hidden values and has no reader."""

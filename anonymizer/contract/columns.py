@@ -1,4 +1,4 @@
-"""Reading the cells of a release: SQL for one published column, from its layout alone."""
+"""SQL that reads the cells of a published column, from the layout of the release alone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
 
 
 def type_sql(name: str) -> Sql:
-    """The name of a plain SQL type as SQL; anything else is a defect of the layout."""
+    """The name of a plain SQL type as SQL. Raises TemplateError for anything else."""
     if not TYPE.match(name):
         raise TemplateError(f"the layout names a type that is not plain: {name[:40]}")
     return Sql(name)
 
 
 def quasi(layout: Layout) -> tuple[PublishedColumn, ...]:
-    """Columns with generalized cells, semi-sensitive ones among them."""
+    """Columns with generalized cells, including semi-sensitive ones."""
     return tuple(column for column in layout.columns if column.role in ("quasi", "semi"))
 
 
@@ -29,7 +29,7 @@ def bucketized(layout: Layout) -> tuple[PublishedColumn, ...]:
 
 
 def cell_parts(column: PublishedColumn) -> list[str]:
-    """The published columns that together are the generalized cell."""
+    """The published columns that make up the generalized cell."""
     parts = (column.name, column.lo, column.hi, column.nullable)
     return [part for part in parts if part is not None]
 
@@ -44,7 +44,7 @@ def flags(layout: Layout) -> list[Sql]:
 
 
 def cells(layout: Layout) -> list[Sql]:
-    """The generalized cells, a bucketized one as NULL: what makes the published tuple."""
+    """The generalized cells of the published tuple, with bucketized ones as NULL."""
     return [
         ident(part)
         if column.bucket is None

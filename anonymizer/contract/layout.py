@@ -20,7 +20,7 @@ KEYS = ("key", "links")
 
 @dataclass(frozen=True, slots=True)
 class PublishedColumn:
-    """How one source column appears in the release. Names are those of the release."""
+    """How one source column appears in the release, by the names of the release."""
 
     column: str
     """Name in the source."""
@@ -39,25 +39,25 @@ class PublishedColumn:
     value: str | None = None
     """`cells: typed`, semi-sensitive: the bucketized value."""
     bucket: str | None = None
-    """Bucket number; NULL where the cell is generalized."""
+    """Column of the bucket number, which is NULL if the cell is generalized."""
     hierarchy: bool = False
     """Whether categories are published as nodes of a hierarchy instead of sets."""
     bottom: int | float | str | None = None
     top: int | float | str | None = None
-    """Codes of a column that is bottom- or top-coded: beyond them its intervals are open and end
-    with the type."""
+    """Codes of a bottom- or top-coded column: beyond them its intervals are open and end with the
+    type."""
     list_cells: bool = False
     """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
     masks: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
-    """What was done to the values before they were published or generalized, in order: the mask
-    and its options."""
+    """The masks, with options, that were applied in order before values were published or
+    generalized."""
     safe_harbor: str | None = None
-    """Which of the eighteen identifiers of Safe Harbor it holds, or none."""
+    """Which of the eighteen identifiers of Safe Harbor it contains, or `none`."""
     weight: float | None = None
-    """What the loss of a quasi-identifier counts, where that is not the same for all of them."""
+    """The weight of a quasi-identifier's loss, if weights differ."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As the manifest has it: masks, Safe Harbor's kind and a weight only where told."""
+        """As in the manifest: masks, Safe Harbor's kind and a weight only if set."""
         found = asdict(self)
         masks = [dict(mask) for mask in found.pop("masks")]
         if self.safe_harbor is None:
@@ -73,7 +73,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One guarantee that a release has to keep."""
+    """One guarantee that a release has to satisfy."""
 
     name: str
     """k_anonymity, distinct_l, entropy_l, recursive_cl, t_closeness, alpha, ..."""
@@ -102,23 +102,23 @@ class Layout:
     links: Mapping[str, str] = field(default_factory=dict)
     """Several tables: column with the number of a row of another table -> that table."""
     safe_harbor: int | None = None
-    """The year by which ages are told, of a release under Safe Harbor."""
+    """For a release under Safe Harbor, the year for which ages are computed."""
     sets: tuple[tuple[str, ...], ...] = ()
-    """Alternative sets of quasi-identifiers, by their names in the source: guarantees hold for the
-    classes of each of them, and not for those of all columns. Without any, all are one set."""
+    """Alternative sets of quasi-identifiers, by names in the source: guarantees hold for the
+    classes of each set, and not for those of all columns. Empty if all are one set."""
 
     @property
     def of_persons(self) -> bool:
-        """Whether guarantees count persons: the policy names them, or has several tables."""
+        """Whether guarantees count persons: the policy names persons, or has several tables."""
         return self.person_id is not None or self.key is not None
 
     @property
     def classless(self) -> bool:
-        """Whether it says that there are neither classes nor groups, so that none may be missed."""
+        """Whether the algorithm makes neither classes nor groups, so that they may be missing."""
         return self.algorithm == CLASSLESS
 
     def as_dict(self) -> dict[str, Any]:
-        """Without keys and links, which stand with the tables (`contract.tables`)."""
+        """As in the manifest, without keys and links, which are listed with the tables."""
         found = {name: value for name, value in asdict(self).items() if name not in KEYS}
         if self.safe_harbor is None:
             del found["safe_harbor"]
@@ -134,7 +134,7 @@ class Layout:
 
 
 def requirement_dict(requirement: Requirement) -> dict[str, Any]:
-    """A requirement as the manifest holds it."""
+    """A requirement as in the manifest."""
     return asdict(requirement)
 
 

@@ -1,4 +1,4 @@
-"""Validation of a manifest from an untrusted source."""
+"""Validates a manifest from an untrusted source."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ MASKS: Mapping[str, Mapping[str, Any]] = {
     "null": {},
     "constant": {"value": bool | int | float | str},
 }
-"""The masks that a column can have, with the kinds of their options, or the words that they are."""
+"""The masks that a column can have, with the types or allowed values of their options."""
 NEEDED: Mapping[str, tuple[str, ...]] = {
     **{mask: options for mask, (options, _) in masking.NEEDED.items()},
     "token": ("format",),
     "zip3": ("population",),
 }
-"""The options of which each has exactly one."""
+"""The options of which each mask has exactly one."""
 LISTS = ("keep", "patterns")
 RUN_ID = re.compile(r"[0-9a-f]{1,64}")
 FIELDS = {
@@ -50,18 +50,18 @@ FIELDS = {
     *("known_attacks", "safe_harbor", "tables", "seal"),
     "carried_from",
 }
-"""The fields of a manifest. (`export` is none: no seal covers it.)"""
+"""The fields of a manifest. (`export` is not one of them: no seal covers it.)"""
 CHECK = frozenset(field.name for field in fields(Check))
 FIGURES = ("required", "achieved", "failing")
-"""What a check states besides its verdict."""
+"""What a check states in addition to its verdict."""
 CODES = frozenset({"bottom", "top"})
-"""What a column is coded at: numbers, or dates as text."""
+"""Fields with the codes of a column: numbers, or dates as text."""
 
 
 def refuse_odd(manifest: Mapping[str, Any]) -> None:
-    """Raises for a name that is no text, a type that is not plain, an unknown role.
+    """Raises ValueError for a name that is not text, a type that is not plain, or an unknown role.
 
-    A part that is missing or of another kind is a KeyError, TypeError or AttributeError.
+    Raises KeyError, TypeError or AttributeError if a part is missing or has another type.
     """
     layout, requirements = manifest["layout"], manifest["requirements"]
     names = [layout[name] for name in ("class_id", "person_id", "group_id")]
@@ -81,7 +81,7 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
 
 
 def _has_head(manifest: Mapping[str, Any]) -> bool:
-    """Whether what tells one release from another is of its kinds, and nothing stands beside."""
+    """Whether the fields that identify a release have the right types, and there are no others."""
     dt.datetime.fromisoformat(manifest["created"])
     texts = [manifest[name] for name in ("view", "algorithm", "policy_digest", "certificate")]
     versions = manifest["versions"]
@@ -96,7 +96,7 @@ def _has_head(manifest: Mapping[str, Any]) -> bool:
 
 
 def _has_sets(manifest: Mapping[str, Any]) -> bool:
-    """Whether its sets of quasi-identifiers are of them, every one of which is in one."""
+    """Whether its sets contain only quasi-identifiers, and every quasi-identifier is in one."""
     layout = manifest["layout"]
     if "sets" not in layout:
         return True
@@ -119,8 +119,8 @@ def _has_sets(manifest: Mapping[str, Any]) -> bool:
 
 
 def _is_of_kind(manifest: Mapping[str, Any]) -> bool:
-    """Whether the kind of release is known, and no release is called anonymised that has no classes
-    or tokens that last.
+    """Whether the kind of release is known, and is not "anonymised" for a release without classes
+    or with persistent tokens.
     """
     kind = manifest.get("kind", ANONYMISED)
     if kind != PSEUDONYMISED and any(map(_lasts, _columns(manifest))):
@@ -140,7 +140,7 @@ def _lasts(column: Mapping[str, Any]) -> bool:
 
 
 def _is_classless(manifest: Mapping[str, Any], kind: str, named: set[str]) -> bool:
-    """Whether it is what the algorithm without classes publishes, in all places that tell of it."""
+    """Whether all fields agree with the algorithm that publishes no classes."""
     layout = manifest["layout"]
     return (
         kind == PSEUDONYMISED
@@ -156,7 +156,7 @@ def _is_classless(manifest: Mapping[str, Any], kind: str, named: set[str]) -> bo
 
 
 def _is_harbored(manifest: Mapping[str, Any]) -> bool:
-    """Whether what is said of Safe Harbor is said everywhere, of every column, and fits."""
+    """Whether Safe Harbor is stated consistently in all places and for every column, or nowhere."""
     layout = manifest["layout"]
     year, listed = layout.get("safe_harbor"), manifest.get("safe_harbor")
     kinds = {column["column"]: column.get("safe_harbor") for column in layout["columns"]}
@@ -184,7 +184,7 @@ def _is_harbored(manifest: Mapping[str, Any]) -> bool:
 
 
 def is_column(column: Mapping[str, Any]) -> bool:
-    """Whether a column has a role, a kind, a plain type, and fields of their kinds."""
+    """Whether a column has a role, a kind, a plain type, and fields of the right types."""
     if column["role"] not in ROLES or column["kind"] not in OF_VALUES:
         return False
     if not isinstance(column["column"], str) or not TYPE.match(column["sql_type"]):
@@ -207,7 +207,7 @@ def _is_field(name: str, value: Any) -> bool:
 
 
 def is_mask(mask: Mapping[str, Any]) -> bool:
-    """Whether a mask is one of those that there are, with options of their kinds."""
+    """Whether a mask is known, with options of the right types."""
     options = MASKS.get(mask["mask"])
     if options is None or not mask.keys() <= {"mask", *options}:
         return False
@@ -220,7 +220,7 @@ def is_mask(mask: Mapping[str, Any]) -> bool:
 
 
 def _is_zip3(mask: Mapping[str, Any]) -> bool:
-    """Whether it lists the areas that are not shown, or says that the guidance does."""
+    """Whether it lists the areas that are not shown, or refers to the guidance's list."""
     if mask["population"] == CENSUS:
         return "restricted" not in mask
     return all(isinstance(area, str) and ZIP3.match(area) for area in mask["restricted"])
@@ -262,7 +262,7 @@ def _is_number_or_date(value: Any) -> bool:
 
 
 def is_asked(requirement: Mapping[str, Any]) -> bool:
-    """Whether the parts of a requirement are of their kinds."""
+    """Whether the parts of a requirement have the right types."""
     return (
         isinstance(requirement["name"], str)
         and isinstance(requirement["column"], str | None)

@@ -1,4 +1,4 @@
-"""Validation of the measures in a manifest from an untrusted source."""
+"""Validates the measures in a manifest from an untrusted source."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ NUMBERS = frozenset({"class_max", "suppressed_share"})
 MORE = ("persons", "suppressed_persons", "counterfeits")
 """Counts that not every release has."""
 MOST = 10**30
-"""No figure of a release is as large, and doubles can be larger."""
+"""An upper bound on the figures of a release, below the largest doubles."""
 LOSSES = "ncp"
-"""Measures with this prefix are losses of information, which reports calculate with."""
+"""Prefix of measures of information loss, with which reports calculate."""
 
 
 def are_measures(measures: Mapping[str, Any]) -> bool:
-    """Whether all measures are figures, those of further tables too.
+    """Whether all measures are figures, including those of further tables.
 
-    A part that is missing or of another kind is a KeyError, TypeError or AttributeError.
+    Raises KeyError, TypeError or AttributeError if a part is missing or has another type.
     """
     told = {name: value for name, value in measures.items() if name != "tables"}
     tables = measures.get("tables", {})
@@ -48,7 +48,7 @@ def _has_counts(measures: Mapping[str, Any]) -> bool:
 
 
 def is_figure(value: Any) -> bool:
-    """A number, its text (an infinity, or a decimal of some engine), or none."""
+    """Whether a value is a number, its text (an infinity, or an engine's decimal), or None."""
     if isinstance(value, str):
         try:
             float(value)

@@ -1,4 +1,4 @@
-"""The tables of a release of several, as its manifest lists them."""
+"""The tables of a release of several tables, as listed in its manifest."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Released:
     name: str
     """Its name in the release."""
     layout: Layout
-    """Events stand there as quasi-identifiers."""
+    """Its layout, in which events are quasi-identifiers."""
     requirements: tuple[Requirement, ...] = ()
-    """What has to hold for its columns in the classes of their persons."""
+    """The requirements on its columns in the classes of their persons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A release of several tables: that of the persons first, each after the one it hangs on."""
+    """A release of several tables: the persons' first, each other one after its parent."""
 
     person: str
     k: int
@@ -42,7 +42,7 @@ class Tables:
     sensitive: bool
     tables: tuple[Released, ...]
     required: tuple[Requirement, ...] = ()
-    """What has to hold for the columns of the persons, as in a release of their table alone."""
+    """The requirements on the columns of the persons, as in a release of their table alone."""
 
     @property
     def persons(self) -> Released:
@@ -57,7 +57,7 @@ class Tables:
         return next(one for one in self.tables if one.table == table)
 
     def as_dict(self) -> dict[str, Any]:
-        """As the manifest has it; the columns of the persons' table are in its `layout`."""
+        """As in the manifest, whose `layout` has the columns of the persons' table."""
         return {
             "person": self.person,
             "k": self.k,
@@ -81,7 +81,7 @@ class Tables:
     def from_dict(
         cls, data: Mapping[str, Any], persons: Layout, required: Iterable[Requirement] = ()
     ) -> Tables:
-        """Raises KeyError, TypeError or ValueError for a mapping that is none."""
+        """Read a manifest. Raises KeyError, TypeError or ValueError for an invalid mapping."""
         listed = [_released(one, persons) for one in data["tables"]]
         knows = data["knows"]
         first = listed[0]
@@ -112,7 +112,7 @@ class Tables:
 
 
 def in_release(view: Table) -> Callable[[Released], Table]:
-    """Where the tables are in a release with this view of its persons."""
+    """A function that locates each table of a release with this view of its persons."""
 
     def where(one: Released) -> Table:
         return replace(view, name=one.name)

@@ -1,4 +1,4 @@
-"""The features that each engine supports. All others are refused before anything is read.
+"""The features that each engine supports; policies with others are refused before anything is read.
 
 The table in docs/scale.md is generated from this module.
 """
@@ -30,11 +30,11 @@ class Feature:
     """Something that a policy can use, its path, and the engines that lack it."""
 
     title: str
-    """As the table of the docs names it."""
+    """The name of the feature in the table of the docs."""
     uses: Uses
     """The paths of the policy that require it."""
     lacking: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Engine to why it is not there, and what to use instead."""
+    """For each engine that lacks it: why, and what to use instead."""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Feature:
         return self.missing(engine) is None
 
     def missing(self, engine: EngineName) -> tuple[str, str] | None:
-        """Why an engine does not have it, and what to use instead; None where it does."""
+        """Why an engine lacks the feature, and what to use instead; None if it has it."""
         only = engines()[engine].only
         if only is not None and self.name not in only:
             return "it does not say that it has it", EMBEDDED
@@ -53,7 +53,7 @@ class Feature:
 
 
 def refuse(policy: Policy, engine: EngineName) -> None:
-    """Raises PolicyError with everything of the policy that the engine does not have."""
+    """Raises PolicyError listing every feature the policy uses and the engine lacks."""
     problems = []
     for feature in FEATURES:
         missing = feature.missing(engine)
@@ -139,7 +139,7 @@ def _of_algorithms() -> Iterator[Feature]:
 
 
 def _of_guarantees() -> Iterator[Feature]:
-    """Those that an algorithm of every engine works towards: others go with their algorithm."""
+    """Guarantees that an algorithm of all engines enforces; others depend on their algorithm."""
     everywhere = [made for made in ALGORITHMS.values() if not made.lacking]
     for guarantee in GUARANTEES:
         if any(made.works_towards(guarantee) for made in everywhere):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def told_by(database: Any) -> EngineName | None:
-    """The engine that a database belongs to; None where it leaves that open."""
+    """The engine that a database belongs to; None if it cannot be inferred."""
     package = type(database).__module__.split(".", 1)[0]
     for name, engine in engines().items():
         addressed = isinstance(database, str) and database.startswith(engine.addresses)
@@ -23,7 +23,7 @@ def told_by(database: Any) -> EngineName | None:
 
 
 def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None) -> EngineName:
-    """The engine to use. Raises PolicyError where the database belongs to another one."""
+    """The engine to use. Raises PolicyError if the database belongs to another one."""
     names = tuple(engines())
     if asked is not None and asked not in names:
         raise PolicyError.at("--engine", f"{asked} is not an engine", allowed=", ".join(names))

@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
-    """What is known of an engine before its library is imported."""
+    """Properties of an engine that are known before its library is imported."""
 
     name: str
     libraries: tuple[str, ...]
-    """Packages whose connections or sessions lead to it."""
+    """Packages whose connections or sessions belong to it."""
     addresses: tuple[str, ...] = ()
-    """How the address of one of its databases begins."""
+    """Prefixes of the addresses of its databases."""
     recursive: bool = True
-    """Whether one recursive statement can carry the state of a partitioning in its SQL."""
+    """Whether its SQL can keep the state of a partitioning in one recursive statement."""
     numeric_draws: bool = True
-    """Whether draws are numbers in its SQL, and not texts."""
+    """Whether draws are numbers in its SQL, instead of texts."""
     only: frozenset[str] | None = None
-    """All that it has, by the names of `anonymizer.engines.capabilities`; None for an engine that
-    has everything but what is said there to be lacking."""
+    """All features it has, by their names in `anonymizer.engines.capabilities`; None for an engine
+    that has all except those listed there as lacking."""
 
 
 @cache
 def engines() -> Mapping[str, EngineDescription]:
-    """Every engine by its name: DuckDB, the default, first."""
+    """Every engine by its name; DuckDB, the default, is first."""
     here = [str(Path(__file__).parent)]
     found = {}
     for module in pkgutil.iter_modules(here):
@@ -64,11 +64,11 @@ def open_source(
 
 
 def script_of(engine: str) -> ModuleType:
-    """The module that writes plans as scripts which run on an engine as they are.
+    """The module that writes plans as scripts for an engine.
 
-    `script(plan, policy, database)` is the text, `copied_source(policy)` the table that a script
-    reads whose plan was made from a copy. (DuckDB's is written from an execution instead, by
-    `anonymizer.run.rehearsed`.)
+    `script(plan, policy, database)` returns the text, and `copied_source(policy)` the table that
+    the script reads if its plan was made from a copy. (DuckDB's script is written from an execution
+    instead, by `anonymizer.run.rehearsed`.)
     """
     return _part(engine, "script")
 

@@ -25,23 +25,23 @@ Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An engine with scratch attached, and the source as a relation."""
+    """An engine with the scratch catalog attached, and the source as a relation."""
 
     engine: Engine
     source: Relation
     profile: TableProfile
     database: Path | None
-    """File of the source database, where there is one that the tool opened."""
+    """File of the source database, if the tool opened one."""
 
     @property
     def embedded(self) -> DuckDBEngine:
-        """The engine, for what only the embedded one does."""
+        """The engine, as the embedded one, for operations that only it has."""
         assert isinstance(self.engine, DuckDBEngine)
         return self.engine
 
 
 def refuse_repeated(columns: Sequence[tuple[str, str]]) -> None:
-    """Raises SourceError where a query gives several columns one name."""
+    """Raises SourceError if several columns have the same name."""
     names = [name for name, _ in columns]
     repeated = {name for name in names if names.count(name) > 1}
     SourceError.refuse(Problem("source", f"has several columns named {name}") for name in repeated)
@@ -53,7 +53,7 @@ class Workplace:
 
     run_id: str
     file: Path | None = None
-    """The file that the release will be in, where it is one; it is built beside it."""
+    """The file of the release, if it is one; it is built in another file next to it."""
     writes: bool = False
     """Whether anything will be published."""
     beside: Mapping[str, Policy] = field(default_factory=dict)
@@ -61,9 +61,9 @@ class Workplace:
 
 
 def find_table(engine: Engine, name: str, path: str) -> Table:
-    """A table or view by one to three parts, in the source's catalog unless it names another.
+    """Find a table or view by a name of one to three parts; its catalog defaults to the source's.
 
-    A view of a database that the tool opened is a copy of its rows.
+    For a view of a database that the tool opened, this is a copy of its rows.
     """
     meant = engine.resolved(name, path)
     if meant is not None:
@@ -81,7 +81,7 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         found if not engine.owned else []
     )
     if not found and len(parts) == 2 and not engine.owned:
-        # an attached catalog and a table of its main schema, as the engine reads such a name
+        # the engine also reads such a name as a catalog and a table of its main schema
         found = [
             t
             for t in tables
@@ -110,7 +110,7 @@ def _no_name(name: str, tables: Sequence[Table], path: str) -> Problem:
 
 
 def _in_own_catalog(engine: Engine, parts: Sequence[str]) -> Sequence[str]:
-    """The parts of a name, with the catalog of the source as it is attached here."""
+    """The parts of a name; the source's catalog becomes the name under which it is attached."""
     if len(parts) < 3 or engine.own_name is None or engine.catalog is None:
         return parts
     own = parts[0].lower() == engine.own_name.lower()

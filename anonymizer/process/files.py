@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writes files completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_beside(path: Path, encoding: str = "utf-8") -> str:
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     import os
 
     from anonymizer.errors import TargetError
@@ -41,14 +41,14 @@ def write_text(path: str, text: str) -> None:
         hint = "the folder must exist and be writable, and the disk have room"
         raise TargetError.at("-o", said, hint=hint) from error
     finally:
-        with suppress(OSError):  # it is not there, or was never made
+        with suppress(OSError):  # it was moved, or never created
             aside.unlink()
 
 
 def write_new(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write a file that was not there, or none at all; without `mode` for its owner alone.
+    """Create a file completely or not at all; by default only its owner may access it.
 
-    Raises OSError.
+    Raises OSError, also if the file exists.
     """
     import os
 
@@ -64,9 +64,9 @@ def write_new(path: Path, content: bytes, *, mode: int = 0o600) -> None:
 
 
 def append(path: Path, content: bytes) -> None:
-    """Append to a file of its owner alone. Raises OSError, and leaves the file as it was then.
+    """Append to a file that only its owner may access. Raises OSError, with the file unchanged.
 
-    On a full disk the system writes a part without an error.
+    On a full disk the system may write a part without an error.
     """
     import os
 
@@ -88,11 +88,11 @@ def append(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _held(handle: int) -> Iterator[None]:
-    """One process after the other, where the system has such locks."""
+    """Lock a file against other processes, if the system has such locks."""
     try:
         import fcntl
     except ImportError:
         yield
         return
     fcntl.flock(handle, fcntl.LOCK_EX)
-    yield  # closing the file gives it back
+    yield  # closing the file releases the lock

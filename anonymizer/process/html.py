@@ -1,4 +1,4 @@
-"""HTML from templates, with everything that is printed escaped."""
+"""HTML from templates, with all values escaped."""
 
 from __future__ import annotations
 

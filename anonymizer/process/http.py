@@ -1,4 +1,4 @@
-"""Sending a JSON document to an address that the user gave. Nothing else reaches a network."""
+"""Sends a JSON document to an address given by the user; nothing else is sent to a network."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from urllib.parse import urlsplit
 from anonymizer.errors import TargetError
 
 SECONDS = 10.0
-"""Longest wait for an answer."""
+"""Longest wait for a response."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The document goes to the address that was given, and to no other."""
+    """Follows no redirects, so that the document is only sent to the given address."""
 
     def redirect_request(self, *given: Any, **options: Any) -> None:
         return None
 
 
 def post_json(address: str, text: str, option: str) -> int:
-    """The status of an answer below 300. Raises TargetError for any other, or none.
+    """Send a document, and return a status below 300. Raises TargetError for any other, or none.
 
-    `option`: what gave the address. Neither the address nor the answer is repeated in an error:
-    one may hold a password, the other anything.
+    `option`: the option that gave the address. Errors quote neither the address, which may contain
+    a password, nor the response, which may contain anything.
     """
     check_address(address, option)
     request = urllib.request.Request(
@@ -47,7 +47,7 @@ def post_json(address: str, text: str, option: str) -> int:
 
 
 def check_address(address: str, option: str) -> None:
-    """Raises TargetError for what is no address to send to."""
+    """Raises TargetError if documents cannot be sent to the address."""
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)

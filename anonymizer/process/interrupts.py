@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP end a run at any moment until it commits, and then are deferred.
+"""Lets Ctrl-C, SIGTERM and SIGHUP end a run at any time until it commits, and defers them then.
 
 Once a release is being swapped in, the swap completes, and so do the steps that belong to it: the
 ledger entry, the copy of the manifest, the clean-up.
@@ -17,16 +17,16 @@ from types import FrameType
 ENDING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
-"""Signals that end a run: a key, a polite kill, and a terminal that was closed (not on Windows)."""
+"""Signals that end a run: Ctrl-C, kill, and closing the terminal (not on Windows)."""
 AGAIN = 0.1
-"""Seconds between two interruptions of a statement that goes on."""
+"""Seconds between two interrupts of a statement that keeps running."""
 IGNORED = 5.0
-"""Seconds of interruptions after which a statement is held to ignore them."""
+"""Seconds after which a statement counts as ignoring interrupts."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """The run of the main thread: signals come nowhere else."""
+    """The run of the main thread, the only one that receives signals."""
 
     decided: bool = False
     came: list[int] = field(default_factory=list)
@@ -34,12 +34,12 @@ class _Run:
 
 @dataclass(slots=True)
 class _Process:
-    """What a process knows of its runs; signals and their handlers are the process's as well."""
+    """The state of the process, to which signals and their handlers belong as well."""
 
     run: _Run | None = None
     published: bool = False
     abandon: Callable[[], None] | None = None
-    """Ends a process whose statement ignores interruptions; set by the command line only."""
+    """Ends a process whose statement ignores interrupts; only set by the command line."""
 
 
 _process = _Process()
@@ -47,7 +47,7 @@ _process = _Process()
 
 @contextmanager
 def deciding() -> Iterator[None]:
-    """One run. Signals that came after `decide` are handed on where the block has ended."""
+    """Enclose one run. Signals that arrive after `decide` are delivered at the end of the block."""
     forget()
     if _process.run is not None or not _in_main_thread():
         yield
@@ -67,7 +67,7 @@ def deciding() -> Iterator[None]:
 
 
 def decide() -> None:
-    """What comes next puts the release in its place: signals wait until the run has ended."""
+    """Defer signals until the run has ended, because the release is being swapped in."""
     if _process.run is not None and _in_main_thread():
         for number in ENDING:
             # a handler that Python did not set could not be restored
@@ -78,15 +78,15 @@ def decide() -> None:
 
 @contextmanager
 def statement(interrupt: Callable[[], None]) -> Iterator[None]:
-    """One statement of an embedded engine: a signal interrupts it, and is handed on afterwards.
+    """Enclose one statement of an embedded engine: a signal interrupts it, and is delivered later.
 
-    An exception raised from inside the statement would make the engine give up its tasks, and a
-    recursive query waits for them for ever (DuckDB 2.0). The statement is interrupted again and
-    again until it ends, because the engine forgets an interruption that comes before its own start.
+    An exception raised inside the statement would make the engine abandon its tasks, and a
+    recursive query waits for them forever (DuckDB 2.0). The statement is interrupted repeatedly
+    until it ends, because the engine ignores an interrupt before the statement's start.
 
-    About one interruption in a hundred of a recursive query never ends: the thread that waits for
-    the result sees it first and gives up the tasks that are left, while the recursion waits for
-    them in another thread. Nothing wakes the two again, so the command line gives up the process.
+    About one interrupt in a hundred of a recursive query never ends: the thread that waits for the
+    result notices it first and abandons the remaining tasks, while the recursion waits for them in
+    another thread. Nothing wakes the two again, so the command line ends the process.
     """
     if not _in_main_thread():
         yield
@@ -120,7 +120,7 @@ def statement(interrupt: Callable[[], None]) -> Iterator[None]:
     finally:
         ended.set()
         if repeating.ident is not None:
-            repeating.join()  # what follows, such as a rollback, is not to be interrupted
+            repeating.join()  # later statements, such as a rollback, must not be interrupted
         for number in ours:
             signal.signal(number, before[number])
         for caught in came:
@@ -129,9 +129,9 @@ def statement(interrupt: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def abandoning(end: Callable[[], None]) -> Iterator[None]:
-    """`end` is called in a thread of its own for a statement that ignores interruptions.
+    """Call `end` in a separate thread if a statement ignores interrupts.
 
-    It ends the process. That comes never after `decide`: signals wait from then on.
+    `end` ends the process. It is never called after `decide`, which defers signals.
     """
     _process.abandon = end
     try:
@@ -141,12 +141,12 @@ def abandoning(end: Callable[[], None]) -> Iterator[None]:
 
 
 def published() -> bool:
-    """Whether the last run of this process has put its release in place."""
+    """Whether the last run of this process has published its release."""
     return _process.published
 
 
 def forget() -> None:
-    """A new command begins: no run of it has published anything yet."""
+    """Reset `published` at the start of a new command."""
     _process.published = False
 
 

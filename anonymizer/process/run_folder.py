@@ -1,8 +1,8 @@
 """The private folder of a run, and the removal of leftovers of dead runs.
 
 A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
-builds). It is made with mode 0700 and removed when the run ends; a later run removes it when its
-owner is dead.
+builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a later
+run removes it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
 OWNER = "run.json"
 ABANDONED = 3600.0
-"""Seconds after which what names no owner is taken to have none."""
+"""Seconds after which a folder that names no owner is considered abandoned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RunFolder:
 
 
 _kept: dict[Path, int] = {}
-"""Folders that are not removed yet, and the threads that made them."""
+"""Folders that have not been removed, with the threads that created them."""
 
 
 def base_folder() -> Path:
@@ -52,14 +52,14 @@ def base_folder() -> Path:
 
 
 def folder_of(run_id: str) -> Path:
-    """The folder of a run, if there is one."""
+    """The path of a run's folder, which need not exist."""
     return base_folder() / f"{PREFIX}{run_id}"
 
 
 def create(run_id: str, building: Path | None = None) -> RunFolder:
-    """Make the folder of run `run_id`, after removing those of dead runs.
+    """Create the folder of run `run_id`, after removing those of dead runs.
 
-    `building` is the file the run builds aside; it is removed with the folder of a dead run.
+    `building` is the temporary file that the run builds; it is removed with a dead run's folder.
     """
     remove_dead()
     path = folder_of(run_id)
@@ -98,7 +98,7 @@ def owner_record(run_id: str, building: Path | None = None) -> dict[str, object]
 
 
 def is_dead(record: dict[str, object]) -> bool:
-    """Whether the process that a record names is gone. Unknown hosts count as alive."""
+    """Whether the process that a record names is dead. Those on other hosts count as alive."""
     if record.get("host") != socket.gethostname():
         return False
     pid = record.get("pid")
@@ -117,10 +117,10 @@ def is_dead(record: dict[str, object]) -> bool:
 
 
 def remove_dead() -> list[Path]:
-    """Remove the run folders whose owner is dead, and what they were building.
+    """Remove the run folders whose owner is dead, and the files that these runs were building.
 
-    Returns what was removed. Folders of other users are left alone, and so are those that name
-    no owner, unless they are old and empty: their run died before it could write its name.
+    Returns the removed paths. Folders of other users are left alone, and so are those that name no
+    owner, unless they are old and empty: their run died before it could write its name.
     """
     removed: list[Path] = []
     for path, record in _folders():
@@ -135,7 +135,7 @@ def remove_dead() -> list[Path]:
 
 
 def remove_own() -> None:
-    """Remove the folders of this process, and what it was building: it is about to be ended."""
+    """Remove the folders of this process, which is about to be ended, and files it was building."""
     for path, record in _folders():
         if record is not None and _is_own(record):
             _remove_building(record)
@@ -143,9 +143,9 @@ def remove_own() -> None:
 
 
 def remove_left() -> None:
-    """Remove what an interrupted command of this thread has left.
+    """Remove what an interrupted command of this thread has left behind.
 
-    An interruption may come between any two steps, also of what cleans up.
+    An interrupt may occur between any two steps, including those of the clean-up.
     """
     for path in [path for path, thread in _kept.items() if thread == threading.get_ident()]:
         record = _record(path)
@@ -160,7 +160,7 @@ def _is_own(record: dict[str, object]) -> bool:
 
 
 def _remove_unfinished() -> list[Path]:
-    """Folders of runs that died while they made them: nothing but the owner is in one."""
+    """Remove folders of runs that died while creating them; these contain only the owner."""
     removed = []
     for path in sorted(base_folder().glob(f"{PREFIX}*.{_host_mark()}.*.new")):
         run_id, *_, pid, _new = path.name.removeprefix(PREFIX).split(".")
@@ -210,7 +210,7 @@ def _folders() -> Iterator[tuple[Path, dict[str, object] | None]]:
 
 
 def _record(path: Path) -> dict[str, object] | None:
-    """The owner of a folder; None where it names none, or another run."""
+    """The owner of a folder; None if it names no owner, or another run."""
     try:
         record = json.loads(read_beside(path / OWNER))
     except (OSError, ValueError):
@@ -233,7 +233,7 @@ def _remove_unowned(path: Path) -> list[Path]:
 
 
 def _remove_building(record: dict[str, object]) -> list[Path]:
-    """The file a dead run was building, where its name says so too."""
+    """Remove the file that a dead run was building, if its name has the form of such a file."""
     building, run_id = record.get("building"), record.get("run_id")
     if not isinstance(building, str) or not building.endswith(f".{run_id}.tmp"):
         return []
@@ -241,7 +241,7 @@ def _remove_building(record: dict[str, object]) -> list[Path]:
 
 
 def remove_files(paths: list[Path]) -> list[Path]:
-    """Remove regular files of this user; returns those that are gone."""
+    """Remove regular files of this user, and return those that were removed."""
     removed: list[Path] = []
     for path in paths:
         try:
@@ -259,7 +259,7 @@ def _user() -> int:
 
 
 def _stat_fields(pid: int) -> list[str]:
-    """Fields of /proc/<pid>/stat from the state on; empty where there is no such file."""
+    """Fields of /proc/<pid>/stat from the state on; empty if there is no such file."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""The secret of a run: 256 bits, drawn anew and discarded, or given for a reproducible run."""
+"""The secret of a run: 256 bits, drawn freshly and discarded, or given for a reproducible run."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Seed:
 
     @classmethod
     def given(cls, seed: object) -> Seed:
-        """The secret of an argument of Python; without one as `chosen`.
+        """The secret for a Python argument; if it is None, that of `chosen`.
 
-        Raises PolicyError for what is none: a fresh secret in its place would make a release that
-        cannot be made again, without a word.
+        Raises PolicyError for other types: a fresh secret instead would silently make a release
+        that is not reproducible.
         """
         match seed:
             case None:
@@ -60,7 +60,7 @@ class Seed:
 
     @classmethod
     def chosen(cls, file: Path | None = None, test: int | None = None) -> Seed:
-        """From a file, a test number, the environment's ANONYMIZER_SEED, or fresh."""
+        """The secret from a test number, a file or ANONYMIZER_SEED, or a fresh one."""
         if test is not None:
             return cls.test(test)
         if file is not None:

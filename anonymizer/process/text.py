@@ -9,7 +9,7 @@ from typing import Any
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: no NaN or infinity (they become text), no Decimal, no tuple."""
+    """Convert a value to JSON types: no NaN or infinity (they become text), Decimal or tuple."""
     match value:
         case bool() | int() | str() | None:
             return value
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    """Text without characters that steer a terminal: names may hold any."""
+    """Escape the control characters in a text, such as a name, which may contain any."""
     return "".join(
         char if char.isprintable() or char in keep else char.encode("unicode_escape").decode()
         for char in text
@@ -33,7 +33,7 @@ def printable(text: str, keep: str = "\n\t") -> str:
 
 
 def figure(value: Any) -> str:
-    """A figure of a check or measure, short."""
+    """A figure of a check or measure as short text."""
     match value:
         case None:
             return "-"
@@ -51,7 +51,7 @@ def figure(value: Any) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  ") -> list[str]:
-    """Rows as lines with aligned columns; what is no text as a figure, numbers to the right."""
+    """Rows as lines with aligned columns; formats values as figures, with numbers to the right."""
     cells = [[printable(figure(cell), keep="") for cell in row] for row in rows]
     lines = [list(head), *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]

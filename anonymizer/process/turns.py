@@ -18,14 +18,14 @@ from anonymizer.process.run_folder import base_folder
 
 PREFIX = "anonymizer-turn-"
 PATIENCE = 10.0
-"""Seconds to wait for a run that is at work on the same file."""
+"""Seconds to wait for another run on the same file."""
 _held: list[Path] = []
 """The locks that this process holds."""
 
 
 @contextmanager
 def turn(file: Path | None) -> Iterator[None]:
-    """Hold the turn at `file`. Raises TargetError where another run holds it for too long."""
+    """Hold the lock for `file`. Raises TargetError if another run holds it for too long."""
     handle = _taken(file) if file is not None else None
     if handle is None or file is None:
         yield
@@ -54,7 +54,7 @@ def _lock_of(file: Path) -> Path:
 
 
 def _taken(file: Path) -> int | None:
-    """The open lock; None where the system has no such locks, or it is another user's."""
+    """The open lock; None if the system has no such locks, or it is another user's."""
     try:
         import fcntl
     except ImportError:
@@ -78,7 +78,7 @@ def _taken(file: Path) -> int | None:
 
 
 def _is(handle: int, path: Path) -> bool:
-    """Whether the locked file is the one that others find: its holder removes it at the end."""
+    """Whether the locked file is still at its path: its previous holder may have removed it."""
     try:
         found = path.stat()
     except OSError:

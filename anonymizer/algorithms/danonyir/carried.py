@@ -1,4 +1,4 @@
-"""The columns of a cluster beside its box, from which its guarantees are judged.
+"""The columns of a cluster, in addition to its box, from which its guarantees are judged.
 
 Per sensitive column `j`, if some rule reads it: `values_j`, the different values of each person,
 concatenated over the persons; `records_of_j`, the same with a value once per record;
@@ -26,24 +26,24 @@ UNKNOWN = "[0]"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One carried column: of a person, from their pairs; and of a union."""
+    """One carried column: its expressions for a person and for a union."""
 
     name: str
     of_person: str
     """Aggregate over the person's rows of holdings (col, value, n)."""
     of_union: str
-    """Over `x` and `y`, the sides of a union."""
+    """Expression over `x` and `y`, the sides of a union."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The carried columns under some rules, and the conditions over them."""
+    """The carried columns that some rules need, and the conditions over them."""
 
     rules: PersonRules
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """What clusters and persons carry, closed clusters too."""
+        """The columns that persons and all clusters carry, including closed clusters."""
         rules = self.rules.without_hitting_sets().rules
         made: list[Column] = []
         persons = any(isinstance(rule, PersonShare) for rule in rules)
@@ -67,7 +67,7 @@ class Carried:
 
     @property
     def own(self) -> list[tuple[Sql, Sql]]:
-        """Aggregate and name of what a person carries: of its union, and the values it holds."""
+        """Aggregates and names of a person's carried columns and values."""
         columns = {c.name: c.of_person for c in self.columns}
         if self.rules.hitting:
             columns |= {f"values_{j}": _held(j) for j in self._numbers}
@@ -83,30 +83,30 @@ class Carried:
 
     @property
     def proofs(self) -> list[tuple[Sql, Sql, Sql]]:
-        """Of every column under EIR l-diversity: its number, its proof, the values of a person."""
+        """For every column under EIR l-diversity: its number, its proof, the values of a person."""
         if not self.rules.hitting:
             return []
         return [(lit(int(j)), Sql(f"proof_{j}"), Sql(f"values_{j}")) for j in self._numbers]
 
     @property
     def waits(self) -> Sql | None:
-        """Condition over a cluster: it waits for a search that decides whether it holds."""
+        """Condition that a cluster waits for a search that decides whether it holds."""
         broken = [f"coalesce({proof} = {UNKNOWN}, false)" for _, proof, _ in self.proofs]
         return Sql(f"({' or '.join(broken)})") if broken else None
 
     @property
     def holds(self) -> Sql:
-        """Condition over a cluster that grew: it holds every guarantee. Nobody is one alone."""
+        """Condition that a grown cluster satisfies every guarantee and has at least two persons."""
         terms = [f"{proof} is null" for _, proof, _ in self.proofs]
         return Sql(f"({' and '.join([*terms, *self._counted()])})")
 
     @property
     def holds_united(self) -> Sql:
-        """Condition over a cluster that grew by persons, who cannot break EIR l-diversity."""
+        """The same for a cluster that only grew by persons, which cannot break EIR l-diversity."""
         return Sql(f"({' and '.join(self._counted())})")
 
     def _counted(self) -> list[str]:
-        """What counts alone decide, the cheap ones first."""
+        """Conditions that depend on counts alone, cheap ones first."""
         rules = self.rules.without_hitting_sets().rules
         terms = [f"size >= {max(2, self.rules.least)}"]
         for j in self._numbers:
@@ -137,7 +137,7 @@ def _list(name: str, of_person: str) -> Column:
 
 
 def _named(condition: str, j: str) -> str:
-    """The condition of a screen, over the carried columns of one sensitive column."""
+    """Rewrite the condition of a screen to the carried columns of one sensitive column."""
     frequency = "coalesce(list_max(map_values(list_histogram({}))), 0)"
     meaning = {
         "persons": "size",

@@ -30,9 +30,9 @@ GROWN = work("grown_clusters")
 FOUND = work("found_proofs")
 
 CLUSTER = [Sql(name) for name in ("seed", "size", "records", "loss", "members")]
-"""Columns of every cluster, beside its box and what it carries."""
+"""Columns of every cluster, in addition to its box and carried columns."""
 NARROW = 2**33
-"""More than any number of persons: distance, kind and number of a candidate make one integer."""
+"""More than any number of persons, to pack distance, kind and number of a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Clustering:
     persons: int
     """Rows of the source: a bound on the persons."""
     leaves_out: bool
-    """Whether the policy lets persons be left out; if not, who can join a class does."""
+    """Whether the policy allows suppressing persons; if not, everyone who can join a class does."""
 
     @property
     def carried(self) -> Carried:
@@ -58,7 +58,7 @@ class Clustering:
         return STATE if self.rules.hitting else GROWN
 
     def context(self) -> Mapping[str, Any]:
-        """The parameters that the templates of growth share."""
+        """The parameters that the templates for growing clusters share."""
         carried = self.carried
         union = self.boxes.union("x", "y") + carried.union
         return {
@@ -90,7 +90,7 @@ class Clustering:
 
 
 def growth_stages(how: Clustering) -> tuple[Stage, ...]:
-    """Stages that write `how.last`: clusters that hold, and what every block has left."""
+    """Stages that write `how.last`: clusters that hold, and the remaining persons of each block."""
     context = how.context()
     grow = Step("grow clusters", "danonyir/grow.sql.j2", context)
     start: tuple[Stage, ...] = (
@@ -105,12 +105,12 @@ def growth_stages(how: Clustering) -> tuple[Stage, ...]:
         Step("clusters after the search", "danonyir/searched.sql.j2", context),
     )
     until = Step("blocks that waited", "danonyir/waiting_blocks.sql.j2", context)
-    # between two rounds every block that goes on takes a person
+    # between two rounds, every active block takes a person
     return (*start, Loop("grow clusters", body, until=until, at_most=how.persons + 1))
 
 
 def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
-    """Steps that number the persons of every block, after a look at what can be no block."""
+    """Steps that number the persons of every block, after judging which parts can be blocks."""
     place = "danonyir/start.sql.j2"
     if how.block_size == "all" or not how.rules.rules:
         return (Step("persons of blocks", place, {**context, "verdicts": None, "searched": None}),)
@@ -124,7 +124,7 @@ def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Sta
 
 
 def empty(name: str, table: Any, names: Sequence[str]) -> Step:
-    """A step that makes an empty table of whole numbers."""
+    """A step that creates an empty table of whole numbers."""
     return Step(
         name,
         "danonyir/empty.sql.j2",

@@ -1,4 +1,4 @@
-"""The algorithm `danonyir`: from policy and profile to stages, assembly and layout."""
+"""Compiles the algorithm `danonyir`: from policy and profile to stages, assembly and layout."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage
 
 MOST_EXACT = 60_000
-"""Rows up to which all persons may be clustered in one block: the moves are as many."""
+"""Number of rows up to which all persons may be clustered in one block, one move per person."""
 
 
 def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Blocks of similar persons, clusters within them, residual persons, cells.
+    """Compile blocks of similar persons, clusters within them, residual persons, and cells.
 
-    Raises InfeasibleError for `block_size: all` on a table that is too large for it.
+    Raises InfeasibleError if the table is too large for `block_size: all`, or a block is smaller
+    than a class.
     """
     options = policy.algorithm
     assert isinstance(options, Danonyir)
@@ -48,7 +49,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *place_steps(boxes.shapes),
         person_units_step(roles, boxes),
         *extent_stages,
-        # further persons cannot break EIR l-diversity alone, and clusters carry what proves it
+        # under EIR l-diversity alone, added persons break nothing, and clusters carry its proof
         *holding_steps(policy, rules, keys),
         *feasibility(policy, rules, exact=False),
         *_blocks(roles, options, rules, profile.rows),
@@ -86,9 +87,9 @@ def _check_block_size(options: Danonyir, rows: int, least: int) -> None:
 
 
 def _blocks(roles: Roles, options: Danonyir, rules: PersonRules, rows: int) -> tuple[Stage, ...]:
-    """The cuts with the least loss, down to `block_size`.
+    """Stages that make the cuts with the least loss, down to `block_size`.
 
-    Rules that adding persons may break have to hold in every block as a whole. Otherwise persons
+    Rules that added persons may break have to hold in every block as a whole. Otherwise persons
     could remain that none of its classes can take.
     """
     if options.block_size == "all":

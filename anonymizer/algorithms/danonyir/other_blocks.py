@@ -1,8 +1,8 @@
 """Stages that place residual persons in clusters of other blocks (Wang et al. 2018, alg. 7).
 
-Every round is a handful of statements, whatever the number of persons. Each person asks for the
-nearest cluster that satisfies the guarantees together with them, and a cluster takes as many at
-once as it can. The number of rounds has a bound that grows with the logarithm of the table.
+Every round is a few statements, whatever the number of persons. Each person asks for the nearest
+cluster that satisfies the guarantees together with them, and a cluster takes as many at once as it
+can. The bound on the number of rounds grows with the logarithm of the table.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ CROWDS = work("crowds")
 PLACED = work("placed")
 
 IN_REACH = 64
-"""Clusters that a person whom no cluster of the block can take may try in the end."""
+"""Number of clusters that a person whom no cluster of the block can take may try in total."""
 NEAREST = 8
-"""Clusters among these that are tried in one round; who is refused by all of them is left out."""
+"""Number of these tried in one round; persons refused by all of them are suppressed."""
 COMPARISONS = 20_000_000
-"""Persons times clusters that are compared at most to find those in reach."""
+"""Most pairs of person and cluster that are compared to find clusters in reach."""
 
 
 def most_rounds(persons: int) -> int:
-    """Rounds after which those who still wait are left out."""
+    """Number of rounds after which persons that still wait are suppressed."""
     return 2 * math.ceil(math.log2(max(persons, 2))) + 8
 
 
@@ -68,7 +68,7 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
 
 
 def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Steps that write PLACED and RESIDUAL where further persons break no rule."""
+    """Steps that write PLACED and RESIDUAL if added persons cannot break a rule."""
     return (
         Step("places", "danonyir/places.sql.j2", {**shared, "asking": PLACED}),
         Step("next persons", "danonyir/waiting.sql.j2", shared),
@@ -76,8 +76,8 @@ def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
 
 
 def _judged(how: Clustering, shared: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
-    """The same where every cluster is judged with one person more, then with several at once."""
-    # whatever EIR l-diversity a cluster has, further persons do not break it
+    """The same if every cluster has to be judged with one person more, then with several."""
+    # added persons cannot break EIR l-diversity
     rules = how.rules.without_hitting_sets()
     one, several = Judging(rules, "offered"), Judging(rules, "crowded")
     offered = {**shared, "asking": ASKING, "asked": one.asked, **one.passed}

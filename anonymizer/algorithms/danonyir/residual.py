@@ -20,9 +20,9 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     """Stages that write MEMBERS from the clusters.
 
     The residual persons of a block join clusters of their block, one by one in secret-keyed order,
-    each the nearest that still holds the guarantees then, unless suppression costs less (one per
-    cell) and the policy allows any. If no cluster of the block can take a person, the nearest ones
-    of all blocks are tried.
+    each the nearest that satisfies the guarantees with them, unless suppression costs less (1 per
+    cell) and the policy allows it. If no cluster of the block can take a person, the nearest of all
+    blocks are tried.
     """
     context = residual_context(how)
     stages: list[Stage] = [

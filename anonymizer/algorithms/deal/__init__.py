@@ -1,1 +1,1 @@
-"""Classes that take of every sensitive value about its share of the table."""
+"""Deals units to classes in which every sensitive value has about its share of the table."""

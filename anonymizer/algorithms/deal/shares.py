@@ -1,8 +1,8 @@
-"""Which rules of a sensitive column limit the shares of its values, and how.
+"""Limits on the shares of a sensitive column's values that follow from its rules.
 
 A class holds t-closeness by equal distance if the surplus of its values over their shares is at
 most t: sum of max(0, p_s - q_s) <= t. No hierarchical distance is greater. Under an ordered
-distance values that follow each other are taken together, which is near enough to be tried.
+distance, consecutive values are grouped, which is a good enough approximation to try.
 Beta-likeness and alpha limit the share of single values.
 """
 
@@ -21,7 +21,7 @@ from anonymizer.privacy.t_ordered import TOrdered
 from anonymizer.source.profile import Sensitive
 
 PARTS = 2
-"""Values under an ordered distance are taken together in so many parts over t."""
+"""Values under an ordered distance are grouped into this number, divided by t, of parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Shares:
     cells: Table
     reference: Table
     t: float
-    """Surplus that a class may have, as a share of its rows."""
+    """Largest surplus of a class, as a share of its rows."""
     parts: int | None
-    """Parts of the ordered values; None: every value is a part."""
+    """Number of parts of the ordered values; None: every value is a part."""
     most: Sql
     """The largest share of a value in a class, over `q`, `total` and `q_known`."""
 
@@ -60,11 +60,11 @@ def judged(column: Sensitive, rules: Sequence[Rule]) -> Judged:
 
 
 def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
-    """The limits of a column whose rules compare it with the table; None: nothing to deal by."""
+    """The limits of a column; None if no rule compares it with the table, or dealing is no use."""
     if not any(rule.relative for rule in rules):
         return None
     if any(rule.dense and not isinstance(rule, TCloseness) for rule in rules):
-        # a class that needs every value is as large as the rarest one asks
+        # a class that needs every value has to be as large as the rarest one requires
         return None
     close = [rule for rule in rules if isinstance(rule, TCloseness)]
     t = min((rule.t for rule in close), default=1.0)

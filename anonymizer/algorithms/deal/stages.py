@@ -1,14 +1,13 @@
 """The stages that deal units to classes, for rules that compare a class with the whole table.
 
 Cuts along attributes seldom find small classes whose values are distributed like those of the
-table, though such classes exist. Here the unit with the rarest values starts a class, which takes
-units that widen it least among those whose sensitive value it may still have, in all blocks of the
-table at once. What is dealt replaces the classes of the cuts where it holds every rule and loses
-less.
+table, though such classes exist. Here the unit with the rarest values starts a class. It takes the
+units that widen it least among those whose sensitive value it may still take, in all blocks in
+parallel. The dealt classes replace those of the cuts if they satisfy every rule and lose less.
 
 After SABRE (Cao, Karras, Kalnis, Tan, VLDB J. 2011) and Soria-Comas, Domingo-Ferrer, Sánchez,
-Martínez, "t-closeness through microaggregation" (IEEE TKDE 2015), the growth of classes as in
-k-member clustering (Byun et al. 2007).
+Martínez, "t-closeness through microaggregation" (IEEE TKDE 2015); classes grow as in k-member
+clustering (Byun et al. 2007).
 """
 
 from __future__ import annotations
@@ -26,38 +25,37 @@ from anonymizer.steps import Loop, Stage, Step
 GROUPS = work("deal_groups")
 
 ROUNDING = 0.46
-"""Rows of a value that are too many where its share is no whole number, on average and with room to
-choose."""
+"""Average surplus of rows of a value whose share is not a whole number, with some slack."""
 SPARE = 1.25
-"""The rows of all values at most, over the rows of a class: room to choose."""
+"""Smallest sum of the limits on all values' rows, relative to the size of a class: the slack."""
 TOLERANCE = 1e-6
-"""Limits are computed with doubles and taken on the strict side; the rules judge the result."""
+"""Tolerance on the strict side, since limits are doubles; the rules judge the result exactly."""
 GROWTH = 1.06
 LARGEST = 4_096
-"""Sizes of classes that are tried: k, and from there in steps of 6 percent."""
+"""Class sizes to try: from k up to this, in steps of 6 percent."""
 AT_ONCE = 4
-"""Units that are left over and join one class in one round."""
+"""Number of leftover units that may join one class in one round."""
 BIN_BITS = 24
-"""Bits of the number of a value."""
+"""Bits for the number of a value."""
 PATIENCE = 2
-"""A unit joins a class that costs up to one part in so many more than the best."""
+"""A unit may join a class whose cost exceeds the best by up to 1 / PATIENCE."""
 UNITS_AT_MOST = 1 << 20
-"""More than units and classes: their numbers decide between equal costs."""
+"""More than the units and classes, whose numbers break ties between equal costs."""
 ROUNDS = 40
-"""Rounds of joining; what is left then forms classes of its own."""
+"""Rounds of joining; the units left after that form their own classes."""
 FEW_VALUES = 20
-"""An attribute with fewer values does not tell blocks apart."""
+"""An attribute with fewer values cannot separate blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """What is dealt by, and how much work is done."""
+    """The limits by which units are dealt, and the size of the blocks."""
 
     shares: Shares
     judged: tuple[Judged, ...]
     """The rules of all sensitive columns."""
     block_units: int
-    """Units of a block: what is near is looked for inside."""
+    """Number of units per block; near units are only sought within the block."""
 
 
 def dealing_stages(
@@ -65,7 +63,7 @@ def dealing_stages(
 ) -> tuple[Stage, ...]:
     """Stages that deal the units of the last pass (`points`) to new classes.
 
-    `context`: the parameters of the last pass. The statements do not grow in number with the rows.
+    `context`: the parameters of the last pass. The number of statements is independent of the rows.
     """
     context = {**context, **_context(attributes, how, int(context["k"]))}
     grown: tuple[Stage, ...] = (
@@ -138,7 +136,7 @@ def _goals(k: int) -> tuple[int, ...]:
 
 
 def _order(attributes: Sequence[Attribute]) -> Sql | None:
-    """The column of an extent that tells units apart best: a number with many values."""
+    """The extent column that separates units best: that of the range with the most values."""
     ranges = [a for a in attributes if shape(a) == "range" and a.distinct >= FEW_VALUES]
     best = max(ranges, key=lambda a: (a.distinct, -a.index), default=None)
     return Sql(f"l{best.index}") if best is not None else None

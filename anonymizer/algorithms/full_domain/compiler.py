@@ -1,4 +1,4 @@
-"""The algorithm `full_domain`: compiles the release of the lattice node with least loss."""
+"""Compiles the algorithm `full_domain`: the release of the lattice node with the least loss."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from anonymizer.steps import Guard, Note, Row, Stage, Step
 
 
 def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Find the optimum of the lattice and publish it.
+    """Compile the stages that find and publish the optimum of the lattice.
 
-    A lattice too large to list is searched within a budget.
+    A lattice that is too large to list is searched within a budget.
     """
     context, columns, stages = lattice_stages(policy, profile, roles)
     found = (
@@ -71,7 +71,7 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
 def lattice_stages(
     policy: Policy, profile: TableProfile, roles: Roles, *, pruned: bool = True
 ) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
-    """Stages that judge the nodes, all of them without `pruned`, and what they are made with."""
+    """The template context, the judged columns, and the stages that judge nodes, or all of them."""
     packed = packing(profile.shapes)
     keys = tuple_keys(roles)
     columns = judged_columns(policy, roles)
@@ -79,12 +79,12 @@ def lattice_stages(
     context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS, "size": None}
     _, rule_stages = protections(policy, roles, keys)
     if policy.suppression_limit:
-        # what the whole table breaks, it can hold without some of its rows
+        # a rule that the whole table breaks may hold after suppressing some rows
         rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
     size = lattice_size(profile.shapes)
     budget = budget_of(policy, size) if pruned else None
     if budget is not None:
-        # a number that would be too large for an integer is told roughly
+        # a size that would be too large for an integer is reported approximately
         told = size if size < 10**37 else float(f"{size:.3g}")
         context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
         context["whole"] = whole_row(context)
@@ -111,14 +111,14 @@ def lattice_stages(
 
 
 def budget_of(policy: Policy, size: int) -> int | None:
-    """How many nodes are judged at most; None: all that the proof of the optimum needs."""
+    """The largest number of nodes to judge; None: all that the proof of the optimum needs."""
     options = policy.algorithm
     given = options.budget if isinstance(options, FullDomain) else None
     return BUDGET if given is None and size > MOST_LISTED else given
 
 
 def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
-    """The levels of a node under the names they have among the measures."""
+    """The levels of a node under their names in the measures."""
     return [(a.level, ident(f"level.{a.attribute.column}")) for a in climbed(roles)]
 
 

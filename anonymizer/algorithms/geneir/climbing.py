@@ -1,4 +1,4 @@
-"""The generalizing stages: remaining persons rise by levels; groups that hold become classes."""
+"""The stages that generalize the remaining persons level by level; groups that hold are classes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
 
 
 def _key(a: Attribute) -> Sql:
-    """The node of a person at the level that the rest of the table has reached."""
+    """The node of a person at the current level of the remaining persons."""
     whens = " ".join(f"when {j.number} then u.node{j.number}_{a.index}" for j in a.levels)
     return Sql(
         f"case h.l{a.index} {whens} else u.leaf{a.index} end" if whens else f"u.leaf{a.index}"

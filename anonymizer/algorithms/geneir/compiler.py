@@ -1,4 +1,4 @@
-"""The algorithm `geneir`: from policy and profile to stages, assembly and layout."""
+"""Compiles the algorithm `geneir`: from policy and profile to stages, assembly and layout."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from anonymizer.steps import Stage, Step
 
 
 def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Levels of the hierarchies for the persons who are left, until classes hold.
+    """Compile the stages that raise the levels of the remaining persons until classes hold.
 
-    Raises PolicyError for hierarchies whose levels do not nest: what a class shares at one level it
-    need not share at the next.
+    Raises PolicyError for hierarchies whose levels do not nest: rows that share a node at one level
+    may have different nodes at the next.
     """
     assert profile.rows is not None
     problems = [

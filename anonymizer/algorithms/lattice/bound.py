@@ -1,18 +1,17 @@
-"""A lower bound for the loss of all nodes that hold, where the nodes cannot be listed.
+"""A lower bound for the loss of all nodes that hold, if the nodes cannot be listed.
 
-What a column loses at level l is the sum, over the levels up to l, of what each adds to the one
-below. So the loss of a node is at least a sum over slices: slice u has the columns that are
-coarser than u levels below their roots, with what this step adds. Set the columns that are as fine
-as that to this very level and all others to the root: this node is coarser than the first, so it
-holds as far as sizes of classes go. Hence the columns of a slice that stay fine form a set that
-holds by itself, and the slice loses at least what the best of these sets leaves. A set is no longer
-possible as soon as one of its subsets has failed; what the best of the possible sets leaves is a
-bound at any time. Slices know of each other's failures: what fails at a coarser level fails at a
-finer one.
+The loss of a column at level l is the sum, over the levels up to l, of what each level adds. So the
+loss of a node is at least a sum over slices: slice u has the columns that are coarser than u levels
+below their roots, with what this step adds. Set the columns that are at least as fine to this very
+level and all others to the root: this node is coarser than the first, so it holds as far as sizes
+of classes go. Hence the columns of a slice that stay fine form a set that holds by itself, and the
+slice loses at least what the best of these sets leaves. A set is ruled out as soon as one of its
+subsets has failed; the loss that the best remaining set leaves is a bound at any time. Slices share
+their failures: what fails at a coarser level fails at a finer one.
 
-Slices do not know that a column which is fine in one of them leaves less room in the others, so the
-bound stays below the optimum even when all slices are settled. Every failure has to be witnessed by
-a node whose classes are counted. Which nodes are asked decides only how soon the bound rises.
+Slices ignore that a fine column in one of them leaves less room in the others, so the bound stays
+below the optimum even when all slices are settled. Every failure has to be shown by a node whose
+classes are counted. The choice of these nodes only affects how soon the bound rises.
 
 Sets are bits; columns are taken in parts of at most 15, whose bounds add up. Columns whose levels
 do not nest take no part, and add nothing.
@@ -37,17 +36,17 @@ PROBED = work("lattice_probed")
 ANSWERS = work("lattice_answers")
 
 WIDEST = 15
-"""Columns of a part: all of their sets are listed."""
+"""Most columns in a part, of which all sets are listed."""
 PROBES_FOR_ONE = 3
-"""Of a probe only the sizes of classes are counted: about a third of the price of a judgement."""
+"""Probes per judged node of the budget: a probe only counts sizes of classes."""
 PRIME = 65_537
-"""More than there are sets of the columns of a part."""
+"""A prime that exceeds the number of sets of a part's columns."""
 SIDE_BY_SIDE = 16
-"""Chains of a slice at most."""
+"""Most chains per slice."""
 
 
 def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple[Stage, ...]:
-    """Stages that write `subsets`, for the price of about `budget` judged nodes."""
+    """Stages that write `subsets`, at the cost of judging about `budget` nodes."""
     nesting = [position for position, shape in enumerate(packed.shapes) if shape.nests]
     parts = max(-(-len(nesting) // WIDEST), 1)
     width = -(-len(nesting) // parts)
@@ -74,7 +73,7 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
             "500 + md5_number_lower(concat(hex(b.draw), ':', b.slice, ' ', b.chain, ' ', b.turn,"
             " ' ', b.attribute)) % 1001"
         ),
-        # an order of the sets: multiplied by what has no factor in common with the prime
+        # a random order of the sets: multiplication by a number below the prime
         "set_draw": Sql(
             f"(s.bits * (1 + (md5_number_lower(hex(n.draw)) % {PRIME} + n.spent) % {PRIME - 1}))"
             f" % {PRIME}"

@@ -1,4 +1,4 @@
-"""A search that ends with its budget: walkers look for a node, the rest of it bounds the loss."""
+"""A search within a budget: walkers look for a good node, and the rest bounds the loss."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from anonymizer.source.draws import later_draw
 from anonymizer.steps import Stage
 
 BUDGET = 1_000
-"""Nodes that are judged at most, where the policy does not say."""
+"""Default of the largest number of nodes to judge."""
 
 
 def budgeted_stages(
     context: dict[str, Any], columns: tuple[Judged, ...], packed: Packing, budget: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `nodes` and `judged`, and where losses add up `subsets` for the bound."""
+    """Stages that write `nodes` and `judged`, and also `subsets` for the bound if losses add up."""
     own = {**context, "units": UNITS, "first_draw": later_draw("min(draw)", "walk")}
     if not additive(context):
         return walk_stages(own, columns, budget)
@@ -32,12 +32,12 @@ def budgeted_stages(
 
 
 def additive(context: dict[str, Any]) -> bool:
-    """Whether the loss of a node is that of its columns, added up."""
+    """Whether the loss of a node is the sum of the losses of its columns."""
     return bool(context["optimum"] != "c_dm")
 
 
 def whole_row(context: dict[str, Any]) -> Sql:
-    """What a suppressed row loses."""
+    """The loss of a suppressed row."""
     wholes: dict[str, Sql] = {measure.text: whole for measure, whole in context["penalties"]}
     return wholes.get(context["optimum"], Sql("l.records"))
 

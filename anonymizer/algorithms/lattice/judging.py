@@ -1,4 +1,4 @@
-"""Judging a batch of lattice nodes: their classes, the rules, suppression and loss."""
+"""Judges a batch of lattice nodes: their classes, the rules, suppression and loss."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Judged:
     column: Sensitive
     rules: tuple[Rule, ...]
     of_sets: bool = False
-    """Whether it speaks of the classes of sets of columns, and not of those of all of them."""
+    """Whether the classes are those of sets of columns, instead of all columns."""
 
     @property
     def number(self) -> Sql:
@@ -53,7 +53,7 @@ class Judged:
 
     @property
     def histogram(self) -> Table:
-        """Its values by class."""
+        """The table of its values per class."""
         which = "set_histogram" if self.of_sets else "histogram"
         return work(f"lattice_{which}_{self.column.index}")
 
@@ -63,7 +63,7 @@ class Judged:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The ancestors that its rules need."""
+        """The levels whose ancestors its rules need."""
         return self.column.levels if any(rule.paths for rule in self.rules) else ()
 
     @property
@@ -123,7 +123,7 @@ def lattice_context(
 
 
 def _sets(policy: Policy, attributes: Sequence[Climbed], packed: Packing) -> list[tuple[int, ...]]:
-    """Of every set of quasi-identifiers its number, and per word the fields of its columns."""
+    """For every set of quasi-identifiers: its number, and a mask of its columns per word."""
     positions = {a.attribute.column: a.position for a in attributes}
     made: list[tuple[int, ...]] = []
     for number, names in enumerate(policy.privacy.quasi_sets or ()):
@@ -137,7 +137,7 @@ def _sets(policy: Policy, attributes: Sequence[Climbed], packed: Packing) -> lis
 
 
 def _radixes(packed: Packing) -> list[int]:
-    """The weight of each column's level in a node's number; the last column's counts singly."""
+    """The weight of each column's level in a node's number; that of the last column is 1."""
     weights: list[int] = []
     weight = 1
     for shape in reversed(packed.shapes):
@@ -147,18 +147,18 @@ def _radixes(packed: Packing) -> list[int]:
 
 
 def _penalties(attributes: Sequence[Climbed]) -> list[tuple[Sql, Sql]]:
-    """What a suppressed row loses by each measure that adds up over cells."""
+    """The loss of a suppressed row by each measure that is a sum over cells."""
     cells = lit(sum(a.attribute.scaled(ONE) for a in attributes))
     heights = lit(sum(a.height * a.attribute.scaled(ONE) for a in attributes))
     return [(Sql("ncp"), cells), (Sql("glm"), cells), (Sql("distortion"), heights)]
 
 
 def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[Step | Loop, ...]:
-    """Stages that write `classes` of the nodes of `batch`, with what each would publish.
+    """Stages that write `classes` of the nodes of `batch`, with what each node would publish.
 
     Classes smaller than k are suppressed, then those that break a rule of a sensitive column.
-    Where a rule compares with the rows that are published, suppressing changes what the others are
-    compared with: they are judged again until no class fails. A class never comes back.
+    If a rule compares classes with the published rows, suppression changes the comparison: classes
+    are judged again until none fails. Suppressed classes stay suppressed.
     """
     whole = "set_whole" if "sets" in context else "classes"
     stages: list[Step | Loop] = [
@@ -184,15 +184,15 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
 
 
 def screen_of(context: dict[str, Any]) -> str:
-    """The template that looks at the sizes of classes, of all columns or of sets of them."""
+    """The template that counts the sizes of classes, of all columns or of sets of columns."""
     return "lattice/set_screen.sql.j2" if "sets" in context else "lattice/screen.sql.j2"
 
 
 def _sets_judged(context: dict[str, Any], columns: Sequence[Judged]) -> Loop:
-    """Suppress what is in a failing class of any set, until nothing is any more.
+    """Suppress the rows in a failing class of any set, until no class fails.
 
-    What one set suppresses is missing in the classes of the others. Where all rules are kept by
-    larger classes, what is left in the end is all that can be left.
+    Rows that one set suppresses are missing in the classes of the others. If larger classes always
+    satisfy the rules as well, the remaining rows are the most that can remain.
     """
     own = {**context, "set_members": SET_MEMBERS, "set_classes": SET_CLASSES}
     steps = [
@@ -215,7 +215,7 @@ def _sets_judged(context: dict[str, Any], columns: Sequence[Judged]) -> Loop:
 
 
 MOST_ROUNDS = 1_000_000
-"""Every round suppresses a class or is the last: a bound that is never met."""
+"""A bound that is never reached: every round suppresses a class or is the last."""
 
 
 def verdict_steps(context: dict[str, Any]) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""Hierarchies packed into integers: a bit field per attribute and level.
+"""Packs hierarchies into integers: a bit field per attribute and level.
 
 The field of a level holds the number of a value's node among its siblings, so that the fields of
 level j and above name the node at level j (a path from the root). Generalizing to level j masks
@@ -16,7 +16,7 @@ from anonymizer.compile import Sql, lit
 from anonymizer.hierarchy.shape import Shape
 
 WORD = 62
-"""Bits used of an integer: all values stay positive, and sums of masks cannot overflow."""
+"""Bits per integer: all values stay positive, and sums of masks cannot overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class Word:
 
     @property
     def w(self) -> Sql:
-        """A tuple's packed values."""
+        """Column of a tuple's packed values."""
         return Sql(f"w{self.number}")
 
     @property
     def m(self) -> Sql:
-        """A node's mask."""
+        """Column of a node's mask."""
         return Sql(f"m{self.number}")
 
     @property
     def g(self) -> Sql:
-        """A class's packed values: what its mask leaves."""
+        """Column of a class's packed values, under its node's mask."""
         return Sql(f"g{self.number}")
 
 
@@ -64,12 +64,12 @@ class Packing:
     """The fields of all attributes, and the words that hold them."""
 
     fields: tuple[tuple[Field, ...], ...]
-    """By attribute, from level 0 up; the root has none."""
+    """By attribute, from level 0 up; the root has no field."""
     shapes: tuple[Shape, ...]
     words: tuple[Word, ...]
 
     def masks(self, attribute: int, level: int) -> tuple[int, ...]:
-        """The mask of one attribute (from 0) at one level, a number per word."""
+        """The mask of one attribute (counted from 0) at one level, one number per word."""
         shape = self.shapes[attribute]
         masks = [0] * len(self.words)
         for field in self.fields[attribute]:
@@ -80,7 +80,7 @@ class Packing:
 
 
 def packing(shapes: Sequence[Shape]) -> Packing:
-    """Fields packed into words, first fit in the order of the attributes."""
+    """Pack fields into words, first fit in the order of the attributes."""
     used: list[int] = []
     fields: list[tuple[Field, ...]] = []
     for shape in shapes:

@@ -1,4 +1,4 @@
-"""Cells of classes, from the levels of each class: full- or partial-domain recoding."""
+"""Writes cells from the levels of each class: full- or partial-domain recoding."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CLASS_LEVELS = work("class_levels")
 def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     """Steps that write `cells` from `members`, `class_levels` and `units`.
 
-    `members` (unit, class_id) holds the units that are published; the others are suppressed.
-    `class_levels` (class_id, l<i>) says at which level each column of a class is published, 0
-    being the values themselves. All units of a class have to be under one node there.
+    `members` (unit, class_id) holds the published units; the others are suppressed.
+    `class_levels` (class_id, l<i>) holds the level at which each column of a class is published, 0
+    for the values themselves. All units of a class have to be under one node at this level.
     """
     attributes = climbed(roles)
     columns: list[tuple[Sql, Sql]] = []
@@ -55,7 +55,7 @@ def cell_columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
     if mode == "text":
         nullable = f"case when {a.s}.nullable then ' or NULL' else '' end"
         return [(cell.out, Sql(f"{a.s}.label || {nullable}"))]
-    # what is not among the published nodes is NULL
+    # a node that is not among the published ones is NULL
     shown_nullable = Sql(f"coalesce({a.s}.nullable, true)")
     if cell.shape == "range":
         return [

@@ -1,4 +1,4 @@
-"""The stages before a lattice is judged: labels and losses of levels, packed tuples."""
+"""The stages that prepare a lattice: labels and losses of levels, packed tuples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEVELS = work("lattice_levels")
 LIMITS = work("lattice_limits")
 
 ONE = 10**12
-"""A whole cell, in the units in which losses are counted."""
+"""The loss of one suppressed cell, in the integer units of losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Climbed:
 
     attribute: Attribute
     position: int
-    """From 0, its place among the quasi-identifiers."""
+    """Its position among the quasi-identifiers, from 0."""
 
     @property
     def number(self) -> Sql:
@@ -48,7 +48,7 @@ class Climbed:
 
     @property
     def level(self) -> Sql:
-        """Its level in a node."""
+        """Column of its level in a node."""
         return Sql(f"l{self.attribute.index}")
 
     @property
@@ -92,7 +92,7 @@ def climbed(roles: Roles) -> tuple[Climbed, ...]:
 def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[Step, ...]:
     """Steps that write every column's `recoding`, from domains and hierarchies.
 
-    Without `losses` it only says under which nodes every value is.
+    Without `losses` it only holds the nodes above every value.
     """
     steps: list[Step] = []
     for a in climbed(roles):
@@ -104,7 +104,7 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
 
 
 def recoding_step(a: Climbed, spec: Any, *, losses: bool = True) -> Step:
-    """The step that writes the `recoding` of one column; `spec` is None above which is only `*`."""
+    """The step that writes a column's `recoding`; with `spec` None, `*` is its only node."""
     parameters = {**_recoding(a, spec), "losses": losses}
     return Step(f"levels of {a.attribute.column}", "lattice/recoding.sql.j2", parameters)
 
@@ -160,7 +160,7 @@ def _bounds(attribute: Attribute, spec: Any, bounded: bool) -> tuple[Sql, Sql]:
 
 
 def _place(attribute: Attribute, value: str) -> Sql:
-    """A value's place on the line of its column, as the measures take it."""
+    """A value's position as a double, as the measures use it."""
     if attribute.kind == "date":
         return sql("cast(epoch_us(cast({v} as timestamp)) as double)", v=Sql(value))
     return sql("cast({v} as double)", v=Sql(value))
@@ -207,9 +207,9 @@ def tuple_steps(
 
 
 def _fields(a: Climbed, packed: Packing) -> list[tuple[int | bool, ...]]:
-    """Per level: how its nodes are numbered, and what a number counts in every word.
+    """For every level: how its nodes are numbered, and the weight of a number in every word.
 
-    Siblings are numbered from 0; below the root, and where levels do not nest, from 1: NULL is 0.
+    Siblings are numbered from 0, but from 1 below the root and if levels do not nest: NULL is 0.
     """
     nests = packed.shapes[a.position].nests
     return [

@@ -1,6 +1,6 @@
 """Best-first search of the lattice, in batches, until no remaining node can be better.
 
-Why the result is optimal: a node is pruned for one of two reasons only.
+The result is optimal, because a node is pruned for one of two reasons only.
 
 *Its bound.* By NCP, GLM and distortion the loss of a node is at least the sum of the losses of its
 levels over all rows, because a suppressed row costs 1 per cell, and no published cell costs more.
@@ -9,7 +9,7 @@ a node loses at least the sum of its squared class sizes; divided by the squared
 that is Σp², at least exp(-H) for the entropy H of its classes (Jensen), and H is at most the sum of
 the columns' entropies. A node whose bound exceeds the loss of a judged node cannot be the optimum.
 
-*A coarser node that failed.* A class of a finer node is part of one class of the coarser, so units
+*A coarser node that failed.* A class of a finer node is part of one class of the coarser: units
 in classes below k at the coarser node are in such classes at the finer: suppression for size is
 monotone, and if it exceeds the limit, no finer node holds. Distinct l-diversity has the same
 property. The other rules lack it, but all of them are preserved under union of classes: if nothing
@@ -28,14 +28,14 @@ from anonymizer.algorithms.lattice.judging import Judged, judge_stages, verdict_
 from anonymizer.steps import Loop, Stage, Step
 
 BATCH_ROWS = 2_000_000
-"""Rows that one statement aggregates: a batch has as many nodes as fill them."""
+"""Number of rows that one statement aggregates, which determines the nodes in a batch."""
 LEAST_NODES, MOST_NODES_AT_ONCE = 8, 4096
 
 
 def search_stages(
     context: dict[str, Any], columns: tuple[Judged, ...], *, pruned: bool = True, size: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `judged`, from tuples and levels. Without `pruned` every node is judged.
+    """Stages that write `judged` from tuples and levels; without `pruned`, for every node.
 
     `size`: number of nodes, which bounds the rounds.
     """

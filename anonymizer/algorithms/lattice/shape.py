@@ -8,7 +8,7 @@ from anonymizer.errors import PolicyError, Problem
 from anonymizer.hierarchy.shape import Shape
 
 MOST_LISTED = 1_000_000
-"""Largest lattice whose nodes are listed."""
+"""Number of nodes of the largest lattice whose nodes are listed."""
 
 
 def lattice_size(shapes: Sequence[Shape]) -> int:
@@ -20,7 +20,7 @@ def lattice_size(shapes: Sequence[Shape]) -> int:
 
 
 def refuse_large(shapes: Sequence[Shape]) -> None:
-    """Raises PolicyError for a lattice with more nodes than are listed."""
+    """Raises PolicyError for a lattice that is too large to be listed."""
     size = lattice_size(shapes)
     if size > MOST_LISTED:
         raise PolicyError(

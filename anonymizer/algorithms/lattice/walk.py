@@ -1,7 +1,7 @@
-"""A search of lattices that are too large to list: walkers that go down, swap, and start again.
+"""A search of lattices that are too large to list: walkers go down, swap, and start again.
 
-Walkers work side by side; every round judges all nodes that they look at in one batch. Which nodes
-are judged depends on the data, the policy and the run's draws only, never on time or threads.
+Walkers work in parallel; every round judges the nodes that they propose in one batch. The judged
+nodes depend on the data, the policy and the run's draws only, never on time or threads.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ FOUND = work("lattice_found")
 FAILED = work("lattice_failed")
 
 TEAM = 6
-"""Walkers, which differ in how they price a step and how they weigh the columns."""
+"""Number of walkers, which differ in how they price steps and weight columns."""
 TURNS = 6
-"""Turns of a walker: the first from the coarsest node."""
+"""Number of turns of a walker; the first starts from the coarsest node."""
 AT_ONCE = 60
-"""Nodes of one walker that are judged in a round."""
+"""Number of nodes per walker that are judged in a round."""
 PLAIN = 4
-"""Walkers whose first turn takes all columns for what they are; the others weigh them by draws."""
+"""Number of walkers whose first turn does not weight columns; the others use random weights."""
 STOPS = 16
-"""Nodes on a way down from the coarsest that are looked at in the first round of a turn."""
+"""Number of nodes on a path down from the coarsest that the first round of a turn judges."""
 RAISED_OF = 4
-"""The best node has a quarter to all of its columns raised, by the walker."""
+"""Between 1/4 and all of the best node's columns are raised, depending on the walker."""
 
 
 def walk_stages(
@@ -44,7 +44,7 @@ def walk_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `nodes` and `judged` for at most `budget` nodes of any lattice.
 
-    `known` adds nodes from which a search may `begin`; `verdicts` say what a node loses.
+    `known` adds nodes from which a search may `begin`; `verdicts` compute the loss of nodes.
     """
     own = {
         **context,

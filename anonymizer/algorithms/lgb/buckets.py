@@ -21,13 +21,13 @@ from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 MAX_SPLITS = 64
-"""Halvings of a leaf; 2^64 cells are more than any table has."""
+"""Most halvings of a leaf; no table has 2^64 cells."""
 FEWER = "ask for fewer different values (a lower l, a higher alpha)"
 
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """A column with sensitive cells, its rule, and the tables it passes through."""
+    """A column with sensitive cells, its rule, and its work tables."""
 
     source: Attribute | Sensitive
     rule: BucketRule
@@ -39,7 +39,7 @@ class Protected:
 
     @property
     def coded(self) -> bool:
-        """Semi-sensitive columns carry codes of their domain, sensitive ones their values."""
+        """Whether it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
         return isinstance(self.source, Attribute)
 
     @property
@@ -52,7 +52,7 @@ class Protected:
 
     @property
     def present(self) -> Sql | None:
-        """Which rows have a sensitive cell in this column; None: all."""
+        """Condition that a row has a sensitive cell in this column; None: all rows have."""
         return Sql(f"{self.cell} is not null") if self.coded else None
 
     @property
@@ -122,7 +122,7 @@ def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> t
         "dealt": column.dealt,
         "domain": column.domain,
         "least": rule.m,
-        # NULL is dealt as a value of its own, unless a bucket needs so many different values:
+        # NULL is dealt as a separate value, unless a bucket needs that many different values:
         # dealt afterwards, its share of a bucket would follow from the number of all buckets
         "ranked": 1 if rule.unique or not rule.judged else 0,
         "tight": tight and not rule.judged,
@@ -170,7 +170,7 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
 
 
 def ineligible(column: Protected, row: Row) -> Problem:
-    """Why no buckets exist, in counts."""
+    """The problem if no buckets exist, described by counts."""
     most, known, cells, different = row
     path = column_path(column.column, "protect")
     m = column.rule.m

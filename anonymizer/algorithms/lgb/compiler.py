@@ -1,4 +1,4 @@
-"""The algorithm `lgb`: local generalization and bucketization (Li and He 2022), Algorithm 1."""
+"""Compiles the algorithm `lgb`: local generalization and bucketization (Li and He 2022), Alg. 1."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PATTERN = Sql("pattern")
 
 
 def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Algorithm 1: patterns, then buckets per protected column, then classes per pattern."""
+    """Compile Algorithm 1: patterns, buckets per protected column, classes per pattern."""
     options = policy.algorithm
     assert isinstance(options, Lgb)
     assert profile.rows is not None
@@ -89,7 +89,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *feasibility(policy, persons),
         *classes,
         *cell_steps(roles.quasi, policy.publish.cells),
-        # (a row with a sensitive cell stands with those of its pattern)
+        # (a row with a sensitive cell can only join rows of its pattern)
         *(bound_stages(policy, profile, roles, k) if not roles.flagged else ()),
     )
     layout, expressions = published(policy, roles, {c.column: c for c in columns})
@@ -143,7 +143,7 @@ def pattern_stages(
 
 
 def _stranded(context: Mapping[str, Any], k: int) -> Guard:
-    """Why promotion does not work out: rows that no further flag brings into a large pattern."""
+    """A guard that promotion succeeds: no rows are left outside the large patterns."""
 
     def explain(row: Row) -> Problem:
         return Problem(

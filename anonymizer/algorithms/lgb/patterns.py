@@ -1,4 +1,4 @@
-"""Flag patterns shared by too few rows.
+"""Handles flag patterns that too few rows share.
 
 A class holds rows of one pattern only (LGB Definition 8), so a pattern with fewer than k rows
 cannot be published as it is. Promotion flags more cells of those rows, until they belong to a
@@ -13,12 +13,12 @@ from anonymizer.steps import Row
 
 
 def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int | None]:
-    """The final pattern of every pattern; None where its rows have to be suppressed.
+    """The final pattern of every pattern; None if its rows have to be suppressed.
 
     `counts` maps a pattern (a bit mask of sensitive cells) to its rows. The smallest pattern is
-    promoted first, to the superset that flags fewest further cells: one that is large enough, else
-    the union with another small pattern, else `everything` flagged. Rows of patterns that are
-    large enough are left as they are.
+    promoted first, to the superset that flags the fewest further cells: one that is large enough,
+    else the union with another small pattern, else `everything` flagged. Rows of patterns that are
+    large enough are unchanged.
     """
     target: dict[int, int] = {pattern: pattern for pattern in counts}
     size = dict(counts)
@@ -35,7 +35,7 @@ def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int
             break
         best = min(options, key=lambda q: ((q ^ pattern).bit_count(), -size.get(q, 0), q))
         if best == pattern:
-            # another small pattern lies within this one: it comes up to this one
+            # another small pattern is a subset of this one: promote that one instead
             pattern, best = _inner([q for q in others if size[q] < k], pattern, size), pattern
         size[best] = size.get(best, 0) + size.pop(pattern)
         for source, at in target.items():
@@ -50,7 +50,7 @@ def _inner(others: list[int], pattern: int, size: Mapping[int, int]) -> int:
 
 
 def suppress(counts: Mapping[int, int], k: int) -> dict[int, int | None]:
-    """Every small pattern is suppressed."""
+    """Suppress every small pattern."""
     return {pattern: pattern if n >= k else None for pattern, n in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Buckets with persons: no bucket holds two cells of one person.
+"""Separates persons in buckets, so that no bucket holds two cells of one person.
 
 Otherwise a bucket could be one person's whole history. Such buckets of at least m different values
 exist if no value and no person has more than 1/m of the cells (an edge colouring of the graph of
@@ -20,13 +20,13 @@ from anonymizer.source.draws import later_draw
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 ROUNDS = 200
-"""Rounds of swaps; where they do not suffice the run is refused."""
+"""Rounds of swaps; if they do not suffice, the run fails."""
 TRIES = 16
-"""Cells that are tried for every cell in a round."""
+"""Number of cells that are tried for every cell in a round."""
 
 
 def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]:
-    """Stages that part the cells of persons in the `placed` cells of one column."""
+    """Stages that separate cells of the same person in the `placed` cells of one column."""
     number = shared["column"].number
     context = {
         **shared,
@@ -64,7 +64,7 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
 
 
 def crowding_guard(name: str, shared: Mapping[str, Any]) -> Guard:
-    """A guard: persons with more cells than there can be buckets."""
+    """A guard that no person has more cells than there can be buckets."""
 
     def explain(row: Row) -> Problem:
         return Problem(

@@ -1,11 +1,11 @@
 """Local generalization by minimizing NCP (LGB Algorithm 4; Xu et al. 2006, top-down).
 
 Every class is divided between two groups that grow from seeds far apart, all classes at once. A
-unit goes to the group that it makes lose less: rows times the NCP of the box. Xu et al. add one
-tuple at a time, in random order. Here a round adds as many units as the groups have, those of the
-next in turn for which it is clearest, so that the rounds of a class grow with the logarithm of its
+unit joins the group whose loss (rows times the NCP of the box) it increases less. Xu et al. add one
+tuple at a time, in random order. Here a round adds as many units as the groups have: among the next
+in order, those with the clearest choice. So the rounds of a class grow with the logarithm of its
 rows. The farthest unit is the first for which k rows are at least as far, so that no single outlier
-becomes a seed. Losses are whole numbers: the result does not depend on the order of addition.
+becomes a seed. Losses are integers, so the result does not depend on the order of addition.
 """
 
 from __future__ import annotations
@@ -25,27 +25,26 @@ SEEDS = work("seeds")
 DEALT = work("dealt")
 SIDES = work("sides")
 SCALE = 100_000_000
-"""Parts of the NCP of a cell that losses are counted in: 64 bits hold those of 10^9 rows with 90
-quasi-identifiers."""
+"""Units of loss per cell: 64 bits hold the NCP of 10^9 rows with 90 quasi-identifiers."""
 SCANS = (("start", "far_1"), ("far_1", "far_2"))
-"""Xu et al. look for the farthest unit six times; a third time finds no better groups."""
+"""Xu et al. search for the farthest unit six times; more than twice finds no better groups."""
 MAX_LEVELS = 10_000
 ATTEMPTS = 3
 """Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes
 the class at once, so that a single outlier can keep thousands of rows together."""
 EARLY = 32
-"""Units that the groups of a class have together when their boxes stop changing much. Until then a
-round doubles them."""
+"""Total size of a class's groups, in units, at which their boxes hardly change any more. Until then
+each round doubles the groups."""
 LATE = 7
-"""Units that a later round adds for every one that the groups have."""
+"""Number of units that a later round adds per unit of the groups."""
 CHOICE = 4
-"""Next units in turn, for every one that is added, of which the clearest are chosen."""
+"""Number of candidates, next in order, per unit that is added; the clearest are chosen."""
 GROWTH_ROUNDS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One attribute's columns of a point, besides its code."""
+    """One attribute's columns of a point, in addition to its code."""
 
     attribute: Attribute
 
@@ -78,7 +77,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One column of the box of a group: over its units, and with one unit `x` more than box `b`."""
+    """One column of a group's box: aggregated over its units, and box `b` extended by unit `x`."""
 
     name: Sql
     over: Sql
@@ -88,8 +87,8 @@ class Span:
 def spans(attributes: Sequence[Attribute], words: Packed) -> list[Span]:
     """The columns of a box.
 
-    Of a range the lowest and the highest place, and whether it has NULL; of a set its bits; of a
-    node the code and the ancestors that all units share, else NULL.
+    For a range: the lowest and the highest place, and whether it has NULL. For a set: its bits. For
+    a node: the code and the ancestors that all units share, else NULL.
     """
     made: list[Span] = []
 
@@ -173,7 +172,7 @@ def _of_pair(a: Attribute, x: str, y: str) -> str:
 
 
 def _below_root(a: Attribute) -> Sequence[Level]:
-    """The levels of a hierarchy whose nodes do not cover the whole domain."""
+    """The levels of a hierarchy below the root."""
     return a.levels[:-1]
 
 
@@ -182,7 +181,7 @@ def _whole(amount: str) -> Sql:
 
 
 def _size(a: Attribute) -> int:
-    """Values of the domain, with NULL."""
+    """Number of values in the domain, including NULL."""
     return max(a.distinct + (a.nulls > 0), 1)
 
 
@@ -191,9 +190,9 @@ def seed_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `members` (unit, class_id) from `units`.
 
-    Without `rebalance` a class of which one side would have fewer than k rows is generalized as
-    a whole (LGB); with it the cut moves to the nearest place where both sides have k (after Xu's
-    adjustment of small groups).
+    Without `rebalance`, a class of which one side would have fewer than k rows is generalized as
+    a whole (LGB); with it, the cut moves to the nearest position at which both sides have k rows
+    (after Xu's adjustment of small groups).
     """
     points = [Point(a) for a in attributes]
     words = fold([a for a in attributes if shape(a) == "set"])
@@ -210,7 +209,7 @@ def seed_stages(
         "points": points,
         "words": words.columns,
         "state": [a.c for a in attributes] + further,
-        # a box needs the code of a node, and of a range only to tell NULL
+        # a box needs the code for nodes, and for ranges only to recognize NULL
         "boxed": [a.c for a in attributes if a.nulls or shape(a) == "node"] + further,
         "spans": spans(attributes, words),
         "sizes": [(Sql(f"size{i}"), size) for i, size in words.sizes.items()],

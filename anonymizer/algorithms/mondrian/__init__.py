@@ -1,4 +1,4 @@
-"""Mondrian: multidimensional top-down partitioning (LeFevre et al. 2006), every class at once."""
+"""Mondrian: multidimensional top-down partitioning (LeFevre et al. 2006), classes in parallel."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, DOWNCODING, MINIMALITY, REFINEMENT, SKEWNESS
 from anonymizer.algorithms.descriptor import PART_SIZE, Algorithm, Limit

@@ -1,4 +1,4 @@
-"""The algorithm `mondrian`: from policy and profile to stages, assembly and layout."""
+"""Compiles the algorithm `mondrian`: from policy and profile to stages, assembly and layout."""
 
 from __future__ import annotations
 
@@ -36,25 +36,26 @@ from anonymizer.steps import Stage, Step
 
 BLOCK = 2_000
 BLOCK_IN_FULL = 6_000
-"""Rows of a block in which rows are dealt: larger ones lose less and take longer."""
+"""Rows per block in which rows are dealt; larger blocks lose less and take longer."""
 DEALT = 100_000
 DEALT_IN_FULL = 400_000
-"""Rows of the table beyond which nothing is dealt."""
+"""Number of rows of the table above which no rows are dealt."""
 
 
 def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
     """Whether a rule compares a class with the whole table.
 
-    Such rules refuse most cuts of most classes, so what else a cut narrows is seldom cashed in by
-    later cuts: at t = 0.2 the attribute that is cut is the better guide (NCP 0.453 against 0.461).
+    Such rules refuse most cuts of most classes, so later cuts seldom benefit from the other
+    attributes that a cut narrows: at t = 0.2, the attribute that is cut is the better guide (NCP
+    0.453 against 0.461).
     """
     return any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
 
 
 def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | None:
-    """By which column rows are dealt, if one is compared with the whole table.
+    """How rows are dealt, if a rule compares a column with the whole table; else None.
 
-    Rows are dealt one by one, so rows with equal values may part.
+    Rows are dealt one by one, so rows with equal values may be separated.
     """
     options = policy.algorithm
     assert isinstance(options, Mondrian)
@@ -74,7 +75,7 @@ def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | N
 
 
 def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Codes, units, the partitioning under every rule, and the cells of its classes."""
+    """Compile codes, units, the partitioning under all rules, and the cells of its classes."""
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     persons = person_rules(policy, roles)
@@ -118,8 +119,8 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
 
 
 def _units(policy: Policy, roles: Roles, *, together: bool) -> tuple[list[Sql], Step]:
-    """What identifies a unit, and the step that makes them: tuples, which stay `together`, or
-    single rows (persons), of which those with equal values may part.
+    """The columns that identify units, and the step that makes units: tuples if equal rows stay
+    `together`, else single rows (persons).
     """
     if together:
         return tuple_keys(roles), packed_units_step(policy, roles)
@@ -135,23 +136,21 @@ def _cuts(
     dealing: Dealing | None,
     units: Step,
 ) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
-    """The stages of the units, and those of the cuts and better classes: of the whole table, or of
-    its parts.
-    """
+    """The stages that make units, and those that cut and refine classes, whole or in parts."""
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
     loop = options.loop if profile.recursive else "driven"
     positions, *cuts = partition_stages(roles.quasi, how, profile.rows, loop)
     refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=loop != "driven")
-    # every row that is dealt is a unit, and a part is made of tuples: the table is one piece then
+    # dealt rows are units, but parts consist of tuples, so the table is not divided then
     divisible = roles.quasi and dealing is None
     split = split_of(options.part_size, profile) if divisible else None
     if split is None:
         return (units,), (positions, *cuts, *refined)
     whole = (*cuts, *refined)
     if options.refine == "auto" and profile.rows > (AUTO.most or 0):
-        # what is too much for the table is too much for all of its parts
+        # refining all parts is as much work as refining the whole table
         refined = ()
     parts = in_parts(roles.quasi, how, split, (*cuts, *refined), whole)
     return divided_units(roles.quasi, units, split, how), (*judged_parts(how, split), parts)

@@ -1,4 +1,4 @@
-"""Several sensitive attributes with security levels: multi-sensitive bucketization."""
+"""Multi-sensitive bucketization: several sensitive attributes with security levels."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, MINIMALITY, SKEWNESS
 from anonymizer.algorithms.descriptor import Algorithm, lacking

@@ -1,4 +1,4 @@
-"""The algorithm `msb`: from policy and profile to stages, published tables and layout."""
+"""Compiles the algorithm `msb`: from policy and profile to stages, published tables and layout."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from anonymizer.steps import Stage
 
 
 def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Buckets of sensitive vectors, groups of different buckets, and the residual into groups.
+    """Compile buckets of sensitive vectors, groups from different buckets, and residual records.
 
     With `person` a record is a person. Xiao and Li (2020) after Yang, Wang and Wang (2008). Raises
-    InfeasibleError for a table that is too large for the mode.
+    InfeasibleError if the table is too large for the mode.
     """
     options = policy.algorithm
     assert isinstance(options, Msb)
@@ -78,7 +78,7 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
 
 
 def _class_stages(policy: Policy, roles: Roles, rows: int, grouping: Grouping) -> tuple[Stage, ...]:
-    """Classes of the published rows by their quasi-identifiers, whatever their groups."""
+    """Stages that form classes of the published rows by quasi-identifiers, regardless of groups."""
     assert grouping.options.generalize is not None
     k = grouping.options.generalize.k
     how = Partitioning(k=k, split="loss", strict=True)

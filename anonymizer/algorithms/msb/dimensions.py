@@ -17,23 +17,23 @@ class ValueLevel:
     """A security level of one column: the values listed under it, its rank, and its l."""
 
     rank: int
-    """Place among the levels of the table, 0 the lowest."""
+    """Position among the levels of the table; 0 is the lowest."""
     needed: int
     values: tuple[str, ...]
-    """As texts that the engine reads back as values of the column."""
+    """As texts that the engine casts to the type of the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
     """One protected column; `v<i>`, `need<i>`, `cap<i>`, `use<i>` are its columns in the state.
 
-    A value's code counts from 1; 0 is a NULL, which asks for nothing and counts for nothing.
+    Codes of values start at 1; 0 is NULL, which has no requirement and is not counted.
     """
 
     source: Sensitive
     levels: tuple[ValueLevel, ...]
     default: ValueLevel | None
-    """What values that no level lists need; None where every value has to be listed."""
+    """The level of values that no level lists; None if every value has to be listed."""
     null_as_value: bool
 
     @property
@@ -73,27 +73,27 @@ class Dimension:
 
     @property
     def taken(self) -> Sql:
-        """Code of the value that the open group takes next."""
+        """Code of the value of the record that the open group takes next."""
         return self._named("taken_v")
 
     @property
     def filled(self) -> Sql:
-        """Records of a finished group that have a value here."""
+        """Number of records of a finished group that have a value in this column."""
         return self._named("filled")
 
     @property
     def blocked(self) -> Sql:
-        """Values of which a finished group cannot take another one."""
+        """Values that a finished group cannot take once more."""
         return self._named("blocked")
 
     @property
     def bit(self) -> Sql:
-        """A value's bit in such a mask as `mask` is."""
+        """A value's bit in `mask`."""
         return self._named("bit")
 
     @property
     def mask(self) -> Sql:
-        """Bits of the blocked values. Values may share one: only a bit that is off is certain."""
+        """Bits of the blocked values. Values may share a bit, so only a bit of 0 is conclusive."""
         return self._named("mask")
 
     @property
@@ -102,14 +102,14 @@ class Dimension:
 
     @property
     def values(self) -> Table:
-        """Work table of its values: code, level, l, and how many rows have them."""
+        """Work table of its values: code, level, l, and number of rows."""
         return work(f"msb_values_{self.source.index}")
 
 
 def dimensions(policy: Policy, roles: Roles) -> tuple[Dimension, ...]:
     """The protected sensitive columns, in the order of the policy.
 
-    Plain l-diversity is one level that every value has.
+    Plain l-diversity is a single level for all values.
     """
     level_l: Mapping[int, int] = policy.privacy.level_l or {}
     ranks = {level: rank for rank, level in enumerate(sorted(level_l))}
@@ -142,7 +142,7 @@ def _text(value: object) -> str:
 
 
 def values_step(dimension: Dimension, records: Table) -> Step:
-    """Codes and levels of one column's values."""
+    """The step that writes the codes and levels of one column's values."""
     listed = [
         (lit(level.rank), lit(level.needed), _listed(dimension, level.values))
         for level in dimension.levels
@@ -161,6 +161,6 @@ def values_step(dimension: Dimension, records: Table) -> Step:
 
 
 def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
-    """Whether a value is in a list; a text that is not a value of the type matches nothing."""
+    """Condition that a value is in a list; texts that are not values of the type never match."""
     cast = ", ".join(f"try_cast({lit(value)} as {dimension.type})" for value in values)
     return Sql(f"coalesce(value in ({cast}), false)")

@@ -1,7 +1,7 @@
 """The grouping phase: a greedy choice over counts puts records of different buckets into groups.
 
 `exact` chooses one record at a time, as in the papers, in one recursive statement over all records.
-`batched` makes the same choice over scaled counts, where one record stands for q, and
+`batched` makes the same choice over scaled counts, in which one record represents q, and
 repeats it on the rest with a quarter of q, down to single records. If there are too many
 buckets for one sequence of choices, they are assigned to blocks that are grouped in parallel.
 """
@@ -30,35 +30,35 @@ TYPES = work("msb_types")
 MEMBERS_OF_TYPES = work("msb_members")
 
 EXACT_UP_TO = 50_000
-"""Rows up to which the exact mode is offered: its time grows with rows times buckets."""
+"""Number of rows up to which the exact mode is available: its time grows with rows × buckets."""
 EXACT_WORK = 200_000_000
-"""Rows times buckets up to which the exact mode is offered, about two minutes."""
+"""Rows × buckets up to which the exact mode is available: about two minutes."""
 SCALED_RECORDS = 4_000
-"""Records of the first scaled pass."""
+"""Number of scaled records in the first pass."""
 BLOCK_RECORDS = 80
-"""Records of a block, unless there are so many blocks that it has to be fewer."""
+"""Number of records per block, unless the number of blocks requires fewer."""
 WORK = 30_000_000
-"""Records times records of a block that one pass may have."""
+"""Largest product of records and records per block in one pass."""
 TARGETS_PER_BLOCK = 8
-"""Groups that a block has room for at least."""
+"""Fewest groups for which a block has room."""
 PASSES = 64
-"""More passes than scales, and than halvings of what blocks leave, can take."""
+"""A bound on the passes, above the number of scales plus halvings of the blocks' rest."""
 LEVEL_WEIGHT = 2**24
-"""More than the selectivity of any bucket: capacities of at most 2^24 records in all."""
+"""More than the selectivity of any bucket, with at most 2^24 records in total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What decides the grouping phase."""
+    """The parameters of the grouping phase."""
 
     dimensions: tuple[Dimension, ...]
     options: Msb
     records: Table = CODED
-    """What is grouped: rows, or one record of every person."""
+    """The table of the records to group: rows, or one record per person."""
 
     @property
     def unit(self) -> str:
-        """What groups are of, in messages."""
+        """The word for records in messages."""
         return "rows" if self.records == CODED else "persons"
 
     @property
@@ -96,9 +96,9 @@ class Grouping:
 
     @property
     def priority(self) -> Sql:
-        """What the bucket that is chosen has most of, as a whole number.
+        """The whole number by which buckets are chosen, largest first.
 
-        Size (MBF), or the largest or the sum of its values' capacities and its size (MSDCF,
+        Size (MBF), or the largest or the sum of its values' capacities plus its size (MSDCF,
         MMDCF; Xiao and Li 2020, §4); the highest security level first, if required.
         """
         caps = [d.cap.text for d in self.dimensions]
@@ -117,7 +117,7 @@ def bucket_stages(how: Grouping) -> tuple[Stage, ...]:
 
 
 def empty_stages(how: Grouping) -> tuple[Stage, ...]:
-    """Stages that write what there is before the first group: everything is left."""
+    """Stages that write the state before the first group: all records are left."""
     return (
         Step("records left", "msb/left.sql.j2", how.context),
         Step("no types of groups yet", "msb/no_types.sql.j2", how.context),
@@ -154,7 +154,7 @@ def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
 
 
 def refuse_size(rows: int) -> None:
-    """Raises InfeasibleError where the exact mode would take minutes."""
+    """Raises InfeasibleError if the exact mode would take minutes."""
     if rows > EXACT_UP_TO:
         raise InfeasibleError(
             Problem(

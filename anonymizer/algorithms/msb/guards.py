@@ -1,4 +1,4 @@
-"""Guards of this algorithm: counts of the source that make a release impossible."""
+"""Guards of this algorithm: counts over the source that rule out a release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anonymizer.steps import Guard, Row, Step
 
 
 def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
-    """Every value of the data has one level."""
+    """Guards that every value in the data has exactly one level."""
     return tuple(
         Guard(
             Step(
@@ -49,7 +49,7 @@ def _level_problem(dimension: Dimension, row: Row) -> Problem:
 
 
 def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
-    """Enough different values in every column, and none that is too frequent."""
+    """Guards that every column has enough different values, and none that is too frequent."""
     guards = []
     for d in how.dimensions:
         wanted = sorted(
@@ -71,7 +71,7 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
 
 
 def enough_rows(how: Grouping) -> Guard:
-    """Some record can begin a group: there are as many rows as it needs."""
+    """A guard that there are enough rows for some record to begin a group."""
 
     def explain(row: Row) -> Problem:
         least, records = row
@@ -110,7 +110,7 @@ def _diversity_problem(dimension: Dimension, row: Row, policy: Policy, unit: str
 
 
 def enough_for_classes(how: Grouping, k: int) -> Guard:
-    """Classes of generalized quasi-identifiers need k published rows (persons)."""
+    """A guard that k rows (persons) are published, as generalized classes need."""
 
     def explain(row: Row) -> Problem:
         return Problem(

@@ -1,4 +1,4 @@
-"""Persons with several rows: a person is one record of the grouping, with one value per column.
+"""Groups persons with several rows: a person is one record, with one value per column.
 
 A group then consists of persons: at most 1/l of them have any one value. All rows of a person show
 the same group, while the tables of values hold one row per person. To an observer who knows the
@@ -31,7 +31,7 @@ def record_stages(roles: Roles) -> tuple[Stage, ...]:
 
 
 def group_rows_step() -> Step:
-    """The step that leaves in CODED the rows of grouped persons, under the number of the group."""
+    """The step that reduces CODED to the rows of grouped persons, with the group's number."""
     return Step("rows of persons", "msb/person_rows.sql.j2", {"coded": CODED, "records": RECORDS})
 
 

@@ -1,4 +1,4 @@
-"""What is published: the rows with their group, and a table for every sensitive column."""
+"""Publishes the rows with their group, and a separate table for every sensitive column."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ExactRows:
     """The statement that writes rows whose quasi-identifiers are published exactly."""
 
     columns: Columns
-    """Published name and expression over the row `r` and its cells `c`, in order."""
+    """Published names and expressions over the row `r` and its cells `c`, in order."""
     cells: tuple[tuple[Sql, Sql], ...]
     attributes: tuple[Attribute, ...]
     persons: Table | None = None
-    """The persons' numbers, where rows are of persons."""
+    """The table of persons' numbers, if rows belong to persons."""
 
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
@@ -54,7 +54,7 @@ class ExactRows:
 
 
 def layout_of(policy: Policy, roles: Roles, *, generalized: bool) -> tuple[Layout, Columns]:
-    """The layout, and the columns of the view: no sensitive one among them."""
+    """The layout, and the columns of the view, which has no sensitive columns."""
     layout, columns = published(policy, replace(roles, sensitive=()), {})
     group = policy.generated_name("group_id")
     sensitive = tuple(
@@ -74,12 +74,12 @@ def layout_of(policy: Policy, roles: Roles, *, generalized: bool) -> tuple[Layou
         tables=separated_tables(policy),
         columns=(*layout.columns, *sensitive),
     )
-    # the number of the class comes first; without classes there is none
+    # the first column is the class number, which does not exist without classes
     return layout, ((group, GROUP), *(columns if generalized else columns[1:]))
 
 
 def exact_rows(policy: Policy, roles: Roles, columns: Columns) -> ExactRows:
-    """Rows with the values themselves as cells."""
+    """The statement for rows whose cells are the exact values."""
     typed = policy.publish.cells == "typed"
     cells: list[tuple[Sql, Sql]] = []
     for a in roles.quasi:
@@ -100,7 +100,7 @@ def _typed(attribute: Attribute) -> list[tuple[Sql, Sql]]:
 
 @dataclass(frozen=True, slots=True)
 class SeparateValues:
-    """The statement that writes one sensitive column beside its groups."""
+    """The statement that writes one sensitive column with the groups of its values."""
 
     table: str
     group: str
@@ -128,7 +128,7 @@ class SeparateValues:
 def separate_values(
     policy: Policy, roles: Roles, layout: Layout, records: Table
 ) -> tuple[Separated, ...]:
-    """One table per sensitive column, each in an order of its own."""
+    """One table per sensitive column, each in a separate order."""
     assert layout.group_id is not None
     return tuple(
         SeparateValues(

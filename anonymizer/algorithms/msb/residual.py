@@ -16,14 +16,14 @@ TURN = work("msb_turn")
 OFFERS = work("msb_offers")
 
 PAIRS = 500_000
-"""Pairs of bucket and type that one round looks at; the rest follow in the next rounds."""
+"""Number of pairs of bucket and type per round; the rest follow in the next rounds."""
 PATIENCE = 20
-"""Rounds in a row without success after which the rest is suppressed; up to PAIRS times PATIENCE
-pairs that means no record can be placed."""
+"""Consecutive rounds without success after which the rest is suppressed; with at most PAIRS ×
+PATIENCE pairs, no record can be placed then."""
 
 
 def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
-    """Stages that place the records left; those still left then are suppressed."""
+    """Stages that place the remaining records, and suppress those that cannot be placed."""
     context = {
         **how.context,
         "shapes": SHAPES,
@@ -48,14 +48,14 @@ def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
                 Step("records left", "msb/settle.sql.j2", context),
             ),
             until=Step("rounds left", "msb/rounds.sql.j2", context),
-            # every round but the idle ones places a record
+            # every round that is not idle places a record
             at_most=(rows + 1) * PATIENCE,
         ),
     )
 
 
 def placing_step(how: Grouping) -> Step:
-    """The step that leaves in `coded` the published rows under the number of their group."""
+    """The step that reduces `coded` to the published rows, with the number of their group."""
     return Step(
         "records into groups",
         "msb/place.sql.j2",

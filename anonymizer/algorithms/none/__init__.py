@@ -1,4 +1,4 @@
-"""No algorithm: every row is published, and what its columns say is all that is done to it."""
+"""No algorithm: every row is published, and only changed as its columns specify."""
 
 from anonymizer.algorithms.attacks import COMPOSITION, JOINING, SINGLING_OUT
 from anonymizer.algorithms.descriptor import Algorithm

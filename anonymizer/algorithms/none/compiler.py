@@ -1,4 +1,4 @@
-"""The algorithm `none`: rows with their draws and the numbers of their persons, and no classes."""
+"""Compiles the algorithm `none`: rows with draws and numbers of persons, without classes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class PlainRows:
     """The statement that writes every row, shuffled by its draw."""
 
     columns: tuple[tuple[str, Sql], ...]
-    """Published name and expression over the row `r` and its person `p`, in order."""
+    """Published names and expressions over the row `r` and its person `p`, in order."""
     persons: Table | None = None
-    """The persons' numbers, where rows are of persons."""
+    """The table of persons' numbers, if rows belong to persons."""
 
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
@@ -41,10 +41,10 @@ class PlainRows:
 
 
 def compile_none(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Draws and numbers of persons; the rows themselves are all that is published."""
+    """Compile draws and numbers of persons; only the rows themselves are published."""
     del profile
     stages = (*coded_stages(policy, roles, numbered=False), *person_stages(policy, roles))
     layout, columns = published(policy, roles, {})
-    # (the number of the class comes first, and there is none)
+    # (the first column is the class number, which does not exist here)
     rows = PlainRows(columns[1:], PERSONS if policy.person is not None else None)
     return Compiled(stages, rows, replace(layout, class_id=None))

@@ -1,4 +1,4 @@
-"""Choosing cuts under rules on persons, which cannot be judged by running sums.
+"""Chooses cuts under rules on persons, which cannot be judged by running sums.
 
 At each level the admissible cuts of a class are tried in order, the best first: both halves of the
 best are judged, then those of the next few if it failed, and so on. Most classes need one or two
@@ -22,8 +22,8 @@ from anonymizer.steps import Compute, Loop, Row, Step
 OFFERED = work("offered_cuts")
 
 TURNS = ((1, 0), (4, 5_000), (16, 50_000))
-"""What is judged of a class in the first turn, in the second, and in the third: its cuts up to a
-rank, or as many as take no more persons to judge than that. What is left is judged in one more."""
+"""The cuts of a class that the first three turns judge: up to a rank, or as many as have no more
+than a number of persons. One more turn judges the rest."""
 
 
 def judged_choice(
@@ -83,13 +83,13 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
 
 
 def _search_halves(rows: list[Row], l: int) -> Iterable[Row]:
-    """The halves that are searched until the first cut of their class holds, with what was found.
+    """Search halves until the first cut of their class holds, and return them with the results.
 
     `rows`: class, offer, group, column and the value sets, in the order of the offers.
     """
     for _, cuts in groupby(rows, lambda row: row[0]):
         for _, halves in groupby(cuts, lambda row: row[1]):
-            # the smaller half is refused sooner
+            # the smaller half is more likely to be refused
             tests = sorted(halves, key=lambda row: len(row[4]))
             refused = next((t[2] for t in tests if has_hitting_set(t[4], l - 1)), None)
             if refused is None:

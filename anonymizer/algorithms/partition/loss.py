@@ -3,8 +3,8 @@
 gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), where the loss of a side is the normalized certainty
 penalty (Xu et al. 2006) of the attribute that is cut, as it will be published:
 an interval's share of the domain, a hierarchy node's share of the leaves, a set's share of the
-domain's values; 0 for a single value. An interval that mixes with NULL counts NULL as one more
-value of the domain.
+domain's values; 0 for a single value. For an interval with NULL, NULL counts as one more value of
+the domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from anonymizer.source.profile import Attribute, Level
 def by_kind(
     attributes: Sequence[Attribute], expression: Callable[[str], str], which: str = "attribute"
 ) -> str:
-    """CASE over the attribute's way of being published: `range`, `set` or `node`."""
+    """A CASE over the kind of the attribute's cells: `range`, `set` or `node`."""
     groups: dict[str, list[int]] = {}
     for attribute in attributes:
         groups.setdefault(shape(attribute), []).append(attribute.index)
@@ -31,7 +31,7 @@ def by_kind(
 
 
 def shape(attribute: Attribute) -> str:
-    """How its cells are published: ordered kinds as ranges, categories as nodes or sets."""
+    """The kind of its cells: ranges for ordered kinds, nodes or sets for categories."""
     if attribute.ordered:
         return "range"
     return "node" if attribute.height else "set"
@@ -61,14 +61,14 @@ def _whole(levels: Sequence[Level]) -> dict[str, str]:
 
 
 def weighted(attributes: Sequence[Attribute], amount: str, which: str = "attribute") -> str:
-    """An amount of loss by what its attribute weighs, where weights differ."""
+    """An amount of loss, multiplied by the weight of its attribute if weights differ."""
     groups: dict[Fraction, list[int]] = {}
     for a in attributes:
         if a.weight is not None:
             groups.setdefault(a.weight, []).append(a.index)
     if not groups:
         return amount
-    # no more than 1, so that what fits without weights fits with them
+    # at most 1, so that weights cannot cause an overflow
     whens = " ".join(
         f"when {which} in ({join([lit(i) for i in members])})"
         f" then {lit(float(weight / max(groups)))}"
@@ -80,7 +80,7 @@ def weighted(attributes: Sequence[Attribute], amount: str, which: str = "attribu
 def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
     """The loss of a cell between its places `l` and `h` in the domain.
 
-    `different`: of a set how many values it has, of a range 1 where it mixes with NULL.
+    `different`: for a set, its number of values; for a range, 1 if it includes NULL.
     """
     losses = {
         "range": _range("coalesce(h.share - l.share, 0)", "different > 0", "l.size"),
@@ -92,10 +92,10 @@ def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> S
 
 
 def merit_sql(attributes: Sequence[Attribute]) -> Sql:
-    """By what cuts are ranked: their gain by the root of the rows they take, of the smaller half.
+    """The merit by which cuts are ranked: gain over the square root of the smaller half's rows.
 
-    Where a range is cut, a thin slice that gains much goes before the middle: fewer rows are left
-    over in classes that are too small to be cut again. Categories gain by the rows of the class.
+    So in a range, a thin slice with a large gain precedes the middle: fewer rows remain in classes
+    that are too small to be cut again. For categories, the rows of the whole class are used.
     """
     weights = {"range": "least(kept_left, n_all - kept_left)", "set": "n_all", "node": "n_all"}
     weight = by_kind(attributes, weights.__getitem__)
@@ -103,14 +103,14 @@ def merit_sql(attributes: Sequence[Attribute]) -> Sql:
 
 
 def plain_merit_sql(attributes: Sequence[Attribute]) -> Sql:
-    """Cuts by what they save, and nothing else."""
+    """The gain alone, as the merit of a cut."""
     return Sql(f"cast({weighted(attributes, 'gain')} as decimal(18, 8))")
 
 
 def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
-    """What it saves to part one value of a category, neither the first nor the last, from the rest.
+    """The gain of separating one value of a category (not the first or last) from the rest.
 
-    The value itself is published exactly. The rest becomes a smaller set; its node stays.
+    The value is published exactly. The rest becomes a smaller set; its node stays the same.
     """
     whole = _whole(levels)
     rest = {"range": whole["range"], "set": _set("(values_all - 1)"), "node": whole["node"]}
@@ -121,7 +121,7 @@ def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) ->
 
 
 def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
-    """What a cut below `code` of one attribute saves, in whole cells of that attribute."""
+    """The gain of a cut below `code` of one attribute, in whole cells of that attribute."""
     whole = _whole(levels)
     left = {
         "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),

@@ -31,17 +31,17 @@ CHOSEN = work("chosen_cuts")
 POSITIONS = work("positions")
 
 AT_ONCE = 500_000
-"""Open units that one recursive statement cuts up when the policy leaves it open; while there are
-more, every level is a statement of its own, which spills better and shares work out better."""
+"""Most open units that one recursive statement partitions with `loop: auto`; while there are more,
+every level is a separate statement, which spills and parallelizes better."""
 BITS = 63
 """Bits of a number that stays positive."""
 MANY_VALUES = 256
-"""Values of an attribute in a class beyond which rules do not judge every cut: that would take as
-many steps as there are cuts times sensitive values."""
+"""Number of values of an attribute in a class above which rules do not judge every cut, which would
+take cuts × sensitive values steps."""
 STRETCHES = 128
-"""Equal parts of the rows of such a class, of each of which the best cut is judged."""
+"""Number of equal parts of the rows of such a class; the best cut in each is judged."""
 FEWER_STRETCHES = 32
-"""The same under rules that look at whole histograms, which cost most."""
+"""The same for rules that read whole histograms, which cost most."""
 
 
 ONE_CLASS = Sql("1")
@@ -56,7 +56,7 @@ class Protection:
     reference: Table
     dense: bool
     runs: bool
-    """Whether sums over values are taken run by run, between those that a group has."""
+    """Whether sums over values are computed per run between the values that a group has."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
     distinct: int = 0
@@ -65,39 +65,39 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """The parameters of a partitioning, besides the units."""
+    """The parameters of a partitioning, except the units."""
 
     k: int
     split: Literal["loss", "median"]
     strict: bool
     protections: tuple[Protection, ...] = ()
     plain: bool = False
-    """Whether cuts are ranked by what they save and nothing else, as suits large parts."""
+    """Whether cuts are ranked by their gain alone, which suits large parts."""
     compare: int = 4
-    """Best cuts of a class, of different attributes, that are compared over all attributes (cuts
-    by loss only, and not where rules on persons judge their halves one by one)."""
+    """Number of best cuts of a class, of different attributes, to compare over all attributes
+    (only for cuts by loss, and not if rules on persons judge halves one by one)."""
     persons: PersonRules | None = None
-    """Rules on persons that both halves of a cut have to hold."""
+    """Rules on persons that both halves of a cut have to satisfy."""
     population: PopulationRules | None = None
     """Models that compare both halves of a cut with a population."""
     apart: Sql | None = None
-    """Column of the units of which no class mixes values; their numbers follow it."""
+    """Column of units whose values no class may mix; units are numbered in its order."""
 
     @property
     def first_class(self) -> Sql:
-        """Class of a unit before the first cut: the first position of those it may stand with."""
+        """Class of a unit before the first cut: the lowest number among the units it may join."""
         return (
             ONE_CLASS if self.apart is None else Sql(f"min(unit) over (partition by {self.apart})")
         )
 
     @property
     def judged(self) -> bool:
-        """Whether rules have to judge the halves of a cut beyond running sums."""
+        """Whether some rules on the halves of a cut cannot be judged by running sums."""
         return self.population is not None or bool(self.persons and self.persons.rules)
 
 
 def levels_of_loss(rows: int, k: int) -> int:
-    """Levels after which a class is cut in the middle: no loop peels values off for long."""
+    """Levels after which classes are cut in the middle, which bounds cuts of single values."""
     return 2 * math.ceil(math.log2(max(rows / k, 2))) + 8
 
 
@@ -175,8 +175,8 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
     by_loss = how.split == "loss"
     compare = how.compare if by_loss and not how.judged else 1
     words = fold([a for a in attributes if compare > 1 and shape(a) == "set"])
-    # the extents of both halves are known where they are weighed: what has one value is left out
-    # of the histograms below
+    # the extents of both halves are known when they are compared, so attributes with one value are
+    # left out of the histograms below
     narrowed = compare > 1 and max(a.index for a in attributes) < BITS
     several_bits = {a.index: lit(1 << a.index) for a in attributes} if narrowed else {}
     singles = [a.index for a in attributes if how.strict and by_loss and shape(a) != "range"]
@@ -209,11 +209,11 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         "k": how.k,
         "split": how.split,
         "relaxed": not how.strict,
-        # cuts by loss compare attributes, and rules judge halves: neither stops at the widest
+        # cuts by loss, and cuts that rules judge, do not stop at the widest attribute
         "in_the_middle": not by_loss and how.strict and not how.protections and not how.judged,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
-        # a cut that is refused leaves large halves as well, so nothing is said for thin slices
+        # refused cuts also leave large halves, so thin slices have no advantage
         "merit": (plain_merit_sql if how.plain or how.judged else merit_sql)(attributes),
         "singles": singles,
         "thinned": bool(how.protections) and by_loss and how.strict and large,
@@ -234,7 +234,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
 
 
 def level_column(attribute: Attribute, level: Level, which: Literal["a", "z"]) -> Sql:
-    """Ancestor or share at a level; above its root an attribute stays at the root."""
+    """Column of the ancestor or share at a level; levels above the root count as the root."""
     if not _node(attribute):
         return Sql("0")
     own = Level(min(level.number, attribute.height))

@@ -1,4 +1,4 @@
-"""Sets of codes as bits of integers: a set of values per class by one `bit_or` over its units.
+"""Stores sets of codes as bits of integers: a class's value set is one `bit_or` over its units.
 
 The value sets of several attributes share a word of 64 bits. Counting the different values of a
 class this way costs a tenth of `count(distinct …)`, and needs no memory per value and class.
@@ -14,13 +14,13 @@ from anonymizer.compile import Sql
 from anonymizer.source.profile import Attribute
 
 WORD_BITS = 62
-"""Bits of a word that are used: it stays positive."""
+"""Number of bits used in a word, which stays positive."""
 
 MOST_BITS = 4 * WORD_BITS
-"""Size of a domain beyond which codes share bits, or values are counted one by one."""
+"""Size of a domain above which codes share bits, or values are counted one by one."""
 
 MOST_FOLDED_WORDS = 64
-"""Words for all folded attributes of a table together: a unit carries them through every level."""
+"""Most words for all folded attributes together: every unit carries them through every level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,26 @@ class Packed:
     columns: tuple[tuple[Sql, Sql], ...]
     """Name of each word, and its value for a row of codes."""
     sizes: Mapping[int, Sql]
-    """By index of an attribute: how many different codes the words of a class hold."""
+    """By index of an attribute: the number of different codes in the words of a class."""
     folded: frozenset[int]
-    """Attributes among them whose codes share bits. Their sizes are estimates, whole for a class
-    that needs no bit twice; one and several codes are not told apart."""
+    """Attributes whose codes share bits. Their sizes are estimates, and whole numbers if a class
+    needs no bit twice; one code cannot be distinguished from several."""
     bits: Mapping[int, tuple[tuple[str, int], ...]]
-    """By index of an attribute whose codes share none: the words of its bits, with their masks."""
+    """By index of an attribute whose codes share no bits: the words of its bits, with masks."""
 
     def counted(self, index: int, prefix: str) -> str:
-        """How many different codes words with this prefix hold of an attribute."""
+        """The number of different codes of an attribute in words with this prefix."""
         parts = (_counted(f"{prefix}{word}", mask) for word, mask in self.bits[index])
         return f"({' + '.join(parts)})"
 
 
 def fits(attribute: Attribute) -> bool:
-    """Whether every code of an attribute has a bit of its own."""
+    """Whether every code of an attribute gets a separate bit."""
     return attribute.distinct < MOST_BITS
 
 
 def pack(attributes: Iterable[Attribute]) -> Packed:
-    """Assign the codes of all attributes to words, one after the other; too large ones to none.
+    """Assign the codes of all attributes to words, one after the other, except large domains.
 
     A code below 0 (a sensitive cell) sets no bit.
     """
@@ -57,10 +57,10 @@ def pack(attributes: Iterable[Attribute]) -> Packed:
 
 
 def fold(attributes: Sequence[Attribute]) -> Packed:
-    """Lay the codes of all attributes out, those of larger domains modulo the bits they get.
+    """Assign the codes of all attributes to words, those of large domains modulo their bits.
 
-    How many different codes set b of m bits is estimated by linear counting (Whang et al. 1990):
-    m · ln(m / (m - b)), or all of the domain where no bit is free.
+    The number of different codes is estimated from b set bits of m by linear counting (Whang et al.
+    1990): m · ln(m / (m - b)), or the whole domain if no bit is free.
     """
     exact = _laid_out([a for a in attributes if fits(a)])
     large = [a for a in attributes if not fits(a)]
@@ -111,5 +111,5 @@ def _laid_out(attributes: Iterable[Attribute]) -> Packed:
 
 
 def _counted(word: str, mask: int) -> str:
-    # bit_count is of one byte, which the sum of several passes
+    # bit_count returns one byte, which the sum of several exceeds
     return f"cast(bit_count({word} & {mask}) as integer)"

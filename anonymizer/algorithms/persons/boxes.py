@@ -3,8 +3,8 @@
 The *identity element* of Wang et al. (2018, §2.2): per quasi-identifier the smallest interval, the
 set of values, or the lowest node of a hierarchy that covers every member. The loss of a box is the
 sum over its attributes of equations 11 and 12: an interval's share of the domain; (|set| - 1) of
-(|domain| - 1); for a node its leaves in place of the set. An interval that mixes with NULL counts
-NULL as one more value of the domain; in a set NULL is a value; a node that mixes is the root.
+(|domain| - 1); for a node, its leaves instead of the set. With NULL among other values, an interval
+counts NULL as one more value of the domain, a set contains it, and a node is the root.
 
 Losses are integers, in units of 1/`SCALE` of a cell, so that sums and ties do not depend on the
 order of summation: positions in an ordered domain are rounded to these units; integers and days
@@ -25,10 +25,10 @@ from anonymizer.source.profile import Attribute, Level
 from anonymizer.steps import Step
 
 SCALE = 1_000_000_000
-"""The loss of one cell that is generalized to the whole domain, of an attribute of weight 1."""
+"""The loss of a cell that is generalized to the whole domain, for an attribute of weight 1."""
 EXACT_SPAN = 100_000
-"""Up to this span whole numbers are placed in proportion; the weight of 1 is then rounded by less
-than 1/10,000 of itself."""
+"""Largest span for which positions of whole numbers are proportional; the loss per step of 1 is
+then rounded by less than 1/10,000."""
 
 _WHOLE = re.compile(r"(U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DATE)\Z")
 
@@ -55,7 +55,7 @@ class Shape(ABC):
 
     @property
     def places(self) -> Table:
-        """Work table of the attribute's codes with their places, ancestors and costs."""
+        """Work table of the attribute's codes with their positions, ancestors and costs."""
         return work(f"places_{self.attribute.index}")
 
     @property
@@ -65,7 +65,7 @@ class Shape(ABC):
 
     @property
     def size(self) -> int:
-        """Values of the domain, NULL among them where it occurs."""
+        """Number of values in the domain, including NULL if it occurs."""
         return self.attribute.distinct + (1 if self.attribute.nulls else 0)
 
     @property
@@ -84,7 +84,7 @@ class Shape(ABC):
     @property
     @abstractmethod
     def gather(self) -> tuple[str, ...]:
-        """Per column the aggregate that makes one union of the unions of one box with others."""
+        """Per column, the aggregate that merges the unions of one box with several others."""
 
     @abstractmethod
     def loss(self, get: Get) -> str:
@@ -93,7 +93,7 @@ class Shape(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Range(Shape):
-    """An ordered attribute: lowest and highest place, and whether NULL is among them."""
+    """An ordered attribute: lowest and highest position, and whether it includes NULL."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Range(Shape):
 
     def union(self, x: str, y: str) -> tuple[str, ...]:
         lo, hi = self.name("lo"), self.name("hi")
-        # least and greatest pass over NULL, the place of those who have no value
+        # least and greatest ignore NULL, the position of persons without a value
         both = (f"least({x}.{lo}, {y}.{lo})", f"greatest({x}.{hi}, {y}.{hi})")
         nil = self.name("nil")
         return (*both, f"({x}.{nil} or {y}.{nil})") if self.attribute.nulls else both
@@ -154,7 +154,7 @@ class Set(Shape):
 
     def loss(self, get: Get) -> str:
         weight = round(self.whole / (self.size - 1)) if self.size > 1 else 0
-        # (bit_count is of one byte, and the losses of three sets pass four bytes)
+        # (bit_count returns one byte, and the losses of three sets exceed four bytes)
         return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {weight}"
 
 
@@ -192,12 +192,12 @@ class Node(Shape):
 
     @property
     def gather(self) -> tuple[str, ...]:
-        # every union has the path of the one box
+        # every union has the path of the same box
         return (*("min" for _ in self.columns[:-1]), "max")
 
     def loss(self, get: Get) -> str:
         level = get(self.name("level"))
-        # the path of either side will do: from the level of their union on they are the same
+        # either side's path can be used: they are equal from the level of the union on
         whens = " ".join(
             f"when {j.number} then {get(self.name(f'cost{j.number}_'))}"
             for j in self.attribute.levels
@@ -208,13 +208,13 @@ class Node(Shape):
         return f"{self.d}.{level.a}"
 
     def _common(self, same: Callable[[Level], str], same_leaf: str) -> str:
-        """The lowest level at which two paths are the same; the root where NULL meets a value."""
+        """The lowest level at which two paths are equal; the root for NULL and a value."""
         whens = " ".join(f"when {same(j)} then {j.number}" for j in self.attribute.levels)
         return f"case when {same_leaf} then 0 {whens} else {self.attribute.height} end"
 
 
 def shapes(attributes: Sequence[Attribute]) -> tuple[Shape, ...]:
-    """The shape of every attribute, as its cells are published."""
+    """The shape of every attribute, by the kind of its cells."""
     made: dict[str, Callable[[Attribute], Shape]]
     made = {"range": Range, "set": Set, "node": Node}
     return tuple(made[shape(a)](a) for a in attributes)
@@ -226,7 +226,7 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
     for one in shapes:
         a = one.attribute
         proportional = isinstance(one, Range) and _WHOLE.match(a.sql_type) is not None
-        # the range of an integer column can be wider than its type holds
+        # the difference of two integers can exceed their type
         lowest = "cast(min(value) over () as hugeint)"
         span = f"cast(max(value) over () as hugeint) - {lowest}"
         offset = f"cast(value as hugeint) - {lowest}"
@@ -256,7 +256,7 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """All attributes together."""
+    """The shapes of all attributes."""
 
     shapes: tuple[Shape, ...]
 
@@ -273,7 +273,7 @@ class Boxes:
         return self._named([text for one in self.shapes for text in one.union(x, y)])
 
     def union_of_all(self, x: str, y: str) -> list[tuple[Sql, Sql]]:
-        """The same of box `x` and all boxes `y` of a group of rows, as aggregates."""
+        """The same for box `x` and all boxes `y` of a group of rows, as aggregates."""
         gather = [name for one in self.shapes for name in one.gather]
         pairs = zip(gather, self.union(x, y), strict=True)
         return [(Sql(f"{aggregate}({text})"), name) for aggregate, (text, name) in pairs]

@@ -1,4 +1,4 @@
-"""Early checks, from counts, whether any class can satisfy the guarantees on persons."""
+"""Checks early, from counts, whether any class can satisfy the guarantees on persons."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from anonymizer.steps import Guard, Row, Stage, Step
 
 
 def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tuple[Stage, ...]:
-    """Guards: persons with more rows than alpha can ever allow, and the whole table as one class.
+    """Guards against persons with more rows than alpha can allow, and for the table as one class.
 
-    Every rule survives the merging of classes, so what fails for the whole table fails for some
-    class of every partition. `exact`: EIR l-diversity that counts do not decide is searched.
+    Every rule is preserved under union, so a rule that fails for the whole table fails for some
+    class of every partition. `exact`: search if counts do not decide EIR l-diversity.
     """
     if not rules.columns:
         return ()
@@ -52,7 +52,7 @@ def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tu
 
 
 def _searched(rules: PersonRules) -> tuple[Stage, ...]:
-    """EIR l-diversity of the table as one class, by the search that decides single classes."""
+    """Judge EIR l-diversity of the table as one class, by the same search as for single classes."""
     judging = Judging(rules, "everybody")
     path = column_path(rules.columns[0].column) if len(rules.columns) == 1 else "privacy.eir_l"
 
@@ -74,7 +74,7 @@ def _searched(rules: PersonRules) -> tuple[Stage, ...]:
 
 
 def some_class() -> Guard:
-    """A guard: all persons are left over, and there is nothing to publish."""
+    """A guard that there is a class to publish."""
 
     def explain(_: Row) -> Problem:
         return Problem(

@@ -1,4 +1,4 @@
-"""Judging many groups of units at once: every rule on persons, exactly.
+"""Judges many groups of units in parallel: every rule on persons, exactly.
 
 One statement decides by counts. Cases of EIR l-diversity that counts leave undecided are decided
 by an exact search, so every group gets a verdict.
@@ -17,7 +17,7 @@ from anonymizer.privacy.hitting import has_hitting_set
 from anonymizer.steps import Compute, Row, Step
 
 OF_VALUES = ("different", "known_pairs", "known_records", "widest", "widest_records")
-"""What a screen may read of the values of a group, beside its reach."""
+"""Figures on the values of a group that a screen may read, in addition to its reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Judging:
     rules: PersonRules
     name: str = "asked"
     large: bool = False
-    """Whether every group is known to have as many persons as it needs."""
+    """Whether every group is known to have enough persons."""
 
     @property
     def asked(self) -> Table:
@@ -45,12 +45,12 @@ class Judging:
         return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
-        """The statement, and the search for the groups that it leaves undecided."""
+        """The statement, followed by the search for the groups that it leaves undecided."""
         judge = self.counts()
         return (judge, self._search(self.rules.hitting)) if self.rules.hitting else (judge,)
 
     def counts(self) -> Step:
-        """The statement alone."""
+        """The statement without the search."""
         context = {
             "asked": self.asked,
             "units": UNITS,
@@ -101,7 +101,7 @@ class Judging:
 def searching(
     undecided: Step, tables: tuple[Table, ...], template: str, searched: Table, l: int
 ) -> Callable[[], Step]:
-    """The exact search of what a query over `tables` leaves undecided, in SQL."""
+    """The exact search, in SQL, for groups that the query `undecided` over `tables` returns."""
 
     def made() -> Step:
         asked = Sql(undecided.statement().text)

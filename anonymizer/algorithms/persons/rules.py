@@ -26,14 +26,14 @@ PAIRS = work("held_pairs")
 
 @dataclass(frozen=True, slots=True)
 class PersonRules:
-    """What every group of persons has to hold."""
+    """The rules that every group of persons has to satisfy."""
 
     columns: tuple[Sensitive, ...]
-    """The sensitive columns that are judged, each by every rule."""
+    """The sensitive columns, each of which every rule judges."""
     rules: tuple[Rule, ...]
     """Rules on (person, value) pairs."""
     least: int
-    """Fewest persons that a group can have under all of them."""
+    """Fewest persons that a group can have under all rules."""
     k: int = 1
     """Fewest persons that are required explicitly."""
 
@@ -57,15 +57,15 @@ class PersonRules:
         return all(survives_additions(rule) for rule in self.rules)
 
     def without_hitting_sets(self) -> PersonRules:
-        """Everything but EIR l-diversity, for callers that decide it by themselves."""
+        """The rules without EIR l-diversity, for callers that decide it themselves."""
         left = tuple(rule for rule in self.rules if not isinstance(rule, EirL))
         return PersonRules(self.columns if left else (), left, self.k, self.k)
 
     def of_some_class(self) -> PersonRules:
-        """What a group of persons satisfies if any part of it satisfies these rules.
+        """The rules that a group of persons satisfies if any part of it satisfies these rules.
 
-        Where no value has more than a share of the persons, so many values as there are such
-        shares are needed to meet everybody. Further persons break none of it.
+        If no value has more than a share s of the persons, 1/s values are needed to hit everyone.
+        Added persons break none of these rules.
         """
         needed = tuple(_needed(rule) for rule in self.rules)
         hitting = [rule for rule in needed if isinstance(rule, EirL)]
@@ -91,7 +91,7 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     rules: tuple[Rule, ...] = ()
     for column in roles.sensitive:
         # NULL that counts as a value has a number like any other, so one list serves all columns
-        # (the code of the value that alpha_k names is asked for by no rule over pairs)
+        # (no rule on pairs uses the code of the value that alpha_k names)
         asked = table_rules_of(column.column, policy.privacy, declared=Sql("null"))
         rules = of_basis(asked, "pairs")
     columns = roles.sensitive if rules else ()
@@ -99,7 +99,7 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
 
 
 def held_values(column: Sensitive) -> Table:
-    """Work table of the numbers of a sensitive column's values."""
+    """Work table that numbers a sensitive column's values."""
     return work(f"held_values_{column.index}")
 
 
@@ -113,9 +113,9 @@ def holding_steps(
 ) -> tuple[Step, ...]:
     """Steps that write HOLDINGS (who holds what) and SETS (the value set of every person).
 
-    Where EIR l-diversity is all that is asked for and groups are `judged` under it, PAIRS as well.
+    If EIR l-diversity is the only requirement and groups are `judged` by it, PAIRS as well.
 
-    `numbers`: the table of persons' numbers, where a unit may be several persons.
+    `numbers`: the table of persons' numbers, if a unit may be several persons.
     """
     if not rules.columns:
         return ()

@@ -1,4 +1,4 @@
-"""Persons as the units of an algorithm."""
+"""Makes persons the units of an algorithm."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def person_units_step(roles: Roles, boxes: Boxes) -> Step:
 
 
 def extent_steps(policy: Policy, roles: Roles) -> tuple[Table, tuple[Stage, ...]]:
-    """The table of what the cells of a unit have to cover, and the stages that make it.
+    """The table of tuples that the cells of a unit have to cover, and the stages that make it.
 
-    Where the rows of a person may differ (`merge_person_rows`) a unit, which then is a person, has
-    several tuples; the partition knows it by one of them.
+    If the rows of a person may differ (`merge_person_rows`), a unit is a person and has several
+    tuples; the partition uses one of them.
     """
     if not policy.merge_person_rows:
         return UNITS, ()

@@ -1,10 +1,10 @@
-"""After the search: walkers go on from its result within a budget, and bound the score.
+"""Continues after the search: walkers start from its result within a budget, and bound the score.
 
-They are those of `full_domain`, which see a score as a loss: what is missing from the score of the
-values themselves. By the scores `basic` and `eta` that is a sum over the columns, so the bound of
-`full_domain` holds for it; suppression only lowers a score. By `log` only one column counts. Every
-column alone is tried at every level with all others as coarse as they may be, and no table scores
-more than the best level at which a column by itself has no more rows to suppress than is allowed.
+They are the walkers of `full_domain`, for which the loss is the difference from the score of the
+original values. With the scores `basic` and `eta` this is a sum over the columns, so the bound of
+`full_domain` applies; suppression only lowers a score. With `log` only one column counts: every
+column alone is tried at every level with all others as coarse as allowed, and no table scores more
+than the best level at which a single column does not require too many suppressed rows.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def anytime_stages(
     size: int,
     safe: tuple[Stage, ...],
 ) -> tuple[Stage, ...]:
-    """Stages that write `search_state` again, with the best table that `budget` nodes lead to.
+    """Stages that rewrite `search_state` with the best table found by judging `budget` nodes.
 
-    `safe` stops the run where no table holds.
+    `safe` stops the run if no table holds.
     """
     lattice = {
         **judging,
@@ -52,7 +52,7 @@ def anytime_stages(
         "levels": LEVELS,
         "judged": JUDGED,
         "subsets": SUBSETS,
-        # a number that would be too large for an integer is told roughly
+        # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
         "named": [(a.level, ident(f"level.{a.climbed.attribute.column}")) for a in columns],
     }
@@ -102,4 +102,4 @@ def anytime_stages(
 
 
 _SEARCHED = ("state", "depths")
-"""What the walkers' first steps know of the search."""
+"""Tables of the search that the walkers' first steps read."""

@@ -15,16 +15,16 @@ from anonymizer.policy.paths import column_path
 from anonymizer.source.roles import Roles
 
 SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
-"""Priorities between these make scores that are exact in 38 digits, 12 of them decimals."""
+"""Bounds of priorities for which scores are exact in 38 digits with 12 decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """One quasi-identifier: its place in the search and its columns in the tables."""
+    """One quasi-identifier: its parameters in the search and its columns in the tables."""
 
     climbed: Climbed
     rank: int
-    """0 for the highest priority; equal priorities in the order of the policy."""
+    """0 for the highest priority; equal priorities follow the order of the policy."""
     weight: Decimal
     """The priority v."""
     floor: int
@@ -94,7 +94,7 @@ class Searched:
 
     @property
     def parting(self) -> Sql:
-        """Expression over the bits in which a class differs: the highest level at which it does."""
+        """Expression for the highest level at which a class differs, over the differing bits."""
         whens = " ".join(
             f"when m{field.word} & {field.mask} <> 0 then {field.level}"
             for field in reversed(self.fields)
@@ -106,7 +106,7 @@ class Searched:
         return lit(sum(field.mask for field in self.fields if field.word == word))
 
     def parting_mask(self, word: int) -> Sql:
-        """The same expression for the bits of that level, those in one word of a tuple."""
+        """Expression for the bits of that level in one word of a tuple."""
         whens = " ".join(
             f"when m{field.word} & {field.mask} <> 0 then {field.mask if field.word == word else 0}"
             for field in reversed(self.fields)
@@ -115,7 +115,7 @@ class Searched:
 
 
 def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, ...]:
-    """Raises PolicyError with every priority, level and hierarchy that the search cannot use."""
+    """The quasi-identifiers. Raises PolicyError for bad priorities, levels and hierarchies."""
     columns = climbed(roles)
     problems = [problem for a in columns for problem in _problems(policy, a, packed)]
     if problems:

@@ -1,4 +1,4 @@
-"""The algorithm `privacyfrost`: from policy and profile to stages, assembly and layout."""
+"""Compiles the algorithm `privacyfrost`: from policy and profile to stages and layout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from anonymizer.steps import Guard, Stage
 
 
 def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
-    """Raises PolicyError for priorities, levels and hierarchies that the search cannot use."""
+    """Compile. Raises PolicyError for priorities, levels and hierarchies that are unusable."""
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     assert profile.rows is not None
@@ -50,9 +50,9 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     _, rule_stages = protections(policy, roles, keys)
     suppressing = policy.suppression_limit > 0
     if suppressing:
-        # what the whole table breaks, it can hold without some of its rows
+        # a rule that the whole table breaks may hold after suppressing some rows
         rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
-    # persons are numbered when it is known who stays
+    # persons are numbered after suppression
     numbering = person_stages(policy, roles)
     units = (units_step(policy, keys), *rule_stages)
     paths, tuples, _, limits = tuple_steps(policy, roles, packed, keys)
@@ -72,7 +72,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         searching += safe
     else:
         if not suppressing:
-            # the same levels, with what the walkers need to know of them
+            # the same levels, with the columns that the walkers need
             searching += (limits, *value_steps(own))
         searching += anytime_stages(
             judging,

@@ -1,4 +1,4 @@
-"""Partial domains: each class of the best table is specialized further if all of its parts hold."""
+"""Partial domains: specializes each class of the best table further if all of its parts hold."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ DIVIDED = work("divided_classes")
 OPEN = work("open_classes")
 
 RECURSIVE_UP_TO = 1_000_000
-"""Rows up to which classes are divided in one recursive statement; the classes are the same."""
+"""Number of rows up to which one recursive statement divides classes, with the same result."""
 IN_TURN_FROM = 50_000
-"""Rows from which the columns of a class are judged in turn, the one that gains most first.
-
-Rules that compare distributions are dear enough for any table. The classes are the same.
+"""Number of rows from which the columns of a class are judged in turn, the largest gain first. With
+rules that compare distributions, this is done for any table. The classes are the same.
 """
 
 
@@ -41,9 +40,9 @@ def class_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `members` and `class_levels`.
 
-    With `partial` every class goes down by itself, all classes at once: a column whose values lie
-    under one node takes that node; of the columns that can be divided so that every part holds,
-    the one with the most parts by priority is, until none can.
+    With `partial` every class is specialized separately, all in parallel: a column whose values are
+    all under one node takes that node; of the columns that can be divided so that every part holds,
+    the one with the most parts, weighted by priority, is divided, until none can.
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
     rules = judged_by(policy, roles, keys)

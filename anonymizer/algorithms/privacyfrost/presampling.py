@@ -16,10 +16,10 @@ from anonymizer.steps import Guard, Row, Stage, Step
 def presampling_stages(
     policy: Policy, columns: Sequence[Searched], everything: Table
 ) -> tuple[Stage, ...]:
-    """Stages that take the isolated rows out of `coded`, where there can be any.
+    """Stages that remove the isolated rows from `coded`, if there can be any.
 
-    They count as suppressed, with those of `everything` that NULLs left out; more than the limit
-    stops the run before it begins to search.
+    They count as suppressed, as do rows of `everything` left out because of NULLs; more than the
+    limit stops the run before the search.
     """
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)

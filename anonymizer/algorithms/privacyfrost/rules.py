@@ -1,4 +1,4 @@
-"""The rules of sensitive columns over the classes of many tables, or of many parts, at once."""
+"""The rules of sensitive columns over the classes of many tables or parts in one statement."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Judged:
     column: Sensitive
     dense: bool
     sized: bool
-    """Whether its rules look at the size of the group, which comes before the layers."""
+    """Whether its rules use the size of the group, which is computed before the layers."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
     @property
     def dear(self) -> bool:
-        """Whether it compares distributions, and does not only count values."""
+        """Whether it is expensive: it compares distributions instead of only counting values."""
         return self.dense or self.sized or bool(self.layers)
 
     @property
@@ -48,7 +48,7 @@ class Judged:
 
     @property
     def base_cells(self) -> Table:
-        """Its values in the tuples that the search aggregates."""
+        """Work table of its values in the tuples that the search aggregates."""
         return work(f"base_cells_{self.column.index}")
 
 
@@ -59,7 +59,7 @@ def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[Judged
         rules = column_rules(policy, column)
         if rules:
             layers = [dict(layer) for layer in merge_layers(rules, join(keys))]
-            # groups are many and small: totals joined to them take a third of a window's time
+            # for many small groups, joined totals take a third of the time of a window
             (size,) = size_layer(join(keys)).items()
             sized = any(size in layer.items() for layer in layers)
             for layer in layers:

@@ -24,7 +24,7 @@ TRAIL = work("search_trail")
 STATE = work("search_state")
 
 TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
-"""How the columns' merits make a table's score."""
+"""The aggregate that combines the columns' merits to a table's score."""
 
 
 def search_context(
@@ -70,8 +70,8 @@ def search_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (the record).
 
-    One statement goes through all steps; every step scores and judges all of its tables at once.
-    Scores, their ties and the order of the columns decide exactly: decimals, whole numbers, ranks.
+    One statement executes all steps; every step scores and judges all of its tables together.
+    Comparisons are exact: decimal scores, integer tie-breakers, and ranks of columns.
     """
     rules: tuple[Judged, ...] = context["protections"]
     return (

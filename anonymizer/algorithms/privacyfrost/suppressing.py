@@ -1,15 +1,15 @@
-"""The same search where rows may be suppressed: a table holds if the classes that fail are few.
+"""The same search if rows may be suppressed: a table holds if failing classes have few rows.
 
-Then what holds for one table says little of another: which rows are suppressed decides what the
-classes are compared with, so a table may break a rule of a sensitive column that a finer one holds.
-Every table is judged by itself; only classes smaller than k with too many rows settle the finer
-tables as well. A table scores what it publishes: a suppressed row is generalized fully, and adds
-no value to any column. So no table scores more than if nothing were suppressed, and one that does
+The verdict on one table then says little about another: rules compare classes with the rows that
+are not suppressed, so a table may break a rule of a sensitive column that a finer one satisfies.
+Every table is judged separately; only too many rows in classes smaller than k rule out the finer
+tables as well. The score depends on the published rows: a suppressed row is fully generalized, and
+adds no value to any column. So no table scores more than without suppression, and one that does
 not beat the best even then is not judged.
 
-The recursive statement of the search cannot judge until nothing fails any more, so here its steps
-are statements of their own. At the end the suppressed rows are left out, and the table holds for
-the others as it is.
+The recursive statement of the search cannot repeat a judgement until nothing fails, so here its
+steps are separate statements. At the end the suppressed rows are removed, and the table holds for
+the others.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ ORDERED = work("search_ordered")
 FAILED = work("search_failed")
 
 MOST_STEPS = 1_000_000
-"""Every step changes one level, and every table that is taken beats the best: never met."""
+"""A bound that is never reached: every step changes a level, and every table taken is better."""
 
 
 def judging_context(
     policy: Policy, roles: Roles, packed: Packing, search: dict[str, Any]
 ) -> tuple[dict[str, Any], tuple[Judged, ...], dict[str, Any]]:
-    """The parameters of the templates that judge, the columns with rules, and the parameters of
-    the search beside them.
+    """The parameters of the judging templates, the columns with rules, and the parameters of the
+    search.
     """
     columns = judged_columns(policy, roles)
     judging = lattice_context(policy, roles, packed, columns)
@@ -71,7 +71,7 @@ def judging_context(
 
 
 def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
-    """Steps that say what levels are worth, and who has their values."""
+    """Steps that write the merit of levels, and the number of units per value at each level."""
     return (
         Step("merit of levels", "privacyfrost/levels.sql.j2", own),
         Step("values of levels", "privacyfrost/values.sql.j2", own),
@@ -118,7 +118,7 @@ def _judge(
 
 
 def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) -> Guard:
-    """Stops the run where no table holds."""
+    """A guard that stops the run if no table holds."""
     held = [a.climbed.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
 
@@ -151,7 +151,7 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
 def leave_out_stages(
     judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
-    """Stages that take the rows that the best table suppresses out of `coded`."""
+    """Stages that remove the rows that the best table suppresses from `coded`."""
     return (
         Step("the table found", "privacyfrost/chosen.sql.j2", own),
         *judge_stages(judging, columns),

@@ -1,4 +1,4 @@
-"""The record of a search: the tables it considered, and the one it chose. No values."""
+"""The record of a search: the tables it considered and the one it chose, without values."""
 
 from __future__ import annotations
 
@@ -75,6 +75,6 @@ def _published(columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
 
 
 def _number(score: Decimal) -> int | float:
-    """The score, rounded for publication: it depends on rows that may not be published."""
+    """The score, rounded for publication, since it depends on rows that may be suppressed."""
     told = coarse(float(score))
     return int(told) if told.is_integer() else told

@@ -1,4 +1,4 @@
-"""The rules of sensitive columns among the persons who remain when rows are known.
+"""The rules of sensitive columns among the persons who remain candidates if rows are known.
 
 Source: LKC-privacy, Mohammed, Fung, Hung and Lee (2009), here with sets of rows instead of items.
 """
@@ -31,12 +31,12 @@ FAILING_CHOICES = work("failing_choices")
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A table with rules that hold among those who remain."""
+    """A table with rules that have to hold among the remaining persons."""
 
     child: Child | None
     """None for the table of the persons."""
     columns: tuple[tuple[Sensitive, tuple[Rule, ...], bool], ...]
-    """Columns with rules; whether these are rules on pairs of persons and values."""
+    """Columns, their rules, and whether these are rules on pairs of persons and values."""
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class Ruled:
 
     @property
     def relative(self) -> bool:
-        """Whether rows that are left out elsewhere change what has to hold."""
+        """Whether the rules depend on rows that are left out in other classes."""
         return any(rule.relative for _, rules, _ in self.columns for rule in rules)
 
 
@@ -59,7 +59,7 @@ def ruled_tables(
     rules: PersonRules,
     judged: Sequence[Judged],
 ) -> tuple[Ruled, ...]:
-    """Every table with rules on its sensitive columns. `single`: the policy of the persons."""
+    """All tables with rules on sensitive columns. `single`: the policy of the persons' table."""
     paired = {column.index for _, _, column, _, _ in judged}
     tables: list[Ruled] = []
     for child, policy, sensitive in (

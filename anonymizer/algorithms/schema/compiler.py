@@ -1,4 +1,4 @@
-"""From several tables and their counts to the stages of a release."""
+"""Compiles several tables and their counts to the stages of a release."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from anonymizer.steps import Stage
 
 @dataclass(frozen=True, slots=True)
 class CompiledTables:
-    """Several tables compiled: the persons' table, and the further ones in the order of writing."""
+    """Compiled tables: the persons' table, and the others in the order of writing."""
 
     persons: Compiled
     tables: tuple[PublishedTable, ...]
@@ -62,13 +62,13 @@ def compile_tables(
     roles: Roles,
     children: Sequence[Child],
 ) -> CompiledTables:
-    """The stages from codes to classes, raised events and cells, and the tables to write.
+    """Compile the stages from codes to classes, raised events and cells, and the tables to write.
 
-    `single`: the policy of the persons' table alone, of which `profile` and `roles` are.
+    `single`: the policy of the persons' table alone, to which `profile` and `roles` belong.
     """
     options = single.algorithm
     assert isinstance(options, Mondrian)
-    # (the policy of the persons has no guarantees that tell persons from rows)
+    # (the policy of the persons' table has no guarantees that distinguish persons from rows)
     whole = persons_policy(policy, identity=True)
     k = least_class(whole)
     keys = tuple_keys(roles)
@@ -112,7 +112,7 @@ def _cuts(
     children: Sequence[Child],
     how: Partitioning,
 ) -> tuple[Stage, ...]:
-    """The cuts of the persons, in a tree where events that observers know are weighed with them."""
+    """The cuts of the persons, as a tree weighted with events if observers may know some."""
     assert profile.rows is not None
     knows = policy.privacy.knows
     if knows.events and with_events(children):
@@ -159,7 +159,7 @@ def _raised(
 def _persons_table(
     policy: SchemaPolicy, single: Policy, roles: Roles, stages: tuple[Stage, ...]
 ) -> Compiled:
-    """The table of the persons, with a drawn number in place of its key."""
+    """The table of the persons, with a drawn number instead of its key."""
     layout, (class_id, *columns) = published(single, roles, {})
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
@@ -169,7 +169,7 @@ def _persons_table(
 
 
 def _eir_l(policy: SchemaPolicy) -> dict[tuple[str, str], int]:
-    """By table and column, the size of reasoning sets that the column asks for."""
+    """The size of reasoning sets that columns require, by table and column."""
     return {
         (name, column): described.protect.eir_l
         for name, table in policy.tables.items()

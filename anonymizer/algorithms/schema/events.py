@@ -1,4 +1,4 @@
-"""The rows of events as codes, and what every tuple of them is published as, step by step."""
+"""Encodes the rows of events, and lists what their tuples are published as at every step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LADDERS = work("ladders")
 EVENTS = work("events")
 ITEMS = work("items")
 WHOLE = lit(ONE)
-"""A whole cell, in the units in which losses are counted."""
+"""The loss of one suppressed cell, in the integer units of losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
 
 
 def owners_step(keys: Sequence[Sql]) -> Step:
-    """Number the persons, and give each its unit."""
+    """The step that numbers the persons and gives each its unit."""
     context = {"coded": CODED, "units": UNITS, "owners": OWNERS, "keys": list(keys)}
     return Step("numbers of persons", "schema/owners.sql.j2", context)
 
 
 def coded_steps(child: Child) -> Iterator[Step]:
-    """Codes of the values of a table, and its rows with draws and codes."""
+    """Steps that write the codes of a table's values, and its rows with draws and codes."""
     attributes = known(child)
     yield from domain_steps(child.roles)
     for a in attributes:
@@ -94,7 +94,7 @@ def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
 
 
 def event_steps(children: Sequence[Child]) -> Iterator[Step]:
-    """All rows of events in one table, and what each person has."""
+    """Steps that write all rows of events to one table, and each person's distinct tuples."""
     tables = with_events(children)
     parts = [(c.rungs, len(c.ladder) - 1, len(c.attributes)) for c in tables]
     yield Step(
@@ -119,7 +119,7 @@ def steps_of(children: Sequence[Child]) -> int:
 
 
 def event_cells(children: Sequence[Child]) -> int:
-    """Cells of events that may be published, in all tables."""
+    """The number of event cells that may be published, in all tables."""
     return sum(child.rows * len(child.attributes) for child in children)
 
 

@@ -1,4 +1,4 @@
-"""The published rows of every table but that of the persons: cells, drawn keys, links."""
+"""Publishes the rows of every table except the persons': cells, drawn keys, links."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from anonymizer.source.profile import published_type
 from anonymizer.steps import Step
 
 KEY_DRAW = partial(later_draw, purpose="key")
-"""The draw that orders the keys of a table, from that of its rows."""
+"""The draw that orders the keys of a table, derived from the draws of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A table as it is written: its layout, and how its columns are made."""
+    """A table to write: its layout, and the expressions of its columns."""
 
     child: Child
     name: str
-    """Of the published table."""
+    """Name of the published table."""
     layout: Layout
-    """Its events stand there as quasi-identifiers, on the levels of their hierarchies."""
+    """Its events are quasi-identifiers in the layout, at levels of their hierarchies."""
     columns: tuple[tuple[str, Sql], ...]
     gone: bool
-    """Whether rows of it may be left out."""
+    """Whether some of its rows may be left out."""
 
     def steps(self, above: Table) -> Iterator[Step]:
         """The steps that write `linked` of the child: its rows, each with its original.
 
-        `above`: the same of the table on which it hangs, the persons' own for that.
+        `above`: the same table of its parent; for children of the persons, that of the persons.
         """
         child, attributes = self.child, known(self.child)
         for a in attributes:
@@ -74,8 +74,8 @@ class PublishedTable:
         yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
 
     def _codes(self) -> Iterator[tuple[Sql, Sql, Sql]]:
-        """Columns cut off at a value that so many rows reach: found in all rows, and again in those
-        that are not left out, which changes nothing where enough of them have the code.
+        """Columns coded at a value that a given number of rows reach: computed from all rows, and
+        again from those not left out, which changes nothing if enough of them have the code.
         """
         for mask in self.child.roles.masks:
             if "at_least" not in mask.options:
@@ -113,7 +113,7 @@ class PublishedTable:
 
 
 def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
-    """The tables besides that of the persons, each after the one on which it hangs."""
+    """The tables except the persons', each after its parent."""
     return tuple(_published(policy, child, children) for child in children)
 
 
@@ -164,7 +164,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
 def _event(
     policy: SchemaPolicy, child: Child, a: Known
 ) -> tuple[PublishedColumn, list[tuple[str, Sql]]]:
-    """An event column as it is published, and the columns of its cell."""
+    """A published event column, and the columns of its cell."""
     attribute, cell = a.attribute, Cell(a.attribute)
     name = attribute.column
     item = PublishedColumn(

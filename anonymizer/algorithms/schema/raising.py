@@ -1,12 +1,12 @@
-"""Raising events class by class, until every set of rows that may be known is held by k persons.
+"""Raises events class by class, until k persons hold every set of rows that may be known.
 
 One known row: a cell that too few persons have is raised to the next step, or borrows persons from
 the cells below it. Two or three: of every set that too few persons hold, the cell with the most
-steps left is raised in the whole class; before the root, single rows are. Where the numbers of rows
+steps left is raised in the whole class; before the root, single rows are. If the numbers of rows
 may be known, rows are left out first until enough persons have equal numbers.
 
-Where rules of sensitive columns have to hold among those who remain, a set whose holders break one
-is treated as one that too few persons hold.
+If rules of sensitive columns have to hold among the remaining persons, a set whose holders break
+one is treated like a set that too few persons hold.
 
 Source: Terrovitis, Mamoulis, Kalnis (2008), k^m-anonymity, here with several equal rows counted
 as such and with the recoding local to classes.
@@ -36,7 +36,7 @@ PLACED = work("placed_rows")
 REMOVED = work("removed_rows")
 
 ROUNDS = 1_000_000
-"""More rounds than any search takes: each raises or leaves out at least one row."""
+"""A bound that is never reached: each round raises or leaves out at least one row."""
 
 
 def raising_stages(
@@ -51,9 +51,9 @@ def raising_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `placed`, every row of events with its final step, and what is left out.
 
-    `events`: rows that may be known; `rows`: whether their numbers may be; `least`: persons that
-    have to remain; `ruled`: tables whose rules hold among these. `holding`: steps that merge
-    classes whose rules the rows that are left break; while `merged` counts some, all is done again.
+    `events`: rows that may be known; `rows`: whether their numbers may be known; `least`: persons
+    that have to remain; `ruled`: tables whose rules have to hold among these. `holding`: steps that
+    merge classes in which the remaining rows break a rule; repeated while `merged` counts some.
     """
     stages = _raising(children, ruled, events=events, rows=rows, least=least)
     if not stages or not holding:
@@ -99,7 +99,7 @@ def partial_tables(children: Sequence[Child], *, rows: bool) -> set[str]:
 def shared_context(
     children: Sequence[Child], *, events: int, rows: bool, least: int
 ) -> Mapping[str, Any]:
-    """What the templates of the search share: its tables, and what is asked for."""
+    """The parameters that the templates of the search share: its tables and requirements."""
     counts = [(child.number, Sql(f"n{child.number}")) for child in children]
     return {
         "owners": OWNERS,
@@ -125,7 +125,7 @@ def shared_context(
 
 
 def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
-    """Leave rows out until enough persons have equal numbers of them."""
+    """Steps that leave out rows until enough persons have equal numbers of rows."""
     left = Step("rows that are left", "schema/rows_left.sql.j2", shared)
     yield left
     yield Loop(
@@ -154,7 +154,7 @@ def _search(
     ]
     if events == 0 or (events == 1 and not ruled):
         return (known, *(places if events else ()), every)
-    # where rules compare with the whole table, no class is final before all are
+    # if rules compare with the whole table, no class is final before all are
     apart = not any(table.relative for table in ruled)
     settled = Step("final classes", "schema/settled.sql.j2", shared)
     loop = Loop(

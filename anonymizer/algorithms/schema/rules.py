@@ -30,7 +30,7 @@ FAILING = work("failing_classes")
 def child_protections(
     children: Sequence[Child],
 ) -> tuple[tuple[Protection, ...], tuple[Stage, ...]]:
-    """What the cuts have to keep for the protected columns of other tables, and its stages."""
+    """The rules that cuts have to satisfy for protected columns of other tables, with stages."""
     made: list[Protection] = []
     stages: list[Stage] = []
     for child in children:
@@ -64,7 +64,7 @@ def child_protections(
 
 
 Judged = tuple[Table, str, Sensitive, str, bool]
-"""Where a column is, the column of its person, the column, its path, whether NULL is a value."""
+"""The table of a column, its column of persons, the column, its path, whether NULL is a value."""
 
 
 def holding_steps(
@@ -74,9 +74,9 @@ def holding_steps(
     partial: set[str],
     further: Sequence[Step] = (),
 ) -> tuple[Step, ...]:
-    """Steps that list the classes that break a rule by the rows that are left, and merge them.
+    """Steps that list the classes in which the remaining rows break a rule, and merge them.
 
-    Only tables of which rows may be left out (`partial`) can break what the cuts have kept.
+    Only tables of which rows may be left out (`partial`) can break rules that the cuts satisfied.
     `further`: steps that list more classes.
     """
     steps: list[Step] = []
@@ -123,7 +123,7 @@ def holding_steps(
 
 
 def to_merge() -> Step:
-    """The query whether classes were merged, so that their rows have to be raised again."""
+    """The query that counts merged classes, whose rows have to be raised again."""
     return Step("classes merged", "schema/to_merge.sql.j2", {"failing": FAILING})
 
 
@@ -175,13 +175,13 @@ def pair_rules(
 ) -> tuple[PersonRules, tuple[Judged, ...]]:
     """The rules on pairs of persons and values, and the columns that they judge.
 
-    `eir_l`: by table and column, what single columns ask for; the largest is taken for all of them.
+    `eir_l`: the requirements of single columns, by table and column; the largest applies to all.
     """
     rules: tuple[Rule, ...] = of_basis(
         table_rules_of("any", policy.privacy, declared=Sql("null")), "pairs"
     )
     if policy.privacy.ir_kl is not None:
-        # of a class, only persons with a row of the table are counted
+        # in a class, only persons with a row in the table are counted
         rules += (IrK("any", policy.privacy.ir_kl.k),)
     everywhere = bool(rules)
     if eir_l:
@@ -205,7 +205,7 @@ def pair_rules(
 
 
 def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage, ...]:
-    """Stages that write who holds what, and refuse what no class can hold."""
+    """Stages that write the values of each person, and guard rules that no class can satisfy."""
     if not judged:
         return ()
     stages: list[Stage] = []

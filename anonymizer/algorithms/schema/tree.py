@@ -1,4 +1,4 @@
-"""The partition of the persons as a tree, pruned by the loss of quasi-identifiers and events."""
+"""Partitions the persons by a tree that is pruned by the loss of quasi-identifiers and events."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
 
 AGAINST_SUPPRESSION = 4
-"""How much worse a cell that is left out is taken to be than `*`."""
+"""The cost of a cell that is left out, relative to `*`."""
 COST = 10**18
-"""The cost of a release that loses everything in all cells of one kind."""
+"""The cost of a release in which all cells of one kind lose everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the tree is pruned by."""
+    """The parameters by which the tree is pruned."""
 
     least: int
-    """Persons that a cell of events needs."""
+    """Fewest persons that have to share an event cell."""
     last_step: int
-    """Of the highest ladder."""
+    """The last step of the highest ladder."""
     persons: int
     event_cells: int
-    """Cells of events in all tables."""
+    """Number of event cells in all tables."""
     events: float = 1.0
-    """Weight of a cell of events against one of the quasi-identifiers."""
+    """Weight of an event cell relative to a cell of a quasi-identifier."""
 
 
 def tree_stages(
@@ -47,7 +47,7 @@ def tree_stages(
     """Stages that write `members` (unit, class_id) from `units`, `items` and `ladders`.
 
     Every level of cuts is one round: classes are cut, the two halves become nodes with their costs,
-    and halves whose events lose as much as their class in all are not cut again.
+    and halves whose events lose as much as the total loss of their class are not cut again.
     """
     context = context_of(attributes, how, rows)
     own = {

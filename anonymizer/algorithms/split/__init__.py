@@ -1,1 +1,1 @@
-"""Dividing a large table into parts, each of which is solved as a problem of its own."""
+"""Divides a large table into parts, which are solved separately."""

@@ -1,8 +1,8 @@
-"""Whether the nodes of the tree satisfy the guarantees, each as one class.
+"""Judges whether each node of the tree, as one class, satisfies the guarantees.
 
 Rules on persons are preserved under union, so the leaves are judged first, and of the other nodes
-only those around a leaf that fails. What counts leave undecided is taken as failed: a part is
-larger then. Models of a population are judged by the cells that every node would publish.
+only those that contain a failing leaf. Cases that counts leave undecided count as failed, which
+makes parts larger. Models of a population are judged by the cells that every node would publish.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAVES = work("leaves_of_cuts")
 NODES = work("nodes_of_cuts")
 VERDICTS = work("verdicts_on_nodes")
 KINDS = 1 << 20
-"""More than there are patterns in a table."""
+"""More than the number of patterns in a table."""
 
 
 def judging_stages(how: Partitioning) -> tuple[Stage, ...]:

@@ -1,4 +1,4 @@
-"""When a table is divided into parts, and how large a part is."""
+"""Decides whether a table is divided into parts, and how large a part is."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ PartSize: TypeAlias = int | Literal["auto", "all"]
 """The option of the policy."""
 
 AUTO = 250_000
-"""Distinct tuples of a part where the policy leaves it open: some 250 MB of memory."""
+"""Distinct tuples per part with `part_size: auto`: about 250 MB of memory."""
 ABOVE = 500_000
-"""Distinct tuples up to which a table is then solved in one piece."""
+"""Number of distinct tuples up to which a table is then solved in one piece."""
 SAMPLED = 500
-"""Tuples of a part that are sampled: the size of a part is known to some 5 percent before."""
+"""Sampled tuples per part, which predict the size of a part to about 5 percent."""
 BITS = 32
 """Leading bits of a draw that decide whether a tuple is sampled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a table is divided. It depends on nothing but the policy and the number of rows, so that
-    the release is the same whatever memory and processors there are.
+    """How a table is divided. It only depends on the policy and the number of rows, so that the
+    release does not depend on memory and processors.
     """
 
     size: int
-    """Distinct tuples of a part that are aimed at; the most is some percent more."""
+    """Target number of distinct tuples per part; a part may have a few percent more."""
     above: int
-    """Distinct tuples up to which the table is one part."""
+    """Number of distinct tuples up to which the table is one part."""
     rows: int
-    """Rows of the table, which are at least its distinct tuples."""
+    """Number of rows of the table, at least the number of distinct tuples."""
 
     @property
     def at_most(self) -> int:
-        """Parts of the table, if all its tuples differ and no part has to be larger."""
+        """Most parts of the table, if all tuples differ and no part has to be larger."""
         return math.ceil(2 * self.rows / self.size)
 
     @property
     def sampled(self) -> int:
-        """Tuples of a part that the sample holds."""
+        """Number of tuples per part in the sample."""
         return min(self.size, SAMPLED)
 
     @property
     def threshold(self) -> int:
-        """Draws below it are in the sample, of the numbers with `BITS` bits."""
+        """Draws, as numbers of `BITS` bits, below this are in the sample."""
         return self.sampled * (1 << BITS) // self.size
 
     @property
     def sample(self) -> int:
-        """Tuples of the sample that are expected at most."""
+        """Largest expected number of tuples in the sample."""
         return max(self.rows * self.sampled // self.size, 2)
 
 
 def split_of(part_size: PartSize, profile: TableProfile) -> Split | None:
-    """How a table is divided; None: not at all."""
+    """How a table is divided; None if it is not divided."""
     rows = profile.rows or 0
     if part_size == "all" or not profile.in_parts:
         return None

@@ -1,11 +1,11 @@
 """The stages that divide a table into parts.
 
-A tree of coarse cuts is made from a sample of the distinct tuples: by the templates that cut
-classes, with a class that is half as large as a part instead of k. One statement gives every tuple
-its leaf, and numbers the units in the order of the leaves, so that a part is a range of units. The
-guarantees are then judged on all tuples of every node of the tree, and a part that fails is
-merged with its sibling. Rules that compare a class with the whole table do so in every part: the
-distribution of the table comes with it.
+A tree of coarse cuts is made from a sample of the distinct tuples, by the templates that cut
+classes, with half the size of a part instead of k. One statement gives every tuple its leaf, and
+numbers the units in the order of the leaves, so that a part is a range of units. The guarantees
+are then judged on all tuples of every node of the tree, and a part that fails is merged with its
+sibling. Rules that compare a class with the whole table do so in every part, since each part gets
+the distribution of the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PARTS = work("parts")
 def divided_units(
     attributes: Sequence[Attribute], units: Step, split: Split, how: Partitioning
 ) -> tuple[Stage, ...]:
-    """Stages in place of `units`, the step that writes the distinct tuples: in order of leaves."""
+    """Stages that replace the step `units`, and write the distinct tuples in order of leaves."""
     coarse = replace(
         how,
         k=max(split.sampled // 2, 1),
@@ -135,7 +135,7 @@ def in_parts(
 ) -> Parts:
     """The stage that solves every part by `stages`, or all units by `whole` as the only part.
 
-    `by_draw`: the stages read the draws of units, and places from the domains themselves.
+    `by_draw`: the stages read the draws of units, and read positions from the domains themselves.
     """
     context = {
         "attributes": tuple(attributes),

@@ -1,13 +1,13 @@
-"""The tree of coarse cuts: as rows, as an expression for the leaf of a tuple, and as nodes.
+"""Converts the tree of coarse cuts from rows to an expression for a tuple's leaf, and to nodes.
 
 A node has the number of its first leaf and a level; of the two halves of a cut the left one keeps
 the number, and the right one starts after the sampled tuples of the left. Leaves are numbered from
 left to right, so that a node is a range of leaves.
 
-Where no class may mix tuples of different groups (patterns), every group has a tree of its own:
-rows of level 0 have the group as `code`, and its first leaf as node. Above these trees stand nodes
-that hold several groups, down to the size of a part. Groups that the sample does not have share the
-leaf before the first.
+If no class may mix tuples of different groups (patterns), every group has a separate tree: rows of
+level 0 have the group as `code`, and its first leaf as node. Above these trees are nodes that
+contain several groups, down to the size of a part. Groups without sampled tuples share the leaf
+before the first.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from anonymizer.steps import Row
 
 FIRST = 1
 LAST = (1 << 62) - 1
-"""Beyond every leaf."""
+"""A number greater than every leaf."""
 BEFORE = 0
-"""Leaf of the groups that the sample does not have."""
+"""Leaf of the groups without sampled tuples."""
 DEEPEST = 200
-"""Levels of cuts that are used: an expression may not be nested without end."""
+"""Most levels of cuts that are used, since the nesting of expressions is limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,20 @@ class Cut:
     attribute: int
     code: int
     single: bool
-    """Whether one code is cut off from all others, and not the lower codes from the higher."""
+    """Whether one code is separated from all others, instead of lower from higher codes."""
     right: int
     """Number of the right half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tuples that no class mixes with others."""
+    """A set of tuples that no class mixes with others."""
 
     code: int
     first: int
     """Number of its first leaf."""
     sampled: int
-    """How many of them the sample has."""
+    """Number of its tuples in the sample."""
 
 
 def groups_of(rows: Sequence[Row]) -> list[Group]:
@@ -92,11 +92,11 @@ def leaf_sql(attributes: Sequence[Attribute], rows: Sequence[Row], apart: Sql | 
 def nodes_of(rows: Sequence[Row], sampled: int = 0) -> Iterator[Row]:
     """Every node: its number, its parent's, its first and its last leaf; the root comes first.
 
-    Several groups with no more than `sampled` tuples of the sample together are not divided.
+    Several groups are not divided if they have at most `sampled` tuples of the sample in total.
     """
     cuts = cuts_of(rows)
     groups = groups_of(rows)
-    # the groups of a node, or its level where it is in one group or none are told apart
+    # the groups of a node, or its level if it is within one group or there are no groups
     start = BEFORE if groups else FIRST
     waiting: list[tuple[list[Group] | int, int, int, int]] = [(groups or 1, start, LAST, 0)]
     number = 0
@@ -120,13 +120,13 @@ def nodes_of(rows: Sequence[Row], sampled: int = 0) -> Iterator[Row]:
 
 
 def _middle(groups: Sequence[Group]) -> int:
-    """Where groups are divided, so that both halves have about as many tuples."""
+    """The index at which groups are divided, so that both halves have about as many tuples."""
     *left, whole = accumulate(group.sampled for group in groups)
     return 1 + min(range(len(left)), key=lambda i: abs(2 * left[i] - whole))
 
 
 def parts_of(rows: Sequence[Row]) -> list[Row]:
-    """The parts: nodes that are reached by cuts both of whose halves hold, and not cut any further.
+    """The parts: the last nodes that are reached only by cuts whose halves both hold.
 
     `rows`: node, parent, first leaf, last leaf, whether every guarantee holds. Returns number,
     first and last leaf.

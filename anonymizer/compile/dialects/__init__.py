@@ -1,1 +1,1 @@
-"""The SQL of other engines: one module per dialect, rewrites they share, and the check."""
+"""Translation to the SQL of other engines: the base, shared rewrites, and the check."""

@@ -1,4 +1,4 @@
-"""From the SQL of the templates (DuckDB's) to that of another engine, or an error.
+"""Translates the SQL of the templates (DuckDB's) to that of another engine, or raises an error.
 
 A statement is parsed, rewritten by small transforms of the tree, printed, parsed again as the
 target's SQL, and checked against an allow-list of constructs with the same meaning there. Anything
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     Tree: TypeAlias = exp.Expr
 
 MARK = "anon\x01scratch"
-"""Stands for the place of a run's work tables in a translated text, until the run is known."""
+"""Placeholder for the schema of a run's work tables in a translated text."""
 
 CACHED = 4096
-"""Translated texts that are kept; a run has about a hundred."""
+"""Number of translated texts to cache; a run has about a hundred."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How texts become those of one engine."""
+    """The translation of statements to the SQL of one engine."""
 
     name: str
-    """As sqlglot calls it."""
+    """sqlglot's name of the dialect."""
     transforms: tuple[Callable[[Tree], Tree], ...]
     """Rewrites of the whole tree, in order."""
     finish: Callable[[Tree], Iterable[Tree | str]]
-    """One tree as the statements that it takes, in order; texts are the dialect's own."""
+    """Splits a tree into the statements to execute, in order; texts are in the target's SQL."""
     nodes: frozenset[str]
-    """Kinds of nodes that mean there what they mean in DuckDB, after the rewrites."""
+    """Kinds of nodes that have the same meaning as in DuckDB, after the rewrites."""
     functions: frozenset[str]
-    """Functions that sqlglot does not know and the engine does."""
+    """Functions that the engine has and sqlglot does not know."""
     spelled: Callable[[str], str] = str
-    """Rewrites the text before it is parsed, where the tree would not tell two things apart."""
+    """Rewrites the text before parsing, where the tree would not distinguish two constructs."""
 
     def translate(self, text: str, *, pretty: bool = False) -> tuple[str, ...]:
-        """The statements that do what `text` does; `MARK` stands for the run's schema.
+        """The statements equivalent to `text`, with `MARK` as the run's schema.
 
         Raises `TemplateError` for constructs that are not on the allow-list.
         """
@@ -55,7 +55,7 @@ class Dialect:
 
 
 DEEP = 20_000
-"""Calls within calls that a translation may need: expressions are trees, some of them deep."""
+"""Recursion limit of a translation, since some expressions are deep trees."""
 
 
 @lru_cache(maxsize=CACHED)
@@ -89,7 +89,7 @@ def _translated(dialect: Dialect, text: str, pretty: bool) -> tuple[str, ...]:
 
 
 def check(dialect: Dialect, printed: str) -> None:
-    """Raises `TemplateError` with every kind of node and function that is not on the list."""
+    """Raises `TemplateError` with every kind of node and function that is not allowed."""
     import sqlglot
     from sqlglot import exp
 
@@ -111,5 +111,5 @@ def check(dialect: Dialect, printed: str) -> None:
 
 
 def is_work_table(table: exp.Table) -> bool:
-    """Whether a table of a text is one of the run's."""
+    """Whether a table in a text is a work table of the run."""
     return table.catalog == SCRATCH

@@ -8,7 +8,7 @@ from anonymizer.errors import TemplateError
 
 
 def tuple_membership(node: exp.Expr) -> exp.Expr:
-    """`(a, b) in (select (a, b) from t)`: elsewhere the query gives columns, not one tuple."""
+    """Translate `(a, b) in (select (a, b) from t)`: others select columns instead of a tuple."""
     if not isinstance(node, exp.In) or not isinstance(node.this, exp.Tuple):
         return node
     query = node.args.get("query")
@@ -21,7 +21,7 @@ def tuple_membership(node: exp.Expr) -> exp.Expr:
 
 
 def named_subqueries(node: exp.Expr) -> exp.Expr:
-    """A query in FROM needs a name in many engines; ours are numbered from the root down."""
+    """Name the queries in FROM by their depth, since many engines require a name."""
     if not isinstance(node, exp.Subquery) or node.alias:
         return node
     if isinstance(node.parent, exp.From | exp.Join):
@@ -40,7 +40,7 @@ def _ancestors(node: exp.Expr) -> list[exp.Expr]:
 
 
 def group_by_all(node: exp.Expr) -> exp.Expr:
-    """`group by all`: the places of all columns that hold no aggregate."""
+    """Translate `group by all` to the positions of all columns without an aggregate."""
     if not isinstance(node, exp.Group) or not node.args.get("all"):
         return node
     select = node.parent
@@ -55,10 +55,10 @@ def group_by_all(node: exp.Expr) -> exp.Expr:
 
 
 def read_once(node: exp.Expr) -> exp.Expr:
-    """A CTE of different values, or of what patterns find in them, is computed before it is used.
+    """Materialize a CTE of distinct values, or of matches of patterns in values.
 
-    Else a condition on what is made of each value is moved below, and judged for every row; and
-    what is found is found again wherever it is named.
+    Otherwise a condition on an expression of each value is pushed down and evaluated for every
+    row, and patterns are evaluated again at every reference.
     """
     if isinstance(node, exp.CTE) and (node.this.args.get("distinct") or _has_patterns(node)):
         node.set("materialized", True)
@@ -71,14 +71,14 @@ def _has_patterns(node: exp.CTE) -> bool:
 
 
 def plain_qualify(node: exp.Expr) -> exp.Expr:
-    """QUALIFY over `*` would publish the column that its filter needs."""
+    """Spell out `*` with QUALIFY, which would include the column that the filter needs."""
     if isinstance(node, exp.Select) and node.args.get("qualify") and node.is_star:
         spell_out(node)
     return node
 
 
 def spell_out(select: exp.Select) -> None:
-    """Put the columns of a query of the same statement where `*` stands for them."""
+    """Replace `*` with the columns of the query of the same statement that it selects from."""
     if not select.is_star:
         return
     origin = select.args["from_"].this

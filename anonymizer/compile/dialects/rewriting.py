@@ -1,4 +1,4 @@
-"""Rewriting a tree bottom-up: a node is rewritten after its children."""
+"""Rewrites a tree bottom-up: a node is rewritten after its children."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp, parse_one
 
 Rewrite: TypeAlias = "Callable[[exp.Expr], exp.Expr]"
-"""From a node to the node itself, or to what takes its place."""
+"""Maps a node to itself or to its replacement."""
 
 
 def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
@@ -17,7 +17,7 @@ def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:
     (`exp.Expr.transform` works top-down and does not visit the nodes that it inserted.)
     """
     for node in reversed(list(tree.walk(bfs=False))):
-        # asked before: what a rewrite puts around the node becomes its parent
+        # read first, since an expression that a rewrite puts around the node becomes its parent
         parent, key, index = node.parent, node.arg_key, node.index
         made = node
         for rewrite in rewrites:

@@ -1,6 +1,6 @@
 """Reading views and queries of a source in a sandbox that can access only the source.
 
-A view executes SQL of the author of the database. The connection of a run can open releases, the
+A view executes SQL written by the database's author. The connection of a run can open releases, the
 ledger and files of the policy, so it never reads a view: a separate connection copies the view's
 rows into a private file, which the run then reads. (Access cannot be enabled again once it is
 disabled, so one connection cannot do both.) Base tables execute nothing and are read in place.
@@ -22,14 +22,14 @@ COPIED = Table("copied", "main", COPY)
 
 @dataclass(slots=True)
 class Apart:
-    """Reads views and queries of `database` for `engine`, on a connection for each."""
+    """Reads views and queries of `database` for `engine`, each on a connection of its own."""
 
     engine: DuckDBEngine
     database: Path
     private: Path
     limits: Limits
     definitions: list[str] = field(default_factory=list)
-    """What the scratch views stand for, as statements that somebody with the source could run."""
+    """The definitions of the scratch views, as statements that run on the source."""
     _views: dict[Table, Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -43,11 +43,11 @@ class Apart:
 
     @property
     def _spill(self) -> Path:
-        """Where a reading spills to: its engine can read there, so that nothing else is in it."""
+        """The spill folder of the reading connections, which can read it; it holds nothing else."""
         return self.private / "reading"
 
     def view(self, view: Table, where: str) -> Table:
-        """The rows of a view of the source, as a table of scratch."""
+        """Copy the rows of a source view, and return the scratch view that reads the copy."""
         if view not in self._views:
             name = work(f"source_view_{len(self._views) + 1}")
             self._read(name, f"from {ident(view)}", where, bare_names=False)
@@ -56,7 +56,7 @@ class Apart:
         return self._views[view]
 
     def query(self, query: str, name: Table, where: str) -> Table:
-        """The rows of a query over the source as the table `name` of scratch."""
+        """Copy the rows of a query over the source, and read the copy through the view `name`."""
         self._read(name, query, where, bare_names=True)
         return name
 

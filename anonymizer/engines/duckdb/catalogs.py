@@ -1,4 +1,4 @@
-"""The catalogs that are attached to a user's connection, and the refusal of others so named."""
+"""The catalogs that a run attaches to a user's connection, and the check that they are free."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 RELEASE = "anon_published"
-"""A release beside its source, for attacks and reports."""
+"""A release attached together with its source, for attacks and reports."""
 EARLIER = "anon_earlier"
-"""An earlier release beside both."""
+"""An earlier release attached together with both."""
 CATALOGS = (
     SCRATCH,
     "anon_part",
@@ -28,7 +28,7 @@ CATALOGS = (
 
 
 def refuse_catalogs(connection: DuckDBPyConnection) -> None:
-    """A connection that has a catalog named as one of ours is refused before any work."""
+    """Raises EngineError if the connection already has a catalog with one of these names."""
     asked = "select lower(database_name) from duckdb_databases()"
     attached = {name for (name,) in connection.execute(asked).fetchall()}
     for name in CATALOGS:
@@ -37,6 +37,6 @@ def refuse_catalogs(connection: DuckDBPyConnection) -> None:
 
 
 def attached_already(name: str) -> EngineError:
-    """The error for a catalog that stands where a run has one of its own."""
+    """The error for an attached catalog whose name a run needs."""
     said = f"a catalog named {name} is attached already"
     return EngineError.at("connection", said, hint="another run uses this connection, or detach it")

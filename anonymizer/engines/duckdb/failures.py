@@ -1,4 +1,4 @@
-"""Maps DuckDB's errors, by class, to ours. Their messages are dropped: they may quote values."""
+"""Maps DuckDB's errors, by class, to AnonymizerErrors without their messages (may quote values)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _AGAIN = (
     " version of DuckDB, and run with another one meanwhile"
 )
 CRASHES = (RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
-"""What the driver raises, beside its own errors, for exceptions of the engine that it has no name
-for: one that could not allocate, or asked for more elements than a list can have."""
+"""Python exceptions that the driver raises for engine exceptions without a class of its own, such
+as a failed allocation or a list that would be too long."""
 
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
@@ -83,7 +83,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 
 
 def translate(error: Exception, where: str) -> AnonymizerError:
-    """The engine's `error` during `where`, as one of ours and without its message."""
+    """Translate the engine's `error` during `where` to an AnonymizerError without its message."""
     of_file = _csv(str(error)) or _json(str(error)) or _unreadable(str(error))
     if of_file is not None:
         return EngineError.at(where, of_file[0], hint=of_file[1])
@@ -101,7 +101,7 @@ def translate(error: Exception, where: str) -> AnonymizerError:
 
 
 def _unreadable(words: str) -> tuple[str, str] | None:
-    """What a file is not, though its suffix says so."""
+    """The problem and hint for a file whose content does not match its suffix."""
     found = _UNREADABLE.match(words)
     if found is None:
         return None
@@ -110,7 +110,7 @@ def _unreadable(words: str) -> tuple[str, str] | None:
 
 
 def _json(words: str) -> tuple[str, str] | None:
-    """What is wrong with a JSON file, by the record; nothing that stands in it."""
+    """What is wrong with a JSON file: the record's number, and none of its values."""
     found = _RECORD.match(words)
     if found is None:
         return None
@@ -120,7 +120,7 @@ def _json(words: str) -> tuple[str, str] | None:
 
 
 def _csv(words: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file, by the line; nothing that stands in it."""
+    """What is wrong with a CSV file: the line's number, and none of its values."""
     if _UNTOLD.match(words):
         said = "a CSV file cannot be read: its delimiter, quotes or columns differ between lines"
         return said, "mend the file, or write it as Parquet first"

@@ -22,7 +22,7 @@ ALWAYS = (
 
 
 def legend(policy: Policy, roles: Roles, stages: Iterable[Stage]) -> Iterator[str]:
-    """Comments, in the order: columns of the source, other names, tables."""
+    """Comment lines that explain the source's columns, then other names, then tables."""
     yield "-- Short names of columns:"
     for a in roles.quasi:
         own = [f"{a.q} its value", f"{a.c} its code (0 is NULL)"]

@@ -1,9 +1,9 @@
-"""Messages of checks in a script: the Python function that explains a check, as a SQL expression.
+"""Translates the Python function that explains a failed check to a SQL expression.
 
 An explanation function turns a row of figures into a message. It is executed symbolically, with
 placeholders that record how they are used: a comparison returns true and, in another call, false; a
 figure that indexes a list takes every index once; a figure that is printed leaves a mark in the
-text. The records give the conditions and branches of a CASE expression.
+text. These records become the conditions and branches of a CASE expression.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from anonymizer.errors import AnonymizerError, Problem
 Explain = Callable[[Any], Problem | None]
 
 PLACES = 256
-"""Longest list from which a figure may choose."""
+"""Length of the longest list that a figure may index."""
 LONGEST = 90
-"""Characters of a message in one literal."""
+"""Most characters of a message in one literal."""
 PRINTED = re.compile("\x00(\\d+)\x00")
 
 
 def columns(count: int) -> list[str]:
-    """Names of the figures of a check's row."""
+    """Column names for the figures in a row of a check."""
     return [f"f{number}" for number in range(1, count + 1)]
 
 
 def message(explain: Explain, count: int) -> str:
-    """An expression over `columns(count)`: what is wrong, or NULL where nothing is."""
+    """An expression over `columns(count)`: the message, or NULL if nothing is wrong."""
     cases = list(_cases(explain, count))
     if len(cases) == 1 and not cases[0][0]:
         return cases[0][1]
@@ -45,14 +45,14 @@ def message(explain: Explain, count: int) -> str:
 
 @dataclass(slots=True)
 class _Trace:
-    """One call: the answers that it is given, and those that are open to other calls."""
+    """One symbolic call: the answers it takes, and the alternatives left for other calls."""
 
     given: Sequence[object]
     taken: list[object] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     known: dict[str, object] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
-    """Figures that chose from a list, with the place."""
+    """Figures that indexed a list, with the index taken."""
     others: list[list[object]] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
 
@@ -86,7 +86,7 @@ class _Trace:
 
 
 class Figure:
-    """Stands for a figure of a row whose value is only known to the script."""
+    """A placeholder for a figure whose value is known only when the script runs."""
 
     __slots__ = ("sql", "trace")
 
@@ -184,7 +184,7 @@ def _cases(explain: Explain, count: int) -> Iterator[tuple[list[str], str]]:
 
 
 def _text(said: str, trace: _Trace) -> str:
-    """A text with figures in it as an expression, in literals that fit a line."""
+    """A text that contains figures, as an expression of literals that fit on a line."""
     parts: list[str] = []
     for number, part in enumerate(PRINTED.split(said)):
         if number % 2:

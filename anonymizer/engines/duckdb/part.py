@@ -1,7 +1,7 @@
-"""One part of a large table: its tables in a file, solved in a database of its own.
+"""One part of a large table, written to a file and solved in a database of its own.
 
-The file is a DuckDB database, so that values of every type pass as they are, and no row becomes an
-object of Python.
+The file is a DuckDB database, so values of every type are passed unchanged, and no row is converted
+to a Python object.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from anonymizer.engines.execute import Executor
 from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
 
 HANDED = "anon_part"
-"""Catalog of the file of a part."""
+"""Catalog name under which the file of a part is attached."""
 ATTEMPT = "attempt-"
-"""Beginning of the name of a folder in which an executor works on a part."""
+"""Prefix of the names of folders in which an executor works on a part."""
 NUMBERS = 32
-"""Bits that the number of a class has within its part."""
+"""Bits for the number of a class within its part."""
 
 
 def handed(table: Table) -> Table:
-    """Where a work table stands in the file of a part."""
+    """The name of a work table in the file of a part."""
     return Table(table.name, "main", HANDED)
 
 
 @dataclass(slots=True)
 class Recipe:
-    """What is the same for all parts: statements, rendered once, and the tables that they need."""
+    """What all parts share: the statements, rendered once, and the tables that they need."""
 
     stage: Parts
     rendered: dict[int, Statement] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Recipe:
 
     @classmethod
     def of(cls, stage: Parts) -> Recipe:
-        """Tables that are read before they are written have to come from outside."""
+        """Render the statements; tables that are read before they are written come from outside."""
         recipe = cls(stage)
         made: set[str] = set()
         for step, computed in _steps(stage.stages):
@@ -56,7 +56,7 @@ class Recipe:
         return recipe
 
     def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
-        """Write what a part needs into its file."""
+        """Write the tables that a part needs to its file."""
         _, first, last, *_ = part
         with attached(engine, file):
             for table in self.needed:
@@ -69,9 +69,9 @@ class Recipe:
     def solve(
         self, file: Path, limits: Limits, opened: Callable[[DuckDBEngine | None], None]
     ) -> None:
-        """Solve a part in a database of its own, and leave the result in its file.
+        """Solve a part in a database of its own, and store the result in its file.
 
-        `opened` is told the connection, and None before it is closed.
+        `opened` is called with the connection, and with None before it is closed.
         """
         folder = file.parent
         with own_connection(None, spill=folder, writable=(folder,), limits=limits) as engine:
@@ -83,7 +83,7 @@ class Recipe:
                         engine.raw(made, self.stage.name)
                     Executor(engine, known=self.rendered).run(self.stage.stages)
                     result = self.stage.result
-                    # (again, where another executor's result was lost)
+                    # (the table exists if the result of another executor was lost)
                     made = (
                         f"create or replace table {ident(handed(result))} as from {ident(result)}"
                     )
@@ -92,14 +92,14 @@ class Recipe:
                 opened(None)
 
     def gather(self, engine: Engine, part: Row, file: Path) -> None:
-        """Append the classes of a part."""
+        """Append the classes of a part to the result of the run."""
         with attached(engine, file, read_only=True):
             engine.raw(
                 f"insert into {ident(self.stage.result)} {self.classes(part)}", self.stage.name
             )
 
     def classes(self, part: Row) -> str:
-        """The query of a part's classes; their numbers are told apart by the part's."""
+        """The query of a part's classes; their numbers contain the part's, so they are unique."""
         number, *_ = part
         return (
             f"select unit, (cast({lit(number)} as bigint) << {NUMBERS}) + class_id as class_id"
@@ -108,10 +108,10 @@ class Recipe:
 
 
 def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
-    """Solve one part, in a process that knows nothing else of the run.
+    """Solve one part in a process that shares no state with the run.
 
-    An executor that was given up may still be at work on the part when another begins: each has a
-    copy of its own, which takes the place of the file in one step.
+    An executor that was given up may still work on the part when another begins: each works on its
+    own copy, which replaces the file atomically.
     """
     with TemporaryDirectory(prefix=ATTEMPT, dir=file.parent.parent) as own:
         copy = Path(own) / file.name
@@ -122,7 +122,7 @@ def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
 
 @contextmanager
 def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
-    """The file of a part is attached for the length of a block."""
+    """Attach the file of a part for the duration of a block."""
     mode = "read_only" if read_only else "read_write, storage_version 'latest'"
     engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")
     try:
@@ -133,8 +133,8 @@ def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator
 
 
 def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
-    """Every step with a statement, in the order in which they run first, and the table that is
-    made of what it answers.
+    """Every step in the order of its first execution, with the tables that are computed from its
+    result.
     """
     for stage in stages:
         match stage:

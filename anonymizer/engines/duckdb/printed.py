@@ -1,8 +1,8 @@
-"""Stages of a plan as statements of a script that a shell can execute.
+"""Translates the stages of a plan to statements of a script that a shell can execute.
 
 A check becomes a query that raises its message. The body of a loop becomes macros, and every
-round a few lines that call them; a variable says whether anything is left to do. If nothing is
-left, the statements of a round are planned with a constant false condition, and do nothing.
+round a few lines that call them; a variable holds whether anything is left to do. If nothing is
+left, the statements of a round have a constant false condition, and do nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage,
 
 SECRET = "getvariable('secret')"
 MORE_ROUNDS = 4
-"""Rounds of a script beyond twice those of the run that it was made from."""
+"""Rounds in a script in addition to twice those of the rehearsal."""
 MOST_OF_NAME = 40
-"""Characters of the name of a macro, before its number."""
+"""Most characters in the name of a macro, before its number."""
 MOST_INLINED = 100_000
-"""Rows of a hierarchy, or of what else is computed by the tool, that a script holds."""
+"""Most rows of a hierarchy, or of another table computed in Python, that a script contains."""
 ANEW = "compile the policy again"
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """A variable that says whether there is something left for a round."""
+    """A variable that holds whether anything is left for a round."""
 
     name: str
 
@@ -46,9 +46,9 @@ class Printer:
 
     rehearsal: Rehearsal
     _made: set[str] = field(default_factory=set)
-    """Tables that exist, by their names."""
+    """Names of the tables that exist."""
     _macros: dict[int, str] = field(default_factory=dict)
-    """Names of what is made for the steps and loops of a plan."""
+    """Names of the macros of steps and of the variables of loops, by the object's id."""
     _searches: dict[int, Step] = field(default_factory=dict)
 
     def stages(self, stages: Iterable[Stage]) -> Iterator[str]:
@@ -79,7 +79,7 @@ class Printer:
                     raise _without_script(stage.name)
 
     def _step(self, part: Step | Compute) -> Step:
-        """A step of a script: a computation by its statement, made once."""
+        """The step itself, or the statement that replaces a computation, built once."""
         if isinstance(part, Step):
             return part
         if part.in_sql is None:
@@ -97,7 +97,7 @@ class Printer:
         return wrapped(text)
 
     def _computed(self, compute: Compute) -> Iterator[str]:
-        """The rows that the tool has made of the query's answer, and whether that is still so."""
+        """The rows that Python computed, after a check that the query's result is unchanged."""
         (answer,) = self.rehearsal.answers(compute)
         if len(answer.made) > MOST_INLINED:
             raise EngineError.at(
@@ -160,14 +160,14 @@ class Printer:
                 yield from self._called(self._step(part), None if certain else going)
 
     def _asked(self, loop: Loop, going: Going, outer: Going | None) -> Iterator[str]:
-        """The exit query; a loop within another has nothing to do where that has not."""
+        """Run the exit query; an inner loop has nothing to do if the outer one has not."""
         yield from self._macro(loop.until)
         left = f"(from {self._macros[id(loop.until)]}())"
         value = left if outer is None else f"case when {outer.holds} then {left} else 0 end"
         yield wrapped(f"set variable {going.name} = {value};")
 
     def _macro(self, step: Step) -> Iterator[str]:
-        """What a step of a loop writes, as a macro: made once, when its tables exist."""
+        """The macro for the rows that a step of a loop writes, made once, when its tables exist."""
         if id(step) in self._macros:
             return
         text = step.statement().text
@@ -179,7 +179,7 @@ class Printer:
         yield said(step.name, step.purpose, f"create or replace macro {name}() as table\n{body}")
 
     def _called(self, step: Step, going: Going | None) -> Iterator[str]:
-        """The statement of one round; without `going` it is done in any case."""
+        """The statement of one round; unconditional without `going`."""
         yield from self._macro(step)
         statement = step.statement()
         ((target,),) = statement.writes
@@ -194,7 +194,7 @@ class Printer:
         yield f"create or replace table {target} as {call}{condition};"
 
     def _name_of(self, part: Step | Loop, text: str) -> str:
-        """The macro of a step, or the variable of a loop."""
+        """The name of the macro of a step, or of the variable of a loop."""
         if id(part) not in self._macros:
             slug = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_") or "step"
             self._macros[id(part)] = f"{slug[:MOST_OF_NAME]}_{len(self._macros) + 1}"
@@ -209,9 +209,9 @@ def said(name: str, purpose: str, text: str) -> str:
 def check(
     name: str, purpose: str, query: str, explain: Explain, width: int, *, each: bool = True
 ) -> str:
-    """A query that raises what `explain` says of the rows of `query`; without any, it holds.
+    """A query that raises the messages of `explain` for the rows of `query`; no rows: it holds.
 
-    Where not `each` row is a reason to stop, rows that `explain` says nothing about are ignored.
+    Without `each`, rows for which `explain` returns None are ignored.
     """
     names = ", ".join(columns(width))
     text = message(explain, width)
@@ -232,7 +232,7 @@ def check(
 
 
 def _values(compute: Compute, rows: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """A statement that makes the target of a computation with rows that are known."""
+    """A statement that creates the target of a computation from known rows."""
     target: Table = compute.target
     kinds = ", ".join(f"cast(col{n} as {kind}) as {ident(name)}"
                       for n, (name, kind) in enumerate(compute.columns))  # fmt: skip

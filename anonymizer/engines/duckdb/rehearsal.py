@@ -1,4 +1,4 @@
-"""Facts for a script from one execution: rounds of loops, and results computed in Python."""
+"""Facts recorded from one execution for a script: rounds of loops, and results of Python code."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Computed:
     """The result of a computation, and its input."""
 
     digest: str
-    """Of the rows of its query, by `digest_sql`."""
+    """The digest of the rows of its query, by `digest_sql`."""
     figures: int
-    """Columns of the query."""
+    """Number of columns of the query."""
     made: tuple[Row, ...]
 
 
 @dataclass(slots=True)
 class Rehearsal:
-    """Records an execution of a plan; the records are found by the stages of that plan."""
+    """Records an execution of a plan; the keys are the stages of that plan."""
 
     engine: Engine
     _rounds: dict[str, int] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Rehearsal:
     _kept: list[object] = field(default_factory=list)
 
     def heard(self, event: Event) -> None:
-        """Note a statement that ran."""
+        """Record an executed statement: its number of columns, and its round."""
         self._widths[id(event.step)] = len(self.engine.column_names)
         self._kept.append(event.step)  # keeps the step alive, so that its id is not reused
         if event.round is not None:
@@ -50,24 +50,24 @@ class Rehearsal:
         self._kept.append(compute)
 
     def rounds(self, loop: Loop) -> int:
-        """The most rounds that the loop took."""
+        """The largest number of rounds that the loop took."""
         return self._rounds.get(loop.name, 0)
 
     def width(self, query: Step) -> int:
-        """How many columns a query has."""
-        if id(query) not in self._widths:  # it was not needed
+        """The number of columns of a query."""
+        if id(query) not in self._widths:  # the rehearsal did not execute it
             self.engine.raw(f"from (\n{query.statement().text}\n) limit 0", query.name)
             self._widths[id(query)] = len(self.engine.column_names)
             self._kept.append(query)
         return self._widths[id(query)]
 
     def answers(self, compute: Compute) -> list[Computed]:
-        """Every answer of a computation, in order."""
+        """Every result of a computation, in order."""
         return self._computed.get(id(compute), [])
 
 
 def digest_sql(query: Statement, figures: int) -> str:
-    """A query for the digest of the rows of another one, whatever their order."""
+    """A query for the digest of another query's rows, independent of their order."""
     names = columns(figures)
     texts = ", ".join(f"coalesce(cast({name} as varchar), 'NULL')" for name in names)
     return (

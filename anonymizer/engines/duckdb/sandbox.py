@@ -29,14 +29,14 @@ SETTINGS = {
     "memory_limit": "--memory-limit",
     "max_temp_directory_size": "--temp-size",
 }
-"""Option of the command that gives a setting."""
+"""The command-line option for each setting."""
 ZONE = {"TimeZone": "UTC"}
-"""As on the other engines: equal runs on machines in two zones have to make equal releases."""
+"""The time zone, as on the other engines, so that a release does not depend on the machine's."""
 LAKES = ("ducklake", "delta", "iceberg")
-"""How addresses of lakes begin. DuckDB opens them with extensions that it loads and downloads at
-run time, and that read files which the sandbox closes."""
+"""Prefixes of the addresses of lakes. DuckDB opens them with extensions that it downloads at run
+time, and that read files to which the sandbox denies access."""
 RESERVED = ("main", "temp", "system")
-"""Names that the engine gives to no file."""
+"""Catalog names that the engine does not give to a file."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """What the engine appends to the path of a database for the files that belong to it."""
 
@@ -55,13 +55,13 @@ def own_connection(
     where: str = "--database",
     lends_memory: bool = False,
 ) -> Iterator[DuckDBEngine]:
-    """A connection of ours: limits, `database` attached, then everything else closed.
+    """Open a sandboxed connection: set limits, attach `database`, then close everything else.
 
     Statements may read and write the files in `files`, the folders in `writable` and the
     database files in `databases`, and nothing else: external access is off and the configuration
-    locked. `spill` is a private folder (default: one of the connection's own). `copy` is a database
-    file that is made and attached before. Views of `database` are read apart, where none of these
-    is in reach. `lends_memory`: the memory limit may change, as where parts of a table get a share.
+    locked. `spill` is a private folder (default: a new one). `copy` is a database file that is
+    created and attached first. Views of `database` are read on separate connections that cannot
+    access any of these. `lends_memory`: the memory limit stays changeable, to lend some to parts.
     """
     import duckdb
 
@@ -101,7 +101,7 @@ def own_connection(
 
 
 def open_for_good(database: Path) -> DuckDBPyConnection:
-    """A connection that outlives the call, with the same walls and no folder to spill into."""
+    """Open a sandboxed connection that outlives the call, without a spill folder."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -112,7 +112,7 @@ def open_for_good(database: Path) -> DuckDBPyConnection:
 
 
 def catalog_name(database: Path) -> str:
-    """The name under which the engine would attach a file: its own, up to the first point."""
+    """The name under which the engine would attach a file: the file's, up to the first dot."""
     name = database.name.lstrip(".").split(".")[0]
     return f"{name}_db" if name.lower() in RESERVED else name
 
@@ -124,7 +124,7 @@ def close_walls(
     *,
     lends_memory: bool = False,
 ) -> None:
-    """Close everything but these for the rest of the connection's life."""
+    """Permanently deny the connection access to everything but these files and folders."""
     for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
         every = dict.fromkeys(one for path in paths for one in (path, as_pattern(path)))
         listed = ", ".join(lit(str(path)).text for path in every)
@@ -156,7 +156,7 @@ def _configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limit
 def _count_progress(connection: DuckDBPyConnection) -> None:
     """Let the engine track the progress of a statement without printing it.
 
-    In a notebook without ipywidgets the driver refuses this: then no progress is shown.
+    In a notebook without ipywidgets the driver refuses this, and no progress is shown.
     """
     import duckdb
 
@@ -185,7 +185,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     if not read_only and not os.access(database, os.W_OK):
         said = f"{database.name} may not be written by this user"
         raise SourceError.at(where, said, hint="chmod u+w, or a copy of the file")
-    # without the type the engine takes a data file for a database, whose tables are lost
+    # without the type the engine would treat a data file as a database, and lose its tables
     mode = "type duckdb, read_only" if read_only else "type duckdb"
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
@@ -194,7 +194,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
 
 
 def refuse_missing(database: str | Path, where: str = "--database") -> None:
-    """Raises SourceError, with the path as it is given, where a database is not a file."""
+    """Raises SourceError, with the path as given, if a database is not a file."""
     kind, colon, _ = str(database).partition(":")
     if colon and kind.lower() in LAKES:
         raise SourceError.at(
@@ -220,7 +220,7 @@ def refuse_odd_logs(database: Path, where: str) -> None:
 
 
 def is_database(file: Path) -> bool:
-    """Whether a file is a DuckDB database; one that cannot be read is none."""
+    """Whether a file is a DuckDB database; False if it cannot be read."""
     try:
         # (a pipe would wait for its writer)
         return file.is_file() and _begins_as_database(file)
@@ -234,7 +234,7 @@ def _begins_as_database(file: Path) -> bool:
 
 
 def unopened(path: Path, where: str, error: BaseException) -> Problem:
-    """Why the engine could not open a database file. Its message is inspected, not passed on."""
+    """Why the engine could not open a database file; its message is inspected but not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     try:
         readable, database = os.access(path, os.R_OK), _begins_as_database(path)

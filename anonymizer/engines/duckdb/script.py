@@ -1,8 +1,8 @@
-"""A run as one script of DuckDB's SQL, which the shell executes from the first to the last line.
+"""Writes a run as one DuckDB SQL script, which the shell executes from the first to the last line.
 
-It makes the rows that a run makes from the same secret, verifies them, and stops at the first check
-that fails. Stages that are not statements are translated to statements (`printed`); facts that only
-an execution shows, such as the rounds of a loop, come from a rehearsal (`rehearsal`).
+The script makes the same rows as a run with the same secret, verifies them, and stops at the first
+check that fails. Stages that are not statements are translated to statements (`printed`); facts
+that only an execution shows, such as the rounds of a loop, come from a rehearsal (`rehearsal`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What is executed after the rows are written: a statement, or a check where it explains."""
+    """A statement that is executed after the rows are written; a check if it has `explain`."""
 
     name: str
     purpose: str
@@ -54,27 +54,27 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """Everything that a script is written from."""
+    """Everything that is needed to write a script."""
 
     title: str
     policy: Policy
     roles: Roles
     database: str | Path | None
     search_path: str
-    """Where names of `source.query` are looked up."""
+    """The search path for names in `source.query`."""
     views: Sequence[str]
     read: Sequence[Stage]
-    """The stages up to the counts."""
+    """The stages before the counts."""
     counts: Sequence[Counts]
     rest: Sequence[Stage]
     judging: Sequence[Judging]
     staged: Sequence[str]
-    """The tables of the release, as SQL."""
+    """The names of the release's tables, as SQL."""
     rehearsal: Rehearsal
 
 
 def written(given: Scripted) -> str:
-    """The script: its header, the legend, the statements of the run, and their judgement."""
+    """The script: header, legend, the statements of the run, and the verification of its rows."""
     printer = Printer(given.rehearsal)
     body = [
         *(f"-- a view of the source\n{text};" for text in given.views),
@@ -138,7 +138,7 @@ def _opening(given: Scripted) -> Iterator[str]:
 
 
 def _counted(counts: Counts) -> str:
-    """The plan depends on these counts: with others, the statements below would differ."""
+    """A check that the counts on which the plan's statements depend are unchanged."""
     names = ", ".join(f"n{number}" for number, _ in enumerate(counts.found[0]))
     listed = ",\n".join(f"  ({', '.join(lit(n).text for n in row)})" for row in counts.found)
     return check(

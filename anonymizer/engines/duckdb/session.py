@@ -1,4 +1,4 @@
-"""A session on the source: the connection, the relation that is read, and its profile."""
+"""Opens a session on the source: the connection, the relation that is read, and its profile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def vaults_of(policy: Policy) -> list[Path]:
-    """The files that remember which value a token stands for."""
+    """The files that store the value of each token."""
     named = {column.vault for column in policy.columns.values() if column.vault is not None}
     return [policy.resolve(file).resolve() for file in sorted(named)]
 
@@ -47,9 +47,9 @@ def open_session(
     databases: Sequence[Path] = (),
     limits: Limits | None = None,
 ) -> Iterator[Session]:
-    """Open the source of `policy`; raises SourceError where it cannot be found or read.
+    """Open the source of `policy`. Raises SourceError if it cannot be found or read.
 
-    `beside`: policies of further tables by name, whose files may be read as well.
+    `beside`: policies of further tables by name, whose files may also be read.
 
     `databases`: the files that statements of the session may attach.
     """
@@ -91,10 +91,10 @@ def open_session(
 
 
 def _enough(policy: Policy, limits: Limits) -> Limits:
-    """The exact mode of msb takes thousands of tiny steps in one statement.
+    """Limit the exact mode of msb to one thread, which is four times as fast.
 
-    To wake a second thread for each of them takes longer than the step: one thread is four times
-    as fast.
+    It takes thousands of tiny steps in one statement; waking a second thread for each takes longer
+    than the step.
     """
     algorithm = policy.algorithm
     if isinstance(algorithm, Msb) and algorithm.mode == "exact" and limits.threads is None:
@@ -108,18 +108,18 @@ USUAL = {
     "default_collation": "",
     "integer_division": "false",
     "preserve_insertion_order": "true",
-    # the zone of the machine decides what a timestamp with time zone is as a text or as a date
+    # the zone determines what a timestamp with time zone is as a text or as a date
     **ZONE,
 }
-"""Settings on which the meaning of SQL hangs, with what the statements of a run rely on."""
+"""Settings that change the meaning of SQL, with the values that the statements of a run rely on."""
 
 
 NAMES_OF_UTC = frozenset({"etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "gmt", "etc/gmt"})
-"""Zones that are as UTC, by what the engine calls them."""
+"""The engine's names for zones that are equal to UTC."""
 
 
 def _other(value: str, usual: str) -> bool:
-    """Whether a setting is not as usual; ascending is written asc or ascending."""
+    """Whether a setting differs from the usual one; "ascending" counts as "asc"."""
     if usual == ZONE["TimeZone"] and value.lower() in NAMES_OF_UTC:
         return False
     return value.lower()[: len(usual) or None] != usual.lower()
@@ -129,8 +129,8 @@ def _other(value: str, usual: str) -> bool:
 def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
     """Use default settings while a run uses the connection, and restore the user's afterwards.
 
-    A user may have made ORDER BY descend, or `/` divide whole numbers. Raises EngineError where
-    they may not be changed.
+    A user may have made ORDER BY descend, or `/` divide whole numbers. Raises EngineError if the
+    settings are locked.
     """
     import duckdb
 
@@ -160,7 +160,7 @@ def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
 
 
 def input_files(policy: Policy) -> tuple[Path, ...]:
-    """Every file that the policy names as an input, resolved."""
+    """The resolved paths of all files that the policy names as inputs."""
     files: list[Path] = []
     if policy.source.file is not None:
         files.append(policy.resolve(policy.source.file).resolve())
@@ -178,7 +178,7 @@ def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def missing_files(policy: Policy, *, folders: bool = False) -> Iterator[Problem]:
-    """The files of a policy that are not there. `folders`: the source may be a folder of files."""
+    """The missing files of a policy. `folders`: the source may be a folder of files."""
     named = [("source.file", policy.source.file), *_population_files(policy)]
     named += [
         (column_path(name, "hierarchy", "file"), str(file.resolve()))
@@ -200,9 +200,9 @@ def missing_files(policy: Policy, *, folders: bool = False) -> Iterator[Problem]
 def relation_of(
     policy: Policy, engine: DuckDBEngine, queried: Table = QUERIED
 ) -> tuple[Relation, TableProfile]:
-    """The source of a policy as a relation, with its columns.
+    """The source of a policy as a relation, with the profile of its columns.
 
-    `queried`: where the rows of a query are put, which runs once.
+    `queried`: the table for the rows of a query, which runs once.
     """
     source = _relation(policy, engine, queried)
     columns = engine.describe(source.sql.text, "source")
@@ -222,7 +222,7 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
 
 
 def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
-    """A user's query over the source, run once: apart, where the database was opened by us."""
+    """Run a user's query over the source once, on a separate connection if the engine has one."""
     import duckdb
 
     try:

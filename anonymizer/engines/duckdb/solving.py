@@ -1,8 +1,8 @@
 """Solves the parts of a large table, several at a time, each in an embedded database of its own.
 
-The database of the run hands parts over and gathers their results one after the other, in this
-thread; parts are solved in threads of their own, since the engine works outside of Python. So
-memory is bounded by the parts in work, and the result does not depend on how many these are.
+The database of the run hands over parts and gathers their results one after the other, in this
+thread; parts are solved in separate threads, since the engine works outside Python. So memory is
+bounded by the parts in progress, and the result does not depend on their number.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from anonymizer.process import interrupts, run_folder
 from anonymizer.steps import Parts, Row
 
 LEAST = 448 << 20
-"""Bytes that a part gets at least, if there are so many: enough for some 250,000 tuples."""
+"""Minimum bytes per part, if available: enough for about 250,000 tuples."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
-"""What a part may use in the process of an executor, which has other tasks beside it."""
+"""What a part may use in the process of an executor, which runs other tasks too."""
 NEEDED = 64 << 20
-"""Bytes that every part needs, however few tuples it has."""
+"""Bytes that even the smallest part needs."""
 UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50, "EiB": 60}
-"""Powers of two of the units in which the engine prints sizes. It reads no more than TiB."""
+"""The units in which the engine prints sizes, as powers of two. It accepts units up to TiB only."""
 
 
 @dataclass(slots=True)
 class PartSolver:
-    """What solves the parts of a table on this machine."""
+    """Solves the parts of a table."""
 
     engine: Engine
-    """Runs the statements of the run, and knows where its tables are."""
+    """Executes the statements of the run, and holds its tables."""
     home: DuckDBEngine
-    """The embedded database from which parts are handed over: that of the run, or of the driver."""
+    """The embedded database that hands over parts: that of the run, or of the driver."""
     limits: Limits
     _open: dict[int, DuckDBEngine] = field(default_factory=dict)
-    """Connections of the parts in work."""
+    """Connections of the parts in progress, by part number."""
 
     def solve(
         self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]
@@ -107,7 +107,7 @@ class PartSolver:
         with ThreadPoolExecutor(workers, "part") as pool:
             try:
                 while waiting or running:
-                    # one more than are solved, so that no worker waits
+                    # hand over one more part than there are workers, so that none waits
                     while waiting and len(running) <= workers:
                         part = waiting.pop()
                         if spread is None:
@@ -123,9 +123,9 @@ class PartSolver:
                 raise
 
     def _end(self, running: Iterable[Future[tuple[Row, float]]]) -> None:
-        """Interrupt the parts in work until they have ended.
+        """Interrupt the parts in progress until they have ended.
 
-        An interruption that comes between two statements is forgotten, so there may be several.
+        An interrupt between two statements has no effect, so it is repeated.
         """
         left = {future for future in running if not future.cancel()}
         while left:
@@ -138,7 +138,7 @@ class PartSolver:
         if self.engine.elsewhere() is not None:
             self.engine.interrupt()
         for engine in list(self._open.values()):
-            with suppress(duckdb.Error):  # closed meanwhile
+            with suppress(duckdb.Error):  # closed in the meantime
                 engine.interrupt()
 
     def _workers(self, memory: int, parts: int) -> int:
@@ -166,12 +166,12 @@ class PartSolver:
 
     @contextmanager
     def _less_memory(self, before: int, limit: int) -> Iterator[None]:
-        """Leave the rest to the parts; a user's connection keeps its own limit."""
+        """Lower the memory limit to leave the rest to parts; a user's connection keeps its own."""
         if not self.home.owned:
             yield
             return
         try:
-            # what is in use and cannot be spilled stays
+            # (fails if more is in use and cannot be spilled)
             self.engine.raw(f"set memory_limit = {lit(_printed(limit))}", "--memory-limit")
         except AnonymizerError:
             yield
@@ -183,28 +183,28 @@ class PartSolver:
 
 
 def _bytes(size: str) -> int:
-    """A size as the engine prints it."""
+    """The bytes of a size that the engine printed."""
     found = re.fullmatch(rf"([0-9.]+) ({'|'.join(UNITS)})", size)
     assert found is not None, size
     return int(float(found[1]) * (1 << UNITS[found[2]]))
 
 
 def _printed(size: int) -> str:
-    """A size as the engine reads it."""
+    """A size in bytes as text that the engine reads."""
     return f"{size >> 20}MiB"
 
 
 def _size_of_a_part(memory: int, workers: int) -> int:
-    """Half of the memory is for the table and half for the parts in work.
+    """Bytes per part: half of the memory is for the table and half for the parts in progress.
 
-    Where half is less than one part needs, up to three quarters are for parts.
+    If half is less than one part needs, up to three quarters are for parts.
     """
     return max(memory // 2, min(NEEDED, memory * 3 // 4)) // workers
 
 
 @contextmanager
 def _naming_part_size() -> Iterator[None]:
-    """Where parts run out of memory, say that their size is a choice."""
+    """If parts run out of memory, add a hint to change their size."""
     import duckdb
 
     try:
@@ -222,9 +222,9 @@ def _naming_part_size() -> Iterator[None]:
 def solver_of(
     engine: Engine, home: DuckDBEngine, limits: Limits, policy: Policy
 ) -> PartSolver | None:
-    """What solves parts, if files can be written to hand them over.
+    """The solver of parts, or None if no files can be written to hand them over.
 
-    Raises EngineError if they cannot, and the policy asks for parts.
+    Raises EngineError if none can be written and the policy requires parts.
     """
     solver = PartSolver(engine, home, limits)
     if home.owned or solver.setting("enable_external_access") == "True":

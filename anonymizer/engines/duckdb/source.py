@@ -1,4 +1,4 @@
-"""The source of a run on DuckDB, with the private folder of a run that writes."""
+"""Opens the source of a run on DuckDB, and creates the private folder of a run that writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anonymizer.process import run_folder
 def open_source(
     policy: Policy, database: Database, run: Workplace, limits: Limits
 ) -> Iterator[Session]:
-    """Open the source of `policy`, with a folder for spilled data where the run writes."""
+    """Open the source of `policy`, with a folder for spilled data if the run writes."""
     if not run.writes:
         with open_session(policy, database, beside=run.beside, limits=limits) as session:
             yield session

@@ -1,4 +1,4 @@
-"""PostgreSQL: the work is done in the user's database."""
+"""PostgreSQL: all work is done in the user's database."""
 
 from anonymizer.engines.registry import EngineDescription
 

@@ -1,4 +1,4 @@
-"""Postgres: a session whose work tables are unlogged, in a separate schema of the run."""
+"""A connection to Postgres, whose work tables are unlogged tables in a schema of the run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
 TEMPORARY = "pg_temp"
-"""The place of work tables that are temporary tables of the session."""
+"""The schema of work tables that are temporary tables of the session."""
 OLDEST = 140000
-"""The lowest version (as server_version_num) that has the functions that are used."""
+"""The lowest version (as server_version_num) that has all functions in use."""
 
 SETTINGS = {
     # no user object may shadow one of the engine's
@@ -36,9 +36,9 @@ SETTINGS = {
     "client_encoding": "UTF8",
     "standard_conforming_strings": "on",
     "extra_float_digits": "1",
-    # bytes are read as text: this form shows the words in them to what looks for identifiers
+    # bytes are read as text: this form keeps words visible to the search for identifiers
     "bytea_output": "escape",
-    # an error, and not only the rows that the policies of a table show to the role
+    # raise an error instead of reading only the rows that a table's policies show to the role
     "row_security": "off",
     # a run has few, large statements: JIT compilation costs more than it saves
     "jit": "off",
@@ -60,14 +60,14 @@ SETTINGS = {
     # a statement ends when its client has disconnected
     "client_connection_check_interval": "2s",
 }
-"""Settings of the session on which the meaning or the speed of a run's statements hangs."""
+"""Session settings on which the meaning or the speed of a run's statements depends."""
 
 
 @dataclass(slots=True)
 class PostgresEngine(Engine):
-    """Executes statements on one connection; every error becomes one of ours.
+    """Executes statements on one connection; every error becomes an AnonymizerError.
 
-    `place` is the schema of the run's work tables, or `TEMPORARY`; without one there are none.
+    `place` is the schema of the run's work tables, or `TEMPORARY`; None if there are none.
     """
 
     name: ClassVar[EngineName] = "postgres"
@@ -80,9 +80,9 @@ class PostgresEngine(Engine):
     schema: str | None = None
     place: str | None = None
     names: str = ""
-    """The search path of the role, before that of the run was set."""
+    """The role's search path, before it was set for the run."""
     address: str | None = None
-    """Where a connection of ours leads; None for a user's."""
+    """The address of an owned connection; None for a user's."""
     _columns: list[str] = field(default_factory=list)
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
@@ -116,7 +116,7 @@ class PostgresEngine(Engine):
     def native(
         self, text: str, where: str, values: Sequence[Any] | Mapping[str, Any] | None = None
     ) -> Rows:
-        """Run a text in Postgres' own SQL and fetch all of its (few) rows."""
+        """Run a statement in Postgres' SQL and fetch all of its (few) rows."""
         with translated(where):
             # the extended protocol, which takes a single statement
             cursor = self.connection.execute(text, values, binary=True)
@@ -126,20 +126,20 @@ class PostgresEngine(Engine):
             return [tuple(map(_plain, row)) for row in cursor.fetchall()]
 
     def _measure(self, target: str, where: str) -> None:
-        """Let the planner know what a work table holds: without it, it guesses."""
+        """Analyze a work table, so that the planner has its statistics."""
         from anonymizer.engines.postgres.dialect import table_text
 
         self.native(f"analyze {self.placed(table_text(target))}", where)
 
     def placed(self, text: str) -> str:
-        """A translated text with the place of the run's work tables in it."""
+        """A translated text with the schema of the run's work tables filled in."""
         if self.place == TEMPORARY:
             text = text.replace(f'CREATE UNLOGGED TABLE "{MARK}"', f'CREATE TEMP TABLE "{MARK}"')
         return text.replace(MARK, self.place or MARK)
 
     @property
     def persistence(self) -> str:
-        """The kind of the run's work tables."""
+        """The kind of the run's work tables, for CREATE TABLE."""
         return "temp" if self.place == TEMPORARY else "unlogged"
 
     @property
@@ -155,7 +155,7 @@ class PostgresEngine(Engine):
     def described_source(self, relation: str, where: str) -> list[tuple[str, str]]:
         from anonymizer.engines.postgres.dialect import table_text
 
-        # under a collation that is not deterministic, different texts are equal
+        # different texts can be equal under a nondeterministic collation
         rows = self.native(
             "select a.attname, c.collname from pg_attribute a"
             " join pg_collation c on c.oid = a.attcollation"
@@ -170,7 +170,7 @@ class PostgresEngine(Engine):
         ]
 
     def _types(self, relation: str, where: str) -> list[tuple[str, str, bool]]:
-        """Every column's name, type (of a domain: the one beneath), and whether it is an enum."""
+        """Every column's name, type (for a domain, its base type), and whether it is an enum."""
         from anonymizer.engines.postgres.dialect import DIALECT
 
         (text,) = DIALECT.translate(f"select * from {relation} limit 0")
@@ -216,7 +216,7 @@ class PostgresEngine(Engine):
                 copy.write_row(row)
 
     def copy_in(self, table: str, file: Path, where: str) -> None:
-        """Add the rows of a CSV file to a table, given as Postgres names it."""
+        """Add the rows of a CSV file to a table, named in Postgres' SQL."""
         with (
             translated(where),
             file.open("rb") as handle,
@@ -227,7 +227,7 @@ class PostgresEngine(Engine):
                 copy.write(piece)
 
     def copy_out(self, query: str, file: Path, where: str) -> None:
-        """Write the rows of a query of Postgres' own into a CSV file."""
+        """Write the rows of a query in Postgres' SQL to a CSV file."""
         with (
             translated(where),
             file.open("wb") as handle,
@@ -239,7 +239,7 @@ class PostgresEngine(Engine):
 
     @contextmanager
     def transaction(self, where: str) -> Iterator[None]:
-        """Everything inside is done, or nothing of it."""
+        """Run the block in a transaction."""
         self.native("begin", where)
         try:
             yield
@@ -250,7 +250,7 @@ class PostgresEngine(Engine):
             raise
 
     def reader(self) -> Callable[[str], pd.DataFrame]:
-        """Runs a query on this database later: on a user's connection, or one of its own."""
+        """A function that queries this database later, on a new or the user's connection."""
         connection, address = self.connection, self.address
 
         def read(text: str) -> pd.DataFrame:
@@ -277,7 +277,7 @@ class PostgresEngine(Engine):
 
 
 def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
-    """All rows of a query."""
+    """All rows of a query, as a data frame."""
     import pandas as pd
 
     names = [column.name for column in cursor.description or []]
@@ -285,7 +285,7 @@ def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
 
 
 def _plain(value: Any) -> Any:
-    """Postgres counts, sums and rounds in numerics; elsewhere these are integers and doubles."""
+    """Convert a numeric, which Postgres uses for sums and rounding, to an integer or a double."""
     if not isinstance(value, Decimal):
         return value
     return int(value) if value.is_finite() and value.as_tuple().exponent == 0 else float(value)

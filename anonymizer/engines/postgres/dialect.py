@@ -30,9 +30,9 @@ from anonymizer.engines.postgres.long_names import short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
-"""A work table is written under this name before it takes the place of the old one."""
+"""A work table is written under this name before it replaces the old one."""
 MOST_ARGUMENTS = 90
-"""Arguments of one call; a server takes 100."""
+"""Most arguments in one call; a server accepts 100."""
 
 
 def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
@@ -40,18 +40,18 @@ def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
 
 
 def setting_of(bind: str) -> str:
-    """The setting of the session in which a bound value lies while one statement reads it."""
+    """The session setting that holds a bound value while a statement reads it."""
     return f"anonymizer.{bind}"
 
 
 def table_text(table: str) -> str:
-    """A table, written as in the templates, as Postgres names it."""
+    """Translate a table name, written as in the templates, to Postgres."""
     tree = exp.to_table(table, dialect="duckdb")
     return places(tree).sql(dialect="postgres")
 
 
 def places(node: exp.Expr) -> exp.Expr:
-    """Put work tables into the schema of the run."""
+    """Qualify work tables with the schema of the run."""
     if isinstance(node, exp.Table) and is_work_table(node):
         node.set("catalog", None)
         node.set("db", exp.to_identifier(MARK, quoted=True))
@@ -59,9 +59,9 @@ def places(node: exp.Expr) -> exp.Expr:
 
 
 def draws(node: exp.Expr) -> exp.Expr:
-    """Draws are texts of 32 digits whose order is that of DuckDB's numbers.
+    """Translate draws to texts of 32 digits that are ordered like DuckDB's numbers.
 
-    DuckDB reads a digest as a number from its last byte. Its `hex`, which is asked of draws only,
+    DuckDB reads a digest as a number from its last byte. Its `hex`, which is used for draws only,
     writes capitals and no leading zeros.
     """
     if isinstance(node, exp.Placeholder):
@@ -79,7 +79,7 @@ def draws(node: exp.Expr) -> exp.Expr:
         case "md5_number":
             return by_code_point(_reversed(node.expressions[0]))
         case "md5_number_lower" if isinstance(node.parent, exp.BitwiseRightShift):
-            # as bits: no number of Postgres has 64 of them without a sign
+            # as bits: Postgres has no unsigned integer of 64 bits
             return _filled(
                 "cast(('x' || substr(r, 1, 16)) as bit(64))", r=_reversed(node.expressions[0])
             )
@@ -93,9 +93,9 @@ def draws(node: exp.Expr) -> exp.Expr:
 
 
 def _backwards(digest: exp.Expr) -> exp.Expr:
-    """The bytes of a digest, last one first, as digits.
+    """The bytes of a digest in reverse order, as digits.
 
-    Put together as two integers, which costs a fifth of doing it with pieces of text or bytes.
+    Assembling them from two integers costs a fifth of using pieces of text or bytes.
     """
     halves = [
         " | ".join(
@@ -108,9 +108,9 @@ def _backwards(digest: exp.Expr) -> exp.Expr:
 
 
 def _reversed(text: exp.Expr) -> exp.Expr:
-    """The same of a text; `offset 0` keeps the planner from computing its digest for each byte."""
+    """The reversed MD5 digest of a text; `offset 0` prevents computing the digest for each byte."""
     if text.find(exp.Window) is not None:
-        # the subquery has one row, and a window over it would be that of one row
+        # inside the subquery, a window would see its single row only
         raise TemplateError(f"a window in a digest has no form on Postgres: {text.sql()}")
     return _filled(
         "(select made from (select decode(md5(t), 'hex') as b offset 0) as x)",
@@ -127,8 +127,8 @@ def rows_of_tables(node: exp.Expr) -> exp.Expr:
 
 
 def null_safe_joins(node: exp.Expr) -> exp.Expr:
-    """`is not distinct from` in a join: Postgres hashes no such condition, but it does hash arrays,
-    whose NULLs are equal.
+    """Translate `is not distinct from` in a join to a comparison of arrays, whose NULLs are equal:
+    Postgres cannot hash the condition itself.
     """
     if not isinstance(node, exp.NullSafeEQ):
         return node
@@ -141,7 +141,7 @@ def null_safe_joins(node: exp.Expr) -> exp.Expr:
 
 
 def closest_rows(node: exp.Expr) -> exp.Expr:
-    """`asof left join t on x >= t.y`: the row of t with the largest y that is not above x."""
+    """Translate `asof left join t on x >= t.y`: the row of t with the largest y up to x."""
     if not isinstance(node, exp.Join) or node.args.get("method") != "ASOF":
         return node
     on, table = node.args["on"], node.this
@@ -161,7 +161,7 @@ def closest_rows(node: exp.Expr) -> exp.Expr:
 
 
 def _is_utf8(node: exp.Encode) -> bool:
-    """Whether a text becomes bytes: DuckDB's `encode` has no other argument."""
+    """Whether a text is encoded as UTF-8, as by DuckDB's `encode`, which takes no charset."""
     charset = node.args.get("charset")
     return charset is None or charset.name.lower() == "utf-8"
 
@@ -172,7 +172,7 @@ def _utf8() -> exp.Expr:
 
 NAMES = {"strlen": "octet_length", "nfc_normalize": "normalize"}
 CALLS = {
-    # used to compare values within a run, never for its number
+    # only used to compare values within a run, never for the number itself
     "hash": "hashtextextended(cast(x as text), 0)",
     "isfinite": "(cast(x as text) not in"
     " ('NaN', 'Infinity', '-Infinity', 'infinity', '-infinity'))",
@@ -180,11 +180,11 @@ CALLS = {
     "epoch_us": "cast(extract(epoch from x) * 1000000 as bigint)",
     "to_hours": "(x * interval '1 hour')",
 }
-"""What is said on Postgres for functions of one argument."""
+"""Postgres expressions for functions of one argument."""
 
 
 def functions(node: exp.Expr) -> exp.Expr:
-    """Functions that have another name, or other words, on Postgres."""
+    """Translate functions that have another name or form on Postgres."""
     match node:
         case exp.Anonymous() if node.name.lower() in NAMES:
             name = NAMES[node.name.lower()]
@@ -200,7 +200,7 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.Encode() if _is_utf8(node):
             return exp.Anonymous(this="convert_to", expressions=[node.this, _utf8()])
         case exp.Log() if node.expression is not None:
-            # defined for numerics only; the cast keeps the significant digits of a double
+            # only defined for numerics; the cast keeps the significant digits of a double
             return _filled(
                 "cast(log(b, cast(x as numeric)) as double precision)",
                 b=node.this,
@@ -256,7 +256,7 @@ REWRITES: tuple[Rewrite, ...] = (
 
 
 def rewritten(tree: exp.Expr) -> exp.Expr:
-    """All rewrites, from the leaves up."""
+    """Apply all rewrites, from the leaves up."""
     return from_leaves(tree, REWRITES)
 
 

@@ -1,4 +1,4 @@
-"""Lists of DuckDB as arrays of Postgres."""
+"""Translates DuckDB's lists to Postgres' arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
 
 
 def lists(node: exp.Expr) -> exp.Expr:
-    """One list function or list as its counterpart on arrays."""
+    """Translate a list or a list function to its counterpart for arrays."""
     match node:
         case exp.Array() if not node.expressions:
             return exp.Literal.string("{}")
@@ -63,13 +63,13 @@ def lists(node: exp.Expr) -> exp.Expr:
         case exp.Anonymous() if node.name.lower() == "list_count":
             return _filled("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
         case exp.Explode() if isinstance(node.this, exp.GenerateSeries):
-            return node.this  # it returns rows, not a list of them
+            return node.this  # a series returns rows, not a list
         case _:
             return node
 
 
 def _greatest(node: exp.Max, where: exp.Expr | None) -> exp.Expr:
-    """`max(x, n)`: the n greatest values, from the greatest down; NULL is none of them."""
+    """Translate `max(x, n)`: the n greatest values in descending order, without NULL."""
     known = _filled("x is not null", x=node.this)
     where = exp.Where(this=exp.and_(known, where.this) if where is not None else known)
     values = exp.Filter(this=_filled("array_agg(x order by x desc)", x=node.this), expression=where)

@@ -1,6 +1,6 @@
 """The allow-list of constructs with the same meaning in Postgres and DuckDB, after all rewrites.
 
-Everything here is executed on a server by the tests that compare whole releases.
+The tests that compare whole releases execute each of them on a server.
 """
 
 NODES = frozenset(
@@ -19,8 +19,8 @@ NODES = frozenset(
     Trunc Tuple Union UnloggedProperty Unnest Upper Values Var Where Window WindowSpec With
     """.split()  # noqa: SIM905 - a list of words reads better
 )
-"""Kinds of nodes, as sqlglot calls them. `Lower`, which is the server's beyond ASCII, is of texts
-that are compared with each other only."""
+"""Kinds of nodes, as sqlglot names them. `Lower`, which depends on the server beyond ASCII, is only
+applied to texts that are compared with each other."""
 
 FUNCTIONS = frozenset(
     """
@@ -28,4 +28,4 @@ FUNCTIONS = frozenset(
     jsonb_agg octet_length regexp_match regexp_matches timezone
     """.split()  # noqa: SIM905
 )
-"""Functions that sqlglot knows by their name only."""
+"""Functions for which sqlglot has no node of their own."""

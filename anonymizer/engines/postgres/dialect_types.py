@@ -1,4 +1,4 @@
-"""Types of DuckDB on Postgres: wide integers, draws, decimals, text, and casts that may fail."""
+"""Translates DuckDB's types: wide integers, draws, decimals, text, and casts that may fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WIDE = {
 SMALL = {Type.TINYINT: "smallint", Type.UTINYINT: "smallint", Type.USMALLINT: "integer"}
 TEXTS = {Type.TEXT, Type.VARCHAR}
 TEXTUAL = (exp.Literal, exp.DPipe)
-"""Expressions that are cast to a decimal from their text, digit by digit."""
+"""Expressions that are cast to a decimal from their text, without rounding as doubles."""
 BARE = (exp.StrPosition, exp.Between)
 TIMES = {
     Type.TIMESTAMP,
@@ -44,7 +44,7 @@ def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
 
 
 def types(node: exp.Expr) -> exp.Expr:
-    """Integers of 128 bits are numerics; a draw, of 128 bits without sign, is a text."""
+    """Map integers of 128 bits to numerics, and draws, which are unsigned, to texts."""
     if not isinstance(node, exp.DataType):
         return node
     if node.this == Type.UINT128:
@@ -54,12 +54,12 @@ def types(node: exp.Expr) -> exp.Expr:
 
 
 def texts(node: exp.Expr) -> exp.Expr:
-    """Text compares by code point, whatever the collation of the database.
+    """Compare text by code point, whatever the collation of the database.
 
-    Small letters are made by the database's, since that of code points knows those of ASCII only.
+    `lower` uses the database's collation, since that of code points lowers ASCII letters only.
     """
     made = _compared(node)
-    # in `position(x in y)` and `between x and y` the grammar takes no collation that stands bare
+    # the grammar requires parentheses in `position(x in y)` and `between x and y`
     return exp.paren(made) if made is not node and isinstance(node.parent, BARE) else made
 
 
@@ -80,14 +80,14 @@ def _compared(node: exp.Expr) -> exp.Expr:
 
 
 def by_code_point(text: exp.Expr) -> exp.Expr:
-    """`text` under the collation that compares code points."""
+    """Put `text` under the collation that compares code points."""
     return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
 
 
 def _double_text(number: exp.Cast) -> exp.Expr:
-    """A double as DuckDB writes it: `1.0` for 1, and all digits below 1e16, not 1e15.
+    """A double as DuckDB prints it: `1.0` for 1, and no exponent below 1e16 instead of 1e15.
 
-    Both write the shortest digits that identify the double.
+    Both print the shortest digits that identify the double.
     """
     return _filled(
         """case
@@ -104,10 +104,9 @@ def _double_text(number: exp.Cast) -> exp.Expr:
 
 
 def decimals(node: exp.Expr) -> exp.Expr:
-    """A double becomes a decimal as DuckDB makes it: scaled as a double, rounded away from zero.
+    """Cast a double to a decimal as DuckDB does: scaled as a double, halves rounded away from 0.
 
-    (Postgres would take its first 15 digits.) A decimal or integer comes out as it is, and so does
-    a text.
+    (Postgres would use its first 15 digits.) Decimals, integers and texts are unchanged.
     """
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return node
@@ -117,7 +116,7 @@ def decimals(node: exp.Expr) -> exp.Expr:
     precision, scale = (int(part.name) for part in kind.expressions)
     if precision not in (18, 38) or scale == 0 or isinstance(node.this, TEXTUAL):
         return node
-    # where no bigint holds it, a double is a multiple of 1024
+    # a double that is too large for a bigint is a multiple of 1024
     scaled = _filled(
         """(case when x >= 0 then floor(x * one + 0.5) else ceil(x * one - 0.5) end)""",
         x=node.this,
@@ -134,8 +133,8 @@ def decimals(node: exp.Expr) -> exp.Expr:
 
 
 def moments(node: exp.Expr) -> exp.Expr:
-    """Microseconds since 1970 as a timestamp: `to_timestamp` takes a double, which holds them to
-    2255 only. Days and what is left of them fit one each.
+    """Translate microseconds since 1970 to a timestamp, in days and a rest: `to_timestamp` takes a
+    double, which is exact until 2255 only.
     """
     if isinstance(node, exp.UnixToTime) and node.text("scale") == "6":
         return _moment(node.this)
@@ -153,9 +152,9 @@ def _moment(microseconds: exp.Expr) -> exp.Expr:
 
 
 def try_cast(node: exp.Expr) -> exp.Expr:
-    """A cast that gives NULL where the text is no value of the type: Postgres stops at such a text.
+    """Translate a cast that is NULL if the text is no value of the type; Postgres raises an error.
 
-    The text is compared with the form in which a cell shows the type's values.
+    The text is compared with the form in which cells show values of the type.
     """
     if not isinstance(node, exp.TryCast):
         return node
@@ -212,7 +211,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
 
 
 def _typed(target: exp.Expr) -> Rewrite:
-    """A transform that puts `target` where a text says `made`."""
+    """A transform that replaces the type `made` with `target`."""
 
     def put(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.sql().lower() == "made":
@@ -241,7 +240,7 @@ def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
 
 
 def _date(text: exp.Expr) -> exp.Expr:
-    """A date in ISO form, its day no later than the last one of its month."""
+    """Cast a text in ISO form to a date; NULL if its month does not have the day."""
     return _filled(
         """case when t ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
                 and substr(t, 1, 4) <> '0000' then

@@ -1,5 +1,5 @@
-"""Words of the templates that are replaced before a text is parsed: the tree would not tell them
-from others.
+"""Words of the templates that are replaced before parsing, since the syntax tree would not
+distinguish them from others.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from sqlglot import Token
 
 LENGTH = "list_length"
-"""`len`, which our texts use for lists only: the tree has one node for it and `length`."""
+"""Replaces `len`, which templates use for lists only: the tree has one node for it and `length`."""
 UNSIZED = "BIGDECIMAL"
-"""A DECIMAL without sizes: the tree would have those that DuckDB gives it."""
+"""Replaces a DECIMAL without sizes: in the tree it would get DuckDB's default sizes."""
 
 
 def respelled(text: str) -> str:
-    """The text with its own words for what the tree does not tell apart."""
+    """Replace the words that the tree does not distinguish from others."""
     if "len(" not in text and "DECIMAL" not in text:
         return text
     from sqlglot import tokenize

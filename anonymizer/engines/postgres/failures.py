@@ -1,4 +1,6 @@
-"""Maps Postgres' errors, by class, to ours. Their messages are dropped: they may quote values."""
+"""Maps Postgres' errors, by SQLSTATE, to AnonymizerErrors; drops their messages, which may quote
+values.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("3D000", "there is no such database", "check the name at the end of --database"),
     ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),
 )
-"""The beginning of an SQLSTATE, what it means, and how to go on."""
+"""Prefix of an SQLSTATE, its meaning, and a hint."""
 
 
 ROW_SECURITY = (
@@ -51,12 +53,12 @@ ROW_SECURITY = (
     None,
     "run as a role that it does not apply to: the table's owner, or one with BYPASSRLS",
 )
-"""What is said of a table whose policies apply to the role."""
+"""Message and hint for a table whose row security applies to the role."""
 
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """The server's errors during `where`, as ours and without their messages."""
+    """Translate the server's errors in a block to AnonymizerErrors without their messages."""
     import psycopg
 
     try:
@@ -66,7 +68,7 @@ def translated(where: str) -> Iterator[None]:
 
 
 def translate(error: Exception, where: str) -> AnonymizerError:
-    """The server's `error` during `where`, as one of ours and without its message."""
+    """Translate the server's `error` during `where` to an AnonymizerError without its message."""
     state = getattr(error, "sqlstate", None) or ""
     raised_by = getattr(getattr(error, "diag", None), "source_function", None)
     if state == "42501" and raised_by == "check_enable_rls":

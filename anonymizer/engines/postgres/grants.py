@@ -1,4 +1,4 @@
-"""Rights on new objects: none but the owner's, whatever the default privileges of the database."""
+"""Restricts new objects to their owner, whatever the default privileges of the database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACL = {
 def make_private(
     engine: PostgresEngine, kind: Literal["table", "schema"], name: str, where: str
 ) -> None:
-    """Take back what `alter default privileges` has granted on a new table or schema."""
+    """Revoke what `alter default privileges` has granted on a new table or schema."""
     rows = engine.native(
         "select distinct case when a.grantee <> 0 then pg_get_userbyid(a.grantee) end"
         f" from ({ACL[kind]}) as made (acl, owner), aclexplode(made.acl) as a"

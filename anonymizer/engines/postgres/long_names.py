@@ -1,7 +1,7 @@
-"""Names of columns that are longer than Postgres keeps them.
+"""Replaces names of columns that are too long for Postgres.
 
-A statement may name a result after a column of the source (`level.<column>`). The server would cut
-such a name off, so that two of them could become one.
+A statement may name a result after a column of the source (`level.<column>`). The server would
+truncate such a name, so that two of them could become equal.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ def _stand_in(name: str) -> str:
 
 
 def short_names(node: exp.Expr) -> exp.Expr:
-    """Put another name in the place of one that would be cut off; `as_written` takes it back."""
+    """Replace a name that would be truncated; `as_written` reverses this."""
     if isinstance(node, exp.Identifier) and is_long(node.name):
         return exp.to_identifier(_stand_in(node.name), quoted=True)
     return node
 
 
 def as_written(text: str, columns: Sequence[str]) -> list[str]:
-    """The columns of a result by the names that the text gives them, before it was translated."""
+    """The column names of a result as written in `text`, before its translation."""
     if not any(name.startswith(OWN) for name in columns):
         return list(columns)
     import sqlglot

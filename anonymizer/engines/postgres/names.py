@@ -1,4 +1,4 @@
-"""Names as the server resolves them: which table a policy means, and whose search path decides."""
+"""Resolves table names as the server does, under the search path of the role or of a run."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from anonymizer.engines.postgres.connection import PostgresEngine
 
 SAFE_PATH = "pg_catalog, pg_temp"
-"""The search path of a run: no object of a user stands for one of the server's, and none of the
-session's temporary tables, which are searched first unless the path names them."""
+"""The search path of a run: no user object shadows one of the server's, nor does a temporary table,
+which would be searched first unless the path names pg_temp."""
 RELATIONS = "('r', 'p', 'v', 'm', 'f')"
-"""Kinds of relations that have rows to read."""
+"""Kinds of relations (`relkind`) that have rows to read."""
 LONGEST = 63
-"""Bytes of a name that Postgres keeps; it would cut the rest off."""
+"""Longest name in bytes; Postgres truncates longer ones."""
 
 
 def is_long(name: str) -> bool:
-    """Whether Postgres would cut the name off."""
+    """Whether Postgres would truncate the name."""
     return len(name.encode()) > LONGEST
 
 
 @contextmanager
 def own_names(engine: PostgresEngine) -> Iterator[None]:
-    """For a text of the user's: names mean what they mean to the role."""
+    """Use the role's search path for a statement written by the user."""
     _set_path(engine, engine.names)
     try:
         yield
@@ -43,15 +43,15 @@ def own_names(engine: PostgresEngine) -> Iterator[None]:
 
 
 def _set_path(engine: PostgresEngine, path: str) -> None:
-    # qualified: one of the two paths is the user's, and any function may be in it
+    # qualified, since the user's path may contain functions of any name
     engine.native("select pg_catalog.set_config('search_path', %s, false)", "source", (path,))
 
 
 def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
     """The relation that the server finds under a name for this role.
 
-    A part without quotes is folded to lower case, as the server does, or taken in just its letters.
-    Raises SourceError where there is none, and where there are two.
+    A part without quotes matches in lower case, as on the server, or as written. Raises SourceError
+    if there is no such relation, or more than one.
     """
     parts = written_parts(name)
     if len(parts) == 3 and parts[0][0].lower() != (engine.catalog or "").lower():
@@ -70,14 +70,14 @@ def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
 
 
 def _spellings(part: str, quoted: bool) -> tuple[str, ...]:
-    """The names that a part may stand for."""
+    """The names that a part of a table name may refer to."""
     return (part,) if quoted else tuple(dict.fromkeys((part, part.lower())))
 
 
 def _resolved(
     engine: PostgresEngine, spellings: Sequence[tuple[str, ...]], where: str
 ) -> list[Table]:
-    """The different relations that the server finds under any of the spellings."""
+    """The distinct relations that the server finds under any of the spellings."""
     found = []
     with own_names(engine):
         for written in product(*spellings):
@@ -99,7 +99,7 @@ def _said(table: Table) -> str:
 
 
 def _missing(engine: PostgresEngine, parts: Sequence[str], where: str) -> Problem:
-    """What is said of a name that means no table, and the table that may have been meant."""
+    """The problem for a name that refers to no table, with a hint at a similar one."""
     tables = engine.tables(where)
     alike = [table for table in tables if table.name.lower() == parts[-1].lower()]
     if alike and len(parts) == 1:

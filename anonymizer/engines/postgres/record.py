@@ -1,7 +1,7 @@
-"""The record of what the tool made in a database. Nothing else is ever dropped or replaced.
+"""The record of the objects that the tool created in a database; no others are dropped or replaced.
 
-It is the table `_anonymizer.objects`. A role that may not make it, or whose database has one of
-another role's, records what it publishes in a table of the schema in which it publishes.
+It is the table `_anonymizer.objects`. A role that may not create or use it records what it
+publishes in a table of the schema in which it publishes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anonymizer.engines.postgres.grants import make_private
 from anonymizer.errors import TargetError
 
 SCHEMA = "_anonymizer"
-"""Schema of the record of a database."""
+"""Schema of the record of the whole database."""
 SHARED = Table("objects", SCHEMA)
 BESIDE = "_anonymizer_objects"
 """The record of a single schema, in that schema."""
@@ -29,24 +29,24 @@ OURS = """(
     or not (select rolsuper from pg_roles where rolname = current_user)
         and pg_has_role(current_user, r.oid, 'usage')
 )"""
-"""Whether an owner `r` may say what is dropped: a record of anybody else's could name any table,
-and a trigger on it would run with the rights of this role."""
+"""Whether an owner `r` is trusted to name what is dropped: another role's record could name any
+table, and a trigger on it would run with the rights of this role."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record that is there."""
+    """A record that exists in the database."""
 
     table: Table
     owner: str
     trusted: bool
-    """Whether its owner may say what this role drops."""
+    """Whether its owner is trusted to name what this role drops."""
     readable: bool
     writable: bool
 
     @property
     def ours(self) -> bool:
-        """Whether this role keeps its own objects in it."""
+        """Whether this role records its objects in it."""
         return self.trusted and self.readable and self.writable
 
 
@@ -82,7 +82,7 @@ def has_schema(engine: PostgresEngine, name: str) -> bool:
 
 
 def shares(engine: PostgresEngine) -> bool:
-    """Whether the role can use the record of the database, or make it."""
+    """Whether the role can use or create the record of the database."""
     for record in records(engine):
         if record.table == SHARED:
             return record.ours
@@ -93,9 +93,9 @@ def shares(engine: PostgresEngine) -> bool:
 
 
 def create_record(engine: PostgresEngine, schema: str) -> Table:
-    """The record in which objects of a schema are entered, made where it is missing.
+    """Return the record for objects of a schema, and create it if it is missing.
 
-    Raises TargetError where there is one in the schema whose owner is not trusted.
+    Raises TargetError if the schema has one that this role cannot trust, read or write.
     """
     if shares(engine):
         if not has_schema(engine, SCHEMA):
@@ -116,10 +116,10 @@ def create_record(engine: PostgresEngine, schema: str) -> Table:
 
 
 def entries(engine: PostgresEngine, *, trusted: bool = True) -> list[tuple[str, ...]]:
-    """What is published: release, schema, name, kind and run of every object, oldest first.
+    """Release, schema, name, kind and run of every published object, oldest first.
 
-    `trusted`: only from records that may say what is dropped. One beside a release speaks of its
-    own schema only.
+    `trusted`: only from records whose owner is trusted. The record of a schema counts for objects
+    of that schema only.
     """
     found = []
     for record in records(engine):
@@ -138,7 +138,7 @@ def entries(engine: PostgresEngine, *, trusted: bool = True) -> list[tuple[str, 
 
 
 def enter(engine: PostgresEngine, record: Table, made: Iterable[tuple[str, ...]]) -> None:
-    """Enter objects that this transaction makes."""
+    """Record objects that this transaction creates."""
     for item in made:
         engine.native(f"insert into {ident(record)} values (%s, %s, %s, %s, %s)", "record", item)
 

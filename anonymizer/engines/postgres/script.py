@@ -1,7 +1,7 @@
-"""A plan as a script for Postgres: statements in order, loops as blocks of PL/pgSQL.
+"""Writes a plan as a script for Postgres, with loops as blocks of PL/pgSQL.
 
-It runs unchanged, in psql or through any driver, and leaves the rows of the release in the table
-`staged` of its schema. It neither verifies nor publishes them.
+The script runs unchanged, in psql or through any driver, and leaves the rows of the release in the
+table `staged` of its schema. It neither verifies nor publishes them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SELECT length(set_config({{setting}}, '', false));
 
 
 def script(plan: Plan, policy: Policy, database: object = None) -> str:
-    """Raises EngineError for a plan with a step that is computed outside of SQL."""
+    """The script of a plan. Raises EngineError if a step is computed outside SQL."""
     del database
     setting = f"'{setting_of('secret')}'"
     settings = "\n".join(f"SET {name} = {_value(value)};" for name, value in SETTINGS.items())
@@ -51,7 +51,7 @@ def script(plan: Plan, policy: Policy, database: object = None) -> str:
 
 
 def copied_source(policy: Policy) -> Table:
-    """The table that a script reads: one of the schema main stands in public here."""
+    """The table that a script reads; the schema main becomes public."""
     if policy.source.kind == "query":
         return QUERIED
     name, schema = (*reversed(policy.source.parts), "main")[:2]
@@ -59,17 +59,17 @@ def copied_source(policy: Policy) -> Table:
 
 
 def scripted(policy: Policy) -> Policy:
-    """The policy as a script follows it."""
+    """The policy that a script implements."""
     return policy
 
 
 def _value(setting: str) -> str:
-    """A setting's value, or its list of values, as SQL."""
+    """The value of a setting, or its list of values, as SQL."""
     return ", ".join(f"'{one}'" for one in setting.split(", "))
 
 
 def _source(policy: Policy) -> str:
-    """A query as a table of the script, made while names mean what they mean to the role."""
+    """A statement that stores the source query as a table, under the role's search path."""
     if policy.source.kind != "query":
         return ""
     query = (policy.source.query or "").strip().rstrip(";")

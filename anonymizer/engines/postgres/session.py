@@ -1,4 +1,4 @@
-"""Opening Postgres for a run: the connection and its settings."""
+"""Opens Postgres for a run: the connection and its settings."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ CONFIGURE = "select pg_catalog.set_config(%s, %s, false)"
 
 @contextmanager
 def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator[PostgresEngine]:
-    """An engine on a database, given by its address or an open connection that is left as it was.
+    """Open an engine on an address, or on an open connection, which is restored afterwards.
 
-    Raises EngineError where psycopg is missing, the server refuses, or the database cannot hold
-    every text.
+    Raises EngineError if psycopg is missing, the server refuses or is too old, or the database's
+    encoding is not UTF-8.
     """
     with ExitStack() as stack:
         if isinstance(database, str):
@@ -56,7 +56,7 @@ def _connected(address: str) -> Iterator[Connection[Any]]:
 
 
 def _refused(error: Exception) -> AnonymizerError:
-    """Maps a server's refusal, whose message contains no value, to our message."""
+    """Map a server's refusal, whose message contains no values, to an EngineError."""
     said = str(error).lower()
     for words, message, hint in (
         ("invalid connection option", "is not the address of a Postgres database", None),
@@ -74,7 +74,7 @@ def _refused(error: Exception) -> AnonymizerError:
 
 @contextmanager
 def _borrowed(connection: Connection[Any]) -> Iterator[None]:
-    """A user's connection commits each statement by itself while a run uses it."""
+    """Set a user's connection to autocommit while a run uses it."""
     from psycopg.pq import TransactionStatus
 
     if connection.info.transaction_status != TransactionStatus.IDLE:
@@ -93,7 +93,7 @@ def _borrowed(connection: Connection[Any]) -> Iterator[None]:
 
 
 def _check(engine: PostgresEngine) -> None:
-    # the search path is still the role's: every function is named with its schema
+    # functions are qualified, since the search path is still the role's
     row = engine.native(
         "select pg_catalog.current_setting('server_version_num')::int,"
         " pg_catalog.current_setting('server_encoding'), pg_catalog.current_database(),"
@@ -143,12 +143,12 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
 
 
 def _kilobytes(size: str) -> str:
-    """A size as in 4GB in the words of Postgres, which knows kB, MB, GB and TB."""
+    """Translate the unit of a size such as 4GB to kB, MB, GB or TB, which Postgres accepts."""
     return size.strip().replace("KB", "kB").replace("KiB", "kB").replace("iB", "B")
 
 
 def address(database: Any) -> str | Connection[Any]:
-    """The address or connection of a database; raises EngineError without one."""
+    """The address or connection of a database. Raises EngineError if there is none."""
     if database is None:
         raise EngineError.at("--database", "is needed", hint="postgresql://role@host:5432/database")
     address: str | Connection[Any] = database

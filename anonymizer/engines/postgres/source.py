@@ -1,4 +1,4 @@
-"""The source of a run in a Postgres database: a table, or a query that is run once."""
+"""Opens the source of a run in a Postgres database: a table, or a query that is run once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from anonymizer.source.relation import QUERIED, Relation
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
-    """Open the source of `policy`, with a place for work tables that are gone afterwards."""
+    """Open the source of `policy`, with a place for work tables, which are dropped afterwards."""
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
         with work_tables(engine, run.run_id):
@@ -41,7 +41,7 @@ def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
 
 
 def _queried(query: str, engine: PostgresEngine) -> Relation:
-    """A user's query, run once into the run's schema, with the names that the role resolves."""
+    """Run a user's query once, under the role's search path, into a table of the run."""
     import sqlglot
     from sqlglot import exp
 

@@ -1,4 +1,4 @@
-"""Maps Postgres' types to DuckDB's, which profiles and layouts use."""
+"""Maps Postgres' types to DuckDB's, as used in profiles and layouts."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ AS_TEXT = frozenset(
         "pg_lsn",
     }
 )
-"""Types that are read as text: two of their values are equal exactly if their texts are."""
+"""Types that are read as text: two of their values are equal if and only if their texts are."""
 MOST_DIGITS = 38
-"""Digits of a DECIMAL."""
+"""Most digits of a DECIMAL."""
 _SIZED = re.compile(r"(?P<base>[a-z0-9 ]+?)\((?P<sizes>[0-9, -]+)\)(?P<rest> .*)?\Z")
-_ENUM = "ENUM()"  # its values are of no interest: it is read as text
+_ENUM = "ENUM()"  # without its values: it is read as text
 
 
 def type_name(given: str, *, is_enum: bool = False) -> str:
-    """The name of a type (as `format_type` tells it); what DuckDB has not keeps its own."""
+    """DuckDB's name of a type (given by `format_type`); types unknown to DuckDB keep their name."""
     if is_enum:
         return _ENUM
     if given.endswith("[]"):
@@ -59,7 +59,7 @@ def type_name(given: str, *, is_enum: bool = False) -> str:
 
 
 def read_type(given: str, *, is_enum: bool = False) -> str:
-    """The type that values of a source are read with: text, for all but arrays and plain types."""
+    """The type as which values of a source are read: text, except for arrays and plain types."""
     name = type_name(given, is_enum=is_enum)
     base = _parted(given)[0]
     if base in AS_TEXT:
@@ -75,7 +75,7 @@ def _parted(given: str) -> tuple[str, str]:
 
 
 def _decimal(sizes: str) -> str:
-    """A decimal of these sizes; one without a scale of its own where DuckDB has none like it."""
+    """A decimal of these sizes; one without sizes if DuckDB does not support them."""
     precision, scale = (int(size) for size in (*sizes.split(","), "0")[:2])
     fits = 0 <= scale <= precision <= MOST_DIGITS
     return f"DECIMAL({precision},{scale})" if fits else "DECIMAL"

@@ -1,7 +1,7 @@
-"""The place of a run's work tables: a schema of its own, or the session's temporary tables.
+"""The place of a run's work tables: a separate schema, or the session's temporary tables.
 
-A schema is recorded when it is made and dropped at the end; what a dead run left, the next one
-removes.
+A schema is recorded when it is created and dropped at the end; the next run drops the schemas of
+dead runs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from anonymizer.engines.postgres.session import postgres_engine
 from anonymizer.errors import EngineError
 
 RUNS = "anonymizer_run_"
-"""Schemas of runs bear this and the run's id."""
+"""Prefix of the schemas of runs, before the run's id."""
 WHERE = "work tables"
 
 
 @contextmanager
 def work_tables(engine: PostgresEngine, run_id: str) -> Iterator[None]:
-    """A place for the run's work tables, which are gone afterwards.
+    """Provide a place for the run's work tables, which are dropped afterwards.
 
-    Temporary tables need no right to create schemas, but parallel workers cannot read them. A lock
-    of the session says that the run is alive; it ends with the session, however that ends.
+    Temporary tables need no right to create schemas, but parallel workers cannot read them. The run
+    counts as alive while it holds a session lock, which is released however the session ends.
     """
     place = (
         _schema(engine, run_id) if may_make_schemas(engine) and shares(engine) else _session(engine)
@@ -51,7 +51,7 @@ def work_tables(engine: PostgresEngine, run_id: str) -> Iterator[None]:
 
 
 def is_over(engine: PostgresEngine, run_id: str) -> bool:
-    """Whether no session of that run is left on the server."""
+    """Whether the run has no session left on the server."""
     name = (f"{RUNS}{run_id}",)
     text = "select pg_try_advisory_lock(hashtextextended(%s, 0))"
     if not engine.native(text, "engine", name)[0][0]:
@@ -62,7 +62,7 @@ def is_over(engine: PostgresEngine, run_id: str) -> bool:
 
 @contextmanager
 def _session(engine: PostgresEngine) -> Iterator[None]:
-    """The temporary tables of the session; a user's own are not touched."""
+    """Use temporary tables of the session. Raises EngineError if it already has some."""
     may, taken = engine.native(
         "select has_database_privilege(current_database(), 'temporary'),"
         " exists (select from pg_class where relnamespace = pg_my_temp_schema())",
@@ -90,7 +90,7 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
 
 @contextmanager
 def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
-    """A schema for the run's work tables: recorded when it is made, dropped at the end."""
+    """Create and record a schema for the run's work tables, and drop it at the end."""
     name = f"{RUNS}{run_id}"
     with engine.transaction(WHERE):
         record = create_record(engine, name)
@@ -121,13 +121,13 @@ def _drop_schema(engine: PostgresEngine, name: str) -> None:
 
 
 def clean_database(address: str) -> tuple[str, ...]:
-    """Drop the schemas of dead runs in a database; returns their names."""
+    """Drop the schemas of dead runs in a database, and return their names."""
     with postgres_engine(address, Limits()) as engine:
         return remove_dead_runs(engine)
 
 
 def remove_dead_runs(engine: PostgresEngine) -> tuple[str, ...]:
-    """Drop the schemas of dead runs: recorded ones whose lock is not held."""
+    """Drop the schemas of dead runs (recorded, lock not held), and return their names."""
     if not any(record.table == SHARED and record.ours for record in records(engine)):
         return ()
     rows = engine.native(

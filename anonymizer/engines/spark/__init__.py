@@ -1,4 +1,4 @@
-"""Spark: the rows stay in a Spark session."""
+"""Spark: rows are processed in a Spark session."""
 
 from anonymizer.engines.registry import EngineDescription
 

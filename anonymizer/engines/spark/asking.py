@@ -1,4 +1,4 @@
-"""Runs questions of a verification concurrently: Spark plans one while it executes another."""
+"""Runs queries of a verification concurrently: Spark plans one while it executes another."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from anonymizer.engines.spark.connection import SparkEngine
 
 ROW_REF = "row_ref"
-"""The column in which rows of `link` differ."""
+"""The column that identifies the rows of `link`."""
 SIDE_BY_SIDE_FROM = 3
-"""Joins of published rows and originals from which it pays to divide and hold both."""
+"""From this many joins of published rows and originals, partitioning and caching both pays off."""
 AT_ONCE = 4
-"""Statements of a verification that are with Spark at a time."""
+"""Statements of a verification that Spark runs concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Runs queries of one place, one or several at a time."""
+    """Runs queries, one or several at a time; `where` names them in errors."""
 
     engine: SparkEngine
     where: str
@@ -31,7 +31,7 @@ class Asking:
         return self.engine.raw(text, self.where)
 
     def at_once(self, texts: Sequence[str]) -> list[Rows]:
-        """The rows of every text, in order; what belongs to DuckDB runs alone, and first."""
+        """The rows of every query, in order; those for DuckDB run first, one at a time."""
         found = {i: self(text) for i, text in enumerate(texts) if not self.engine.bring(text)}
         rest = [i for i in range(len(texts)) if i not in found]
         if sum(ROW_REF in texts[i] for i in rest) >= SIDE_BY_SIDE_FROM:

@@ -1,7 +1,7 @@
-"""Questions about rows that DuckDB answers from their files, since Spark's SQL cannot say them.
+"""Queries about rows that DuckDB runs on the rows' files, because Spark cannot.
 
-An exact search is a recursion over lists, and the members of a population are matched by joins for
-which Spark has no plan but all pairs.
+An exact search is a recursion over lists, and the members of a population are matched by joins that
+Spark would execute by comparing all pairs.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from anonymizer.engines.spark.tables import SparkTables, parquet
 
 ONLY_DUCKDB = re.compile(rf"\bwith recursive\b|\b{SCRATCH}\.main\.population\b", re.IGNORECASE)
 ROWS = frozenset({"staged", "link", "originals"})
-"""Work tables of rows that such questions read."""
+"""Work tables of rows that such queries read."""
 
 
 def only_duckdb(text: str) -> bool:
-    """Whether a text is a question that Spark cannot answer."""
+    """Whether a text is a query that Spark cannot run."""
     return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
 
 
 def show_rows(
     tables: SparkTables, used: Iterable[str], known: Iterable[str], published: Iterable[Table]
 ) -> None:
-    """Make the rows that a question reads views in DuckDB.
+    """Create views in DuckDB of the rows that a query reads.
 
-    `known`: work tables that DuckDB sees already. `published`: relations of Spark's catalog.
+    `known`: work tables that DuckDB can already read. `published`: relations of Spark's catalog.
     """
     for name in ROWS & set(used) - set(known):
         if not tables.counts.get(name):
@@ -42,7 +42,7 @@ def show_rows(
 
 
 def _show(tables: SparkTables, relation: str, name: Table) -> None:
-    """A view over a copy, made once: the rows' own files may lie where DuckDB may not read."""
+    """Create a view over a copy, once: DuckDB may have no access to the rows' own files."""
     if name in tables.shown:
         return
     tables.shown.add(name)

@@ -1,10 +1,11 @@
-"""Spark with an embedded DuckDB: Spark processes rows, DuckDB compact state.
+"""Spark with an embedded DuckDB: Spark processes rows, and DuckDB compact state.
 
 A statement that reads rows is translated and runs on Spark. All others read compact state (values
-of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process. There
+of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process, where
 a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data beyond the
 memory limit is spilled to disk, and the statement is the same as on the embedded engine.
-For small tables Spark only reads the source, and writes and verifies the release.
+
+For small tables, Spark only reads the source, and writes and verifies the release.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS_UP_TO = 2_000_000
-"""Rows that are few: encoding, compacting and joining a million of them takes DuckDB seconds, and a
-JVM that has just started half a minute."""
+"""Number of rows up to which a source is small: encoding, compacting and joining a million rows
+takes DuckDB seconds, and a JVM that has just started half a minute."""
 PAIRS_UP_TO = 5_000_000
-"""Tuples of it up to which DuckDB takes them: they are texts, and many times as wide as codes."""
+"""Number of rows of PAIRS up to which DuckDB processes it: texts are much wider than codes."""
 
 _DESCRIBE = "describe "
 
 
 @dataclass(slots=True)
 class SparkEngine(Engine):
-    """Executes every statement where its tables are."""
+    """Executes every statement on the engine that holds its tables."""
 
     name: ClassVar[EngineName] = "spark"
     reads_once: ClassVar[bool] = True
@@ -55,29 +56,29 @@ class SparkEngine(Engine):
     work_tables: SparkTables
     owned: bool
     all_on_spark: bool = False
-    """Verify a release in Spark's catalog: nothing is compact state."""
+    """A release in Spark's catalog is verified: there is no compact state."""
     published: tuple[Table, ...] = ()
     """The relations of Spark's catalog that are verified."""
     few_rows: bool = False
-    """The source has few rows: DuckDB runs what the plan does with them."""
+    """The source is small: DuckDB runs the plan's statements on its rows."""
     together: frozenset[str] = frozenset()
-    """Tables of rows that DuckDB has as counts of one pass: it answers all questions about them."""
+    """Tables of rows that DuckDB has as counts from one pass, and on which it runs all queries."""
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
     on_spark: int = 0
-    """Statements that ran on Spark so far."""
+    """Number of statements that ran on Spark."""
     undo: list[Callable[[], None]] = field(default_factory=list)
-    """What removes what was built and not published; runs when the session ends."""
+    """Functions that remove what was built and not published; called when the session ends."""
     _columns: list[str] = field(default_factory=list)
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
-        """Run one statement, and fetch its (few) rows where it is a query."""
+        """Run one statement, and fetch its (few) rows if it is a query."""
         values = {name: self.binds[name] for name in binds}
         return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        # (what a question asks of few rows, too)
+        # (DuckDB also runs queries on the rows of a small source)
         few = self.few_rows and WRITES.match(text) is None
         return self._run(text, where, dict(values or {}), COLLECTED if few else frozenset())
 
@@ -88,7 +89,7 @@ class SparkEngine(Engine):
         values: Mapping[str, Any],
         collected: frozenset[str] = frozenset(),
     ) -> Rows:
-        """`collected`: tables of rows that do not call for Spark."""
+        """Run a text. `collected`: tables of rows that do not require Spark."""
         route = Route.of(text)
         target, touched = route.target, route.touched
         if route.counts in self._in_files:
@@ -96,7 +97,7 @@ class SparkEngine(Engine):
         if target in self.together:
             self.together = frozenset()
         if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
-            return []  # it would release memory, and tuples in files take none
+            return []  # the statement would free memory, and tuples in files use none
         if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
                 self.work_tables.to_spark(name)
@@ -123,12 +124,12 @@ class SparkEngine(Engine):
 
     @property
     def _in_files(self) -> frozenset[str]:
-        """Tables of rows whose headers say how many there are."""
+        """Tables of rows whose number is known from file headers."""
         here = {name for name, place in self.work_tables.places.items() if place.on_spark}
         return (ROWS - self.together) & here
 
     def _of_tuples(self, route: Route) -> bool:
-        """Whether a text makes something of tuples that are in files, to stay there or small."""
+        """Whether a text derives units or a small table from tuples that are in files."""
         of_units = route.target in AGGREGATED and UNITS in route.used
         of_all = route.target == UNITS and route.used == {TUPLES}
         return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
@@ -140,7 +141,7 @@ class SparkEngine(Engine):
         target: str | None,
         collected: frozenset[str] = frozenset(),
     ) -> bool:
-        """Whether a text reads rows, other than published ones whose counts will do."""
+        """Whether a text reads rows, except published ones if their counts are sufficient."""
         if only_duckdb(text):
             return False
         rows = used & (ROWS - collected)
@@ -194,7 +195,7 @@ class SparkEngine(Engine):
         if target == "snapshot":
             from pyspark.sql.functions import monotonically_increasing_id
 
-            # written immediately, so that a row keeps its number
+            # written at once, so that each row keeps its number
             frame = frame.withColumn("rowid", monotonically_increasing_id())
         self.work_tables.keep(target, frame, append=how == "insert into")
         if target == TUPLES:
@@ -203,15 +204,15 @@ class SparkEngine(Engine):
             self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
 
     def _known_to_duckdb(self, names: Set[str], text: str) -> None:
-        """Make a view over rows in DuckDB as well, which reads the files that Spark wrote."""
+        """Create a view over rows in DuckDB as well, which reads the files that Spark wrote."""
         for name in names:
             self.work_tables.to_duckdb(name)
         self.duckdb.raw(text, "originals")
 
     def compare(self, rows: Compared) -> None:
-        """Read all rows that questions are about once, if they are not too many.
+        """Read all rows that the verification needs in one pass, if they are not too many.
 
-        DuckDB has few rows, and their originals; what was published is as Spark reads it.
+        For a small source, DuckDB has the staged rows and originals; Spark reads the published.
         """
         tables = self.work_tables
         with failures.translated("verification"):
@@ -224,16 +225,16 @@ class SparkEngine(Engine):
             self.together = rows.names if made else frozenset()
 
     def side_by_side(self) -> None:
-        """Divide and hold published rows and originals, which many statements will join."""
+        """Partition and cache published rows and originals, which many statements will join."""
         for name in ("link", "originals"):
             self.work_tables.side_by_side(name, ROW_REF)
 
     def asking(self, where: str) -> Asking:
-        """Spark plans one statement while it executes another, so several are submitted at once."""
+        """Run queries concurrently: Spark plans one statement while it executes another."""
         return Asking(self, where)
 
     def bring(self, text: str) -> bool:
-        """Whether a text runs on Spark; the tables that it reads are brought there."""
+        """Whether a query runs on Spark; if so, move the tables that it reads there."""
         used = set(USED.findall(text))
         if not self._needs_spark(used, text, None):
             return False
@@ -256,7 +257,7 @@ class SparkEngine(Engine):
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
 
     def resolved(self, name: str, where: str) -> Table:
-        """A table of Spark's catalog, a work table from then on: the population of a run."""
+        """Register a table of Spark's catalog as the work table of the run's population."""
         return self.work_tables.population(table_parts(name), where)
 
     def load(
@@ -289,6 +290,6 @@ class SparkEngine(Engine):
         return str(self.spark.version)
 
     def place_at(self, name: str, place: Path | str, undo: Callable[[], None]) -> None:
-        """The folder, or table of the catalog, in which a work table is made: the release's own."""
+        """Set the folder or catalog table of the release in which a work table is written."""
         self.work_tables.destinations[name] = place
         self.undo.append(undo)

@@ -1,7 +1,7 @@
 """Translates DuckDB's SQL to Spark's where sqlglot does not: one function per difference.
 
 Spark has no 128-bit integers: a draw is a text of 32 hexadecimal digits in the order of the number,
-sums that need more than 64 bits are decimals without scale.
+and sums that need more than 64 bits are decimals without scale.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from anonymizer.engines.spark.dialect_values import (
 from anonymizer.errors import TemplateError
 
 PREFIX = "anonymizer_run_"
-"""Stands before the name of a work table until the engine puts the run's own prefix there."""
+"""Prefix of the names of work tables, which the engine replaces with that of the run."""
 
 
 def work_tables(node: exp.Expr) -> exp.Expr:
-    """A work table is a temporary view, and these have neither schema nor catalog."""
+    """Turn work tables into temporary views, which have neither schema nor catalog."""
     if isinstance(node, exp.Table) and node.catalog == "anon_scratch":
         return exp.Table(
             this=exp.to_identifier(PREFIX + node.name),
@@ -46,12 +46,12 @@ def work_tables(node: exp.Expr) -> exp.Expr:
 
 
 def binary_collation(node: exp.Expr) -> exp.Expr:
-    """Text compares by its bytes already."""
+    """Drop collations: Spark compares text by bytes."""
     return node.this if isinstance(node, exp.Collate) else node
 
 
 def unframed(node: exp.Expr) -> exp.Expr:
-    """`lead` and `lag` look beyond any frame, and Spark refuses a named window that has one."""
+    """Drop the frame of `lead` and `lag`, which ignore it: Spark refuses it in a named window."""
     if not isinstance(node, exp.Window) or not isinstance(node.this, exp.Lead | exp.Lag):
         return node
     named = node.args.get("alias")
@@ -69,7 +69,7 @@ def unframed(node: exp.Expr) -> exp.Expr:
 
 
 def ordered_numbers(node: exp.Expr) -> exp.Expr:
-    """Numbers in no order: Spark wants one, and any will do."""
+    """Add an arbitrary order to row numbers without one, as Spark requires."""
     if not isinstance(node, exp.Window) or not isinstance(node.this, exp.RowNumber):
         return node
     if node.args.get("order") is None and node.args.get("alias") is None:
@@ -79,7 +79,7 @@ def ordered_numbers(node: exp.Expr) -> exp.Expr:
 
 
 def nearest_before(node: exp.Expr) -> exp.Expr:
-    """`asof join t on x >= t.y`: the last row not beyond x is told by where the next begins."""
+    """Translate `asof join t on x >= t.y`: the row of t with y <= x < y of the next row."""
     if not isinstance(node, exp.Join) or str(node.args.get("method") or "").upper() != "ASOF":
         return node
     table, condition = node.this, node.args["on"]
@@ -106,7 +106,7 @@ def nearest_before(node: exp.Expr) -> exp.Expr:
 
 
 def plain_exists(node: exp.Expr) -> exp.Expr:
-    """`select exists (...)`: Spark takes EXISTS in conditions only."""
+    """Translate `select exists (...)` to a count: Spark accepts EXISTS in conditions only."""
     if not isinstance(node, exp.Exists) or not isinstance(node.parent, exp.Select):
         return node
     inner = node.this
@@ -120,10 +120,10 @@ def plain_exists(node: exp.Expr) -> exp.Expr:
 
 
 def series(node: exp.Expr) -> exp.Expr:
-    """`range(a, b)` whose members become rows: none where it ends before it begins.
+    """Translate `range(a, b)` whose members become rows: none if b <= a.
 
-    Spark would count down there, and sqlglot's way around depends on its version. (Places in a
-    list are NULL there.) Raises `TemplateError` for a series with a step.
+    Spark would count down, and sqlglot's workaround depends on its version. (Indexes into a list
+    are NULL then.) Raises `TemplateError` for a series with a step.
     """
     if not isinstance(node, exp.GenerateSeries) or isinstance(node.parent, exp.Transform):
         return node

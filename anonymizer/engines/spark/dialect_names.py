@@ -16,8 +16,8 @@ NODES = frozenset(
     Translate Trim TryCast TsOrDsToDate Tuple Union UnixMicros Upper Values Where Window
     WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
 )
-"""Kinds of nodes of sqlglot's tree. Bit operations stand in printed scripts only, which no test
-runs on Spark. `Reverse` is of digests only: of other texts DuckDB keeps clusters together."""
+"""Kinds of nodes, as sqlglot names them. Bit operations occur only in printed scripts, which no
+test runs on Spark. `Reverse` is for digests only: in other texts DuckDB keeps grapheme clusters."""
 
 FUNCTIONS = frozenset({"arrays_overlap", "octet_length", "slice", "xxhash64"})
-"""Functions that sqlglot passes on by name."""
+"""Functions for which sqlglot has no node of their own."""

@@ -1,4 +1,4 @@
-"""Expressions that Spark writes differently: numbers, draws, texts, dates and lists."""
+"""Translates expressions that differ on Spark: numbers, draws, texts, dates and lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from anonymizer.compile.dialects.rewriting import filled
 
 
 def concatenation(node: exp.Expr) -> exp.Expr:
-    """DuckDB's `concat` passes over NULL and writes every value as text."""
+    """Translate `concat`, which in DuckDB skips NULL and casts every value to text."""
     if not isinstance(node, exp.Concat):
         return node
     parts = [exp.Literal.string(""), *map(_text, node.expressions)]
@@ -25,9 +25,9 @@ def _text(value: exp.Expr) -> exp.Expr:
 
 
 def draws(node: exp.Expr) -> exp.Expr:
-    """Draws are texts of 32 digits, most significant first; DuckDB reads a digest from its end.
+    """Translate draws to texts of 32 digits, most significant first.
 
-    `hex` is only ever asked of a draw, and writes no leading zeros.
+    DuckDB reads a digest from its end. Its `hex`, used for draws only, writes no leading zeros.
     """
     if isinstance(node, exp.Hex):
         return exp.Trim(this=node.this, expression=exp.Literal.string("0"), position="LEADING")
@@ -39,24 +39,24 @@ def draws(node: exp.Expr) -> exp.Expr:
 
 
 def _reversed_digest(text: exp.Expr) -> exp.Expr:
-    """A digest with its bytes, which are two digits each, last one first.
+    """An MD5 digest with its bytes, of two digits each, in reverse order.
 
-    Two digits are two bytes of text, and one character of UTF-16: turning characters around takes
-    two thirds of the time of putting sixteen pieces together.
+    Two digits are two bytes of text, and one character of UTF-16: reversing characters takes two
+    thirds of the time of assembling sixteen pieces.
     """
     turned = "encode(reverse(decode(cast(md5(t) as binary), 'UTF-16BE')), 'UTF-16BE')"
     return filled(f"upper(cast({turned} as string))", "spark", t=text)
 
 
 def wide_integers(node: exp.Expr) -> exp.Expr:
-    """128-bit integers are decimals."""
+    """Map 128-bit integers to decimals."""
     if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.INT128:
         return exp.DataType.build("decimal(38, 0)", dialect="spark")
     return node
 
 
 def rounded_decimals(node: exp.Expr) -> exp.Expr:
-    """A double becomes a decimal as DuckDB makes it: scaled in double, rounded away from zero."""
+    """Cast a double to a decimal as DuckDB does: scaled as a double, halves rounded away from 0."""
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return node
     kind = node.to
@@ -77,7 +77,7 @@ def rounded_decimals(node: exp.Expr) -> exp.Expr:
 
 
 def strict_dates(node: exp.Expr) -> exp.Expr:
-    """Make a year or a month alone no date, although Spark would accept it as one."""
+    """Make the cast of a year or month alone to a date NULL, although Spark would accept it."""
     if not isinstance(node, exp.TryCast) or node.to.this != exp.DataType.Type.DATE:
         return node
     whole = exp.RegexpLike(
@@ -90,8 +90,8 @@ def strict_dates(node: exp.Expr) -> exp.Expr:
 
 
 def patterns(node: exp.Expr) -> exp.Expr:
-    """Regular expressions are Java's: only a line feed ends a line, `$` is the end of the text, and
-    brackets inside brackets are escaped. A replacement names a group by `$`.
+    """Translate regular expressions to Java's: only a line feed ends a line, `$` is the end of the
+    text, brackets inside brackets are escaped, and a replacement refers to a group by `$`.
     """
     if isinstance(node, exp.RegexpReplace):
         made = node.args.get("replacement")
@@ -106,7 +106,7 @@ def patterns(node: exp.Expr) -> exp.Expr:
 
 
 def java_pattern(pattern: str) -> str:
-    """A pattern of DuckDB's (RE2) as Java reads it; of the few forms that templates use."""
+    """Translate a pattern of DuckDB (RE2) to Java; supports only the forms that templates use."""
     if pattern.startswith("(?d)"):
         return pattern
     made, inside, position = [], False, 0
@@ -144,7 +144,7 @@ FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
             )
         )
     ),
-    # letters and their accents stay as they are written: there is no function for it
+    # texts are not normalized: Spark has no function for it
     "nfc_normalize": lambda x: x,
     "strlen": lambda x: exp.Anonymous(this="octet_length", expressions=[x]),
     "epoch_us": lambda x: exp.Anonymous(
@@ -159,14 +159,14 @@ FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
 
 
 def named_functions(node: exp.Expr) -> exp.Expr:
-    """Functions that sqlglot passes on by name, and Spark calls otherwise."""
+    """Translate functions without a node in sqlglot that Spark has under another name."""
     if isinstance(node, exp.Anonymous) and node.name.lower() in FUNCTIONS:
         return FUNCTIONS[node.name.lower()](*node.expressions)
     return node
 
 
 def infinity(node: exp.Expr) -> exp.Expr:
-    """Whether a value is infinite: Spark has no function for it, and dates never are."""
+    """Translate `isinf`, for which Spark has no function; dates are never infinite."""
     if not isinstance(node, exp.IsInf):
         return node
     value = exp.TryCast(
@@ -184,11 +184,11 @@ def infinity(node: exp.Expr) -> exp.Expr:
 
 
 LISTS = re.compile(r"cell\d*|listed")
-"""Columns of ours in the templates that hold lists where their `len` is asked."""
+"""Names of columns in the templates that hold lists wherever `len` is applied to them."""
 
 
 def list_lengths(node: exp.Expr) -> exp.Expr:
-    """`len` counts a list's members where its argument is one, else a text's characters."""
+    """Translate `len` to the size of a list if its argument is one, else to a text's length."""
     if not isinstance(node, exp.Length):
         return node
     of = node.this
@@ -199,16 +199,16 @@ def list_lengths(node: exp.Expr) -> exp.Expr:
 
 
 def list_members(node: exp.Expr) -> exp.Expr:
-    """Lists that grow by a member (NULL included), and lists in the order of their members."""
+    """Translate access by position, appending a member (also NULL), and lists in sorted order."""
     if isinstance(node, exp.Bracket) and not isinstance(node.expressions[0], exp.Literal):
-        # counted from 1; what is written in a text is counted by sqlglot
+        # positions count from 1; sqlglot translates literal ones
         return exp.Anonymous(this="element_at", expressions=[node.this, *node.expressions])
     if isinstance(node, exp.ArrayAppend):
         return exp.Anonymous(
             this="concat", expressions=[node.this, exp.Array(expressions=[node.expression])]
         )
     if isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order):
-        # only ever ordered by the value itself
+        # templates order lists by the value itself only
         listed = exp.Anonymous(this="collect_list", expressions=[node.this.this])
         return exp.Anonymous(this="array_sort", expressions=[listed])
     return node

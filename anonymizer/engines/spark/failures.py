@@ -1,4 +1,4 @@
-"""Maps Spark's errors, by class, to ours. Their messages are dropped: they may quote values."""
+"""Maps Spark's errors, by class, to AnonymizerErrors without their messages (may quote values)."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
 
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """Errors of Spark during `where`, as ours and without their messages."""
+    """Translate Spark's errors in a block to AnonymizerErrors without their messages."""
     try:
         yield
     except Exception as error:
@@ -91,7 +91,7 @@ def translated(where: str) -> Iterator[None]:
 
 
 def translate(error: Exception, where: str) -> AnonymizerError:
-    """Spark's `error` during `where`, as one of ours and without its message."""
+    """Translate Spark's `error` during `where` to an AnonymizerError without its message."""
     condition = _condition(error)
     for name, message, hint in _CONDITIONS:
         if name in condition:
@@ -105,7 +105,7 @@ def translate(error: Exception, where: str) -> AnonymizerError:
 
 
 def _condition(error: Exception) -> str:
-    """The name of Spark's error condition, which holds no value; empty where it has none."""
+    """The name of Spark's error condition, which contains no values; empty if there is none."""
     asked = getattr(error, "getCondition", None) or getattr(error, "getErrorClass", None)
     found = None
     if callable(asked):

@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 def name_in_spark(table: Table) -> str:
-    """A table of the catalog, as Spark's SQL writes it."""
+    """The quoted name of a table of the catalog in Spark's SQL."""
     return ".".join(quoted(part) for part in table.parts)
 
 
 def names_in(spark: SparkSession, schema: str) -> list[str]:
-    """The tables and views of a database, without temporary ones."""
+    """The names of the tables and views of a database, without temporary ones."""
     rows = spark.sql(f"show tables in {quoted(schema)}").collect()
     return [str(row["tableName"]) for row in rows if not row["isTemporary"]]
 
 
 def quoted(name: str) -> str:
-    """A name as Spark's SQL writes it."""
+    """A quoted name in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataFrame:
-    """A table or view of the catalog by its parts, which the policy names at `path`.
+    """A table or view of the catalog, by the parts of the name that the policy gives at `path`.
 
-    Raises SourceError where there is none.
+    Raises SourceError if there is none.
     """
     name = ".".join(map(quoted, parts))
     if spark.catalog.tableExists(name):

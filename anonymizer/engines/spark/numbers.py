@@ -2,7 +2,7 @@
 
 `select row_number() over (order by ...) as n, * from t` sorts all rows in one task. Compact state
 is numbered in DuckDB instead, when it is moved there. Rows are numbered in the order of their
-draws, which are evenly distributed: each prefix of the draws separately, after those before it.
+draws, which are evenly distributed: separately for each prefix of the draws, plus an offset.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 BEGINNING = 3
-"""Digits of a draw by which rows are divided: 4096 parts."""
+"""Leading digits of a draw by which rows are partitioned, into 4096 parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """What a statement numbers, and in which order."""
+    """The row numbers that a statement adds: their column's name and their order."""
 
     query: str
-    """The statement without its numbers."""
+    """The statement without the numbers."""
     order: str
     name: str
 
 
 def numbering(query: str) -> Numbering | None:
-    """The numbering that ends a statement; None where it has none over all of its rows."""
+    """The numbering at the end of a statement; None if it does not number all of its rows."""
     found = _WHOLE.search(query)
     if found is None:
         return None
@@ -40,7 +40,7 @@ def numbering(query: str) -> Numbering | None:
 
 
 def by_draw(view: str, name: str) -> str:
-    """Rows of a view, numbered in the order of their draws (of which no two are equal)."""
+    """A query that numbers the rows of a view in the order of their (distinct) draws."""
     part = f"substr(draw, 1, {BEGINNING})"
     return f"""
         with parts as (
@@ -56,7 +56,7 @@ def by_draw(view: str, name: str) -> str:
 
 
 def by_leaf(view: str, numbers: Numbering) -> str:
-    """Rows of a view, numbered in the order of their leaves, and in a given order in each."""
+    """A query that numbers the rows of a view by leaf, and in a given order within each leaf."""
     leaf, order = numbers.order.split(",", 1)
     return f"""
         with leaves as (

@@ -1,4 +1,4 @@
-"""Splitting a Spark query: a common table expression that is read more than once becomes a table.
+"""Splits a Spark query: common table expressions that are read more than once become tables.
 
 Spark plans a common table expression again for every reference, so that nested double references
 take minutes to plan, however few rows there are.
@@ -15,7 +15,7 @@ from anonymizer.engines.spark.dialect import PREFIX
 
 
 def apart(query: str) -> tuple[dict[str, str], str]:
-    """Queries of the tables to make first, by name and in order, and what is left of `query`."""
+    """The queries of the tables to create first, by name and in order, and the rest of `query`."""
     tree = sqlglot.parse_one(query, read="spark")
     listed = tree.args.get("with_")
     if listed is None:
@@ -39,7 +39,7 @@ def _table(part: str) -> str:
 
 
 def _read_from(query: exp.Expr, made: dict[str, str]) -> None:
-    """Let parts that have become tables be read from them, under the names that they had."""
+    """Replace references to parts that became tables, and keep their names as aliases."""
     for table in list(query.find_all(exp.Table)):
         if not table.db and _table(table.name) in made:
             if not table.alias:
@@ -48,7 +48,7 @@ def _read_from(query: exp.Expr, made: dict[str, str]) -> None:
 
 
 def _with(waiting: dict[str, exp.Expr], query: exp.Expr) -> str:
-    """A query behind those of the waiting parts that it reads, directly or not."""
+    """Prefix a query with the waiting parts that it reads, directly or indirectly."""
     parts: list[str] = []
     needed = {table.name for table in query.find_all(exp.Table)}
     for name in reversed(list(waiting)):

@@ -1,4 +1,4 @@
-"""What a statement reads and writes, and which tables decide where it runs."""
+"""Finds what a statement reads and writes, and names the tables that decide where it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anonymizer.compile import SCRATCH
 
 POPULATION = "population_source"
-"""The table of Spark's catalog that a policy names as its population."""
+"""Work table of the population, a table of Spark's catalog that the policy names."""
 ROWS = frozenset(
     {
         "source",
@@ -22,17 +22,17 @@ ROWS = frozenset(
         "originals",
     }
 )
-"""Work tables that have a row per row (or person) of the source: they leave Spark
-only where they are few."""
+"""Work tables with a row per row (or person) of the source; they stay on Spark unless the source is
+small."""
 
 COLLECTED = frozenset({"snapshot", "coded", "persons"})
-"""Those of them on which DuckDB works in a run over few rows: Spark reads the source and writes the
-snapshot, and it writes and judges the release."""
+"""Those that DuckDB processes if the source is small: Spark reads the source and writes the
+snapshot, and it writes and verifies the release."""
 COUNTED = frozenset({"staged", "link"})
-"""Those whose equal rows are many: Spark counts them once, and questions that ask for nothing else
-are answered from the counts."""
+"""Those with many equal rows: Spark counts them once, and queries that need only the counts read
+these."""
 PAIRS = "compared"
-"""Cells beside original values, with counts: compact in most tables, as long as rows in some."""
+"""Pairs of cells and original values, with counts: few in most tables, as many as rows in some."""
 
 USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
 WRITES = re.compile(
@@ -47,18 +47,18 @@ COUNTS = re.compile(rf"\Aselect count\(\*\) from {SCRATCH}\.main\.([a-z_0-9]+)\Z
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A text, as far as it decides where it runs."""
+    """The properties of a statement that decide where it runs."""
 
     how: str
-    """How it writes; empty for a question."""
+    """How it writes; empty for a query."""
     target: str | None
     query: str
     used: frozenset[str]
     """Work tables that the query reads."""
     touched: frozenset[str]
-    """These, and a table that is appended to, which stays where it is."""
+    """These, and a table that is appended to, which stays in place."""
     counts: str | None
-    """The table whose rows it counts, and asks for nothing else."""
+    """The table whose rows it counts, if it does nothing else."""
 
     @classmethod
     def of(cls, text: str) -> Route:
@@ -73,9 +73,9 @@ class Route:
 
     @property
     def rows_written(self) -> str:
-        """The query; of a table that is made, without the order that nobody reads.
+        """The query, without the ORDER BY of a new table unless it holds published rows.
 
-        Only published rows need one, and a sort is a shuffle.
+        Other tables need no order, and a sort is a shuffle.
         """
         if not self.how.startswith("create"):
             return self.query

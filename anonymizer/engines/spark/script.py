@@ -1,7 +1,8 @@
-"""A plan as a script of Spark's SQL: statements in order, loops unrolled to a stated bound.
+"""Writes a plan as a script in Spark's SQL, with loops unrolled up to a fixed bound.
 
-It runs unchanged, in spark-sql or statement by statement in a session, and leaves the rows of
-the release in the table `staged` of its database. It neither verifies nor publishes them.
+The script runs unchanged, in spark-sql or statement by statement in a session, and leaves the rows
+of the release in the table `staged` of its database. It neither verifies nor publishes them.
+
 Every step writes a table of Parquet files, so that Spark plans each step separately.
 """
 
@@ -48,7 +49,7 @@ _WRITES = re.compile(
 
 
 def script(plan: Plan, policy: Policy, database: object = None) -> str:
-    """Raises EngineError for a plan with a step that Spark's SQL cannot say."""
+    """The script of a plan. Raises EngineError if a step cannot be translated to Spark's SQL."""
     del database
     opening = OPENING.format(title=plan.title)
     if getattr(policy.algorithm, "refine", None) == 0:
@@ -67,8 +68,8 @@ def copied_source(policy: Policy) -> Table:
 
 
 def scripted(policy: Policy) -> Policy:
-    """The policy with a loop in place of a recursive statement, which Spark's SQL does not have,
-    and without `refine`, whose classes take one round of a loop for every row.
+    """The policy with a loop instead of a recursive statement, which Spark's SQL does not have,
+    and without `refine`, which takes one round of a loop for every row of a class.
     """
     algorithm = policy.algorithm
     if getattr(algorithm, "must_refine", False):

@@ -1,4 +1,4 @@
-"""Opening a Spark session, or using one that is open, and the settings that statements rely on."""
+"""Opens a Spark session, or uses an open one, with the settings that statements rely on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLDEST_JAVA = 17
 
 MEANING = {
     "spark.sql.ansi.enabled": "true",
-    # a product that needs more than 38 digits fails; it is not rounded
+    # a product that needs more than 38 digits fails instead of being rounded
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
     "spark.sql.caseSensitive": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -30,15 +30,15 @@ MEANING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.storeAssignmentPolicy": "ANSI",
     # files of codes are a tenth of the size of their rows: by file size, a million rows would
-    # be broadcast. Small tables are known, and are broadcast by hints.
+    # be broadcast. Small tables are broadcast by hints instead.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "10MB",
-    # files of codes are small, but reading one is divided among the cores
+    # files of codes are small, but reading one has to be divided among the cores
     "spark.sql.files.openCostInBytes": "65536",
     # the secret of a run is 64 hexadecimal digits: plans and event logs do not show it
     "spark.sql.redaction.string.regex": "[0-9a-f]{64}",
 }
-"""Settings on which the meaning of statements and their cost hang, with what a run relies on."""
+"""Settings on which the meaning and cost of statements depend, with the values for a run."""
 
 LOCAL = {
     "spark.ui.enabled": "false",
@@ -49,7 +49,7 @@ LOCAL = {
     "spark.driver.memory": "2g",
     "spark.log.level": "OFF",
 }
-"""Settings of a session of ours where nothing else was configured."""
+"""Settings of a session that the tool starts, if Spark is not configured."""
 
 
 def is_session(database: object) -> bool:
@@ -59,11 +59,11 @@ def is_session(database: object) -> bool:
 
 @contextmanager
 def own_session(limits: Limits) -> Iterator[SparkSession]:
-    """A session of ours: of the cluster that the environment names, else of this machine.
+    """Start a session, on the cluster that the environment configures or else on this machine.
 
-    A memory limit is in MiB, and the heap's.
+    A memory limit is in MiB, and applies to the heap.
 
-    Raises EngineError where Spark or Java is missing, or the session does not start.
+    Raises EngineError if Spark or Java is missing, or the session does not start.
     """
     builder = _builder()
     before = builder.getActiveSession() if hasattr(builder, "getActiveSession") else None
@@ -78,7 +78,7 @@ def own_session(limits: Limits) -> Iterator[SparkSession]:
 
 def _builder() -> type[SparkSession]:
     try:
-        # it warns of pandas 3, which is not used here
+        # pyspark warns of pandas 3, which is not used here
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from pyspark.sql import SparkSession
@@ -118,7 +118,7 @@ def _started(limits: Limits) -> SparkSession:
 
 @contextmanager
 def _same_python() -> Iterator[None]:
-    """Executors on this machine run the Python that has this package, and not the first on PATH."""
+    """Let executors on this machine run this Python instead of the first on PATH."""
     if "PYSPARK_PYTHON" in os.environ or _configured_elsewhere():
         yield
         return
@@ -130,7 +130,7 @@ def _same_python() -> Iterator[None]:
 
 
 def _configured_elsewhere() -> bool:
-    """Whether spark-submit, or a configuration of the user's, says where to run."""
+    """Whether spark-submit or the user's configuration determines where to run."""
     if os.environ.get("MASTER") or "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
     folder = os.environ.get("SPARK_CONF_DIR") or (
@@ -152,7 +152,7 @@ def _need_java() -> None:
 
 
 def quiet() -> None:
-    """Keep Spark's own reports of failures, which quote values, away from the terminal."""
+    """Silence Spark's reports of failures, which quote values."""
     for name in ("SQLQueryContextLogger", "py4j"):
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
@@ -160,7 +160,7 @@ def quiet() -> None:
 
 @contextmanager
 def usual_settings(spark: SparkSession) -> Iterator[None]:
-    """SQL means what statements rely on while a run uses the session; after it all is as before."""
+    """Apply the settings of `MEANING` while a run uses the session, and restore the old ones."""
     before = {name: spark.conf.get(name, None) for name in MEANING}
     quiet()
     for name, value in MEANING.items():

@@ -1,4 +1,4 @@
-"""The source of a run on Spark, and the embedded DuckDB of the session."""
+"""Opens the source of a run on Spark, and the embedded DuckDB of the session."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ if TYPE_CHECKING:
 
 SOURCE = work("source")
 SHARE = 0.4
-"""Of the memory of a run: DuckDB's, and as much the heap of a JVM of ours; both need more."""
+"""Share of a run's memory for DuckDB, and the same for the heap of a JVM that the tool starts; both
+use more than that."""
 ON_A_DRIVER = "1GiB"
-"""DuckDB's memory where executors are elsewhere and no limit is given: a driver is often a
-container with little more than the heap of its JVM, and sees the memory of its whole machine."""
+"""DuckDB's memory if executors run on other machines and no limit is given: a driver is often a
+container with little more than the heap of its JVM, but sees the memory of the whole machine."""
 
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
-    """Spark with the source as a work table, and a DuckDB for compact state beside it.
+    """Open Spark with the source as a work table, and a DuckDB for compact state.
 
-    `database` is an open Spark session, which is used itself, or None for one of ours.
+    `database` is an open Spark session, or None to start one.
     """
     SourceError.refuse(missing_files(policy, folders=True))
     _refuse_conditions(policy)
@@ -60,7 +61,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
 def spark_engine(
     policy: Policy | None, database: Any, run_id: str, limits: Limits
 ) -> Iterator[SparkEngine]:
-    """Spark with its embedded DuckDB, and a private folder through which tables move."""
+    """Open Spark with its embedded DuckDB, and a private folder for moving tables between them."""
     if database is not None and not is_session(database):
         raise EngineError.at(
             "--database",
@@ -96,7 +97,7 @@ def spark_engine(
 
 
 def _of_duckdb(limits: Limits, spark: SparkSession) -> Limits:
-    """Limits of the embedded DuckDB beside a session."""
+    """Limits of the DuckDB that is embedded next to a session."""
     if limits.memory is not None:
         return _share(limits, limits.memory)
     master = spark.conf.get("spark.master", None) or ""
@@ -107,7 +108,7 @@ def _of_duckdb(limits: Limits, spark: SparkSession) -> Limits:
 
 
 def _share(limits: Limits, memory: str) -> Limits:
-    """Limits of one of the two: DuckDB, or the JVM."""
+    """Limits with one share of the memory, for either DuckDB or the JVM."""
     amount = re.match(r"\s*([\d.]+)\s*([kmgt])(i?)b\s*\Z", memory, re.IGNORECASE)
     if amount is None:
         raise EngineError.at("--memory-limit", "is not an amount of memory", allowed="8GB, 800MB")
@@ -116,7 +117,7 @@ def _share(limits: Limits, memory: str) -> Limits:
 
 
 def _refuse_conditions(policy: Policy) -> None:
-    """Raises PolicyError for conditions that would mean something else on Spark."""
+    """Raises PolicyError for conditions that could have another meaning on Spark."""
     import sqlglot
     from sqlglot import exp
 
@@ -164,7 +165,7 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
 
 
 def _as_parquet(path: Path, engine: SparkEngine) -> Path:
-    """Text files are read by DuckDB, so that their columns have the same types on every engine."""
+    """Convert a text file with DuckDB, so that its columns have the same types on every engine."""
     made = engine.work_tables.folder / "source.parquet"
     reader = file_relation(path, engine.duckdb.raw, "source.file")
     engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
@@ -172,7 +173,7 @@ def _as_parquet(path: Path, engine: SparkEngine) -> Path:
 
 
 def _one_query(text: str) -> str:
-    """A user's query in Spark's SQL: one statement that reads."""
+    """A user's query. Raises PolicyError if it is not a single query in Spark's SQL."""
     import sqlglot
     from sqlglot import exp
 

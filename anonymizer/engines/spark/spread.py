@@ -1,7 +1,7 @@
-"""Parts of a large table whose tuples stay on the executors: the driver has the tree of cuts only.
+"""Solves parts of a large table on the executors; the driver holds only the tree of cuts.
 
-Spark writes the distinct tuples in the order of the leaves. Whoever solves a part reads its tuples
-from these files, and writes its classes into a file, from which Spark goes on.
+Spark writes the distinct tuples in the order of the leaves. The executor that solves a part reads
+its tuples from these files, and writes its classes to a file, which Spark then reads.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LARGE_FROM = 500_000
-"""Distinct tuples above which they stay in files: the driver's memory does not depend on them."""
+"""Number of distinct tuples above which they stay in files, and use no memory of the driver."""
 TUPLES = "tuples"
 UNITS = "units"
 AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
-"""What is made from all units, and is small: on Spark where the units are."""
+"""Small tables that are computed from all units: on Spark if the units are there."""
 
 
 def executors(spark: SparkSession) -> Elsewhere:
-    """The executors, each of which solves as many parts at a time as it has cores."""
+    """The executors, which solve as many parts at a time as they have cores."""
     context = spark.sparkContext
 
     def run(task: Callable[[], None]) -> None:
@@ -48,19 +48,19 @@ def executors(spark: SparkSession) -> Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How executors solve the parts of a stage from files."""
+    """The files from which executors solve the parts of a stage, and to which they write."""
 
     tables: SparkTables
     stage: Parts
     views: Mapping[str, str]
-    """What a part is taken from: work tables, each as a query of files."""
+    """Work tables from which a part is taken, by name, each as a query over files."""
     files: tuple[Path, ...]
     folder: Path
-    """Where classes are written."""
+    """The folder to which classes are written."""
 
     @classmethod
     def of(cls, tables: SparkTables, stage: Parts) -> Spread:
-        """Small tables that the parts have in common are written as files, too."""
+        """Write the tables that the parts need to files, including small tables that all share."""
         recipe = Recipe.of(stage)
         whole = {table.name for table in recipe.needed if table not in stage.taken}
         taken = [stage.taken[t].statement().reads for t in recipe.needed if t in stage.taken]
@@ -73,12 +73,12 @@ class Spread:
         return cls(tables, stage, {n: tables.reading(n) for n in names}, files, folder)
 
     def task(self, part: Row, limits: Limits) -> Callable[[], None]:
-        """What solves a part, in another process."""
+        """A function that solves a part in another process."""
         given = (self.stage, tuple(part), dict(self.views), self.files, self._file(part), limits)
         return partial(solve_from_files, *given)
 
     def gather(self, parts: list[Row]) -> None:
-        """Make the classes of all parts one work table."""
+        """Combine the classes of all parts in one work table."""
         self.tables.adopt(self.stage.result.name, [self._file(part) for part in parts])
 
     def _file(self, part: Row) -> Path:
@@ -93,9 +93,9 @@ def solve_from_files(
     result: Path,
     limits: Limits,
 ) -> None:
-    """Solve one part in a process that knows nothing else of the run.
+    """Solve one part in a process that shares no state with the run.
 
-    As in `solve_alone`, two processes may be at work on the same part.
+    As in `solve_alone`, two processes may work on the same part.
     """
     recipe = Recipe.of(stage)
     with TemporaryDirectory(prefix=ATTEMPT, dir=result.parent) as own:

@@ -1,4 +1,4 @@
-"""Location of a run's work tables: on Spark, in the embedded DuckDB, or in both.
+"""Tracks where a run's work tables are: on Spark, in the embedded DuckDB, or in both.
 
 Tables move as Parquet files in the run's private folder, which driver and executors share. Only
 compact state moves: the distinct values of columns with their counts, tuples of small codes
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 BROADCAST_UP_TO = 200_000
-"""Rows up to which a table of compact state is sent to every executor whole."""
+"""Number of rows up to which a table of compact state is broadcast to every executor."""
 
 COUNTED_UP_TO = 50_000_000
-"""Rows up to which the questions to a table are answered from counts of its equal rows: DuckDB goes
-through as many rows as there are."""
+"""Number of rows up to which queries on a table use counts of its equal rows: DuckDB expands the
+counts to all rows."""
 COPIES = "anonymizer:copies"
 
 DRAW = "draw"
-"""A column of 128-bit integers: on Spark a text of 32 hexadecimal digits."""
+"""A column of 128-bit integers, which are texts of 32 hexadecimal digits on Spark."""
 
 
 @dataclass(slots=True)
@@ -51,20 +51,18 @@ class SparkTables:
     duckdb: DuckDBEngine
     folder: Path
     prefix: str
-    """Of the temporary views, so that a user's own views are not in the way."""
+    """Prefix of the temporary views, which keeps them apart from a user's views."""
     places: dict[str, Place] = field(default_factory=dict)
     destinations: dict[str, Path | str] = field(default_factory=dict)
-    """Work tables that are written somewhere else, a folder or a table of the catalog: what will be
-    published."""
+    """Folders, or tables of the catalog, of the work tables that will be published."""
     counts: dict[str, bool] = field(default_factory=dict)
-    """Whether a table of rows stands in DuckDB as counts of equal rows."""
+    """Whether DuckDB has a table of rows as counts of equal rows, by name."""
     kept: list[DataFrame] = field(default_factory=list)
-    """Frames held in memory, or on the executors' disks."""
+    """Frames cached in memory or on the executors' disks."""
     in_files: int = 0
-    """Rows above which tables of tuples stay in files, and DuckDB reads them there; 0: none does.
-    """
+    """Number of rows above which tables of tuples stay in files that DuckDB reads; 0: no limit."""
     shown: set[Table] = field(default_factory=set)
-    """Relations of rows that DuckDB sees as a copy."""
+    """Relations of rows that DuckDB reads from a copy."""
     _written: int = 0
 
     def view(self, name: str) -> str:
@@ -72,17 +70,17 @@ class SparkTables:
         return self.prefix + name
 
     def source(self, name: str, frame: DataFrame) -> None:
-        """Make a frame known as a work table; it is read where it is."""
+        """Register a frame as a work table without copying it."""
         frame.createOrReplaceTempView(self.view(name))
         self.places[name] = Place(on_spark=True)
 
     def population(self, parts: Sequence[str], where: str) -> Table:
-        """Make a table of Spark's catalog known as the population of the run."""
+        """Register a table of Spark's catalog as the population of the run."""
         self.source(POPULATION, catalog_table(parts, self.spark, where))
         return work(POPULATION)
 
     def keep(self, name: str, frame: DataFrame, *, append: bool = False) -> None:
-        """Compute a frame and keep it as a work table, with its lineage cut."""
+        """Compute a frame and write it as a work table, which cuts its lineage."""
         self.counts.pop(name, None)
         path = self.destinations.pop(name, None) or self.new_file(name)
         if isinstance(path, str):
@@ -100,7 +98,7 @@ class SparkTables:
     def _show(
         self, name: str, place: Place, *, small: bool = False, schema: StructType | None = None
     ) -> None:
-        # with a given schema no job has to read it from the files
+        # with a given schema, no job is needed to read it from the files
         reader = self.spark.read if schema is None else self.spark.read.schema(schema)
         frame = reader.parquet(*map(str, place.files))
         if small:
@@ -108,7 +106,7 @@ class SparkTables:
         frame.createOrReplaceTempView(self.view(name))
 
     def side_by_side(self, name: str, key: str) -> None:
-        """Hold a table divided and sorted by a column: joins by it move no rows any more."""
+        """Cache a table partitioned and sorted by a column, so that joins by it move no rows."""
         parts = int(self.spark.conf.get("spark.sql.shuffle.partitions") or 200)
         frame = self.spark.table(self.view(name)).repartition(parts, key)
         frame = frame.sortWithinPartitions(key).persist()
@@ -116,16 +114,16 @@ class SparkTables:
         self.kept.append(frame)
 
     def more_than(self, name: str, rows: int) -> bool:
-        """Whether a table that Spark made has more rows; its files say how many."""
+        """Whether a table that Spark wrote has more than `rows` rows, by its file headers."""
         place = self.places.get(name)
         if place is None or not place.on_spark or place.in_duckdb:
             return False
         return bool(self.spark.table(self.view(name)).count() > rows)
 
     def counted(self, name: str, without: str) -> bool:
-        """Whether DuckDB has the rows of a table, all columns but one: as Spark counted equal ones.
+        """Whether DuckDB has a table's rows, without one column, as counts of equal rows.
 
-        Spark reads every row, and what DuckDB sees is the same multiset.
+        Spark counts every row, so DuckDB sees the same multiset.
         """
         if name not in self.counts:
             frame = self.spark.table(self.view(name)).drop(without)
@@ -149,59 +147,59 @@ class SparkTables:
         )
 
     def new_file(self, name: str) -> Path:
-        """Where a table can be written."""
+        """A new path to which a table can be written."""
         self._written += 1
         return self.folder / f"{self._written:05d}-{name}"
 
     def made_in_duckdb(self, name: str) -> None:
-        """A statement has written a work table in DuckDB."""
+        """Record that a statement has written a work table in DuckDB."""
         self.places[name] = Place(in_duckdb=True)
 
     def to_duckdb(self, name: str, more: str = "") -> None:
-        """Make a work table of Spark one of DuckDB as well, with `more` columns before its own."""
+        """Make a work table of Spark available in DuckDB, with `more` columns before its own."""
         place = self.places.get(name)
         if place is None or place.in_duckdb:
             return
         target = ident(work(name))
         if not place.files:
-            # a frame that was never written: a small table of the user's
+            # a frame that was never written: a small table of the user
             self.keep(name, self.spark.table(self.view(name)))
             place = self.places[name]
-        # tables with a row per source row are not moved, nor are tuples where these are many
+        # tables with a row per source row are not moved, nor are tuples if they are many
         kind = "view" if name == "snapshot" or self.streamed(name) else "table"
         self.duckdb.raw(f"create or replace {kind} {target} as {self.reading(name, more)}", name)
         place.in_duckdb = True
 
     def reading(self, name: str, more: str = "") -> str:
-        """The query that reads the files of a table, as DuckDB has its types."""
+        """A query that reads the files of a table with DuckDB's types."""
         columns = self.spark.table(self.view(name)).schema
         drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
         replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
         return f"select {more}*{replaced} from {parquet(self.listed(name))}"
 
     def listed(self, name: str) -> list[Path]:
-        """The files of a table that are no folders."""
+        """The files of a table, with folders expanded."""
         found: list[Path] = []
         for path in self.places[name].files:
             found += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         return found
 
     def streamed(self, name: str) -> bool:
-        """Whether a table is read from its files, since it has as many rows as there are tuples."""
+        """Whether DuckDB reads a table from its files, because it has too many rows to be moved."""
         place = self.places.get(name)
         if not self.in_files or place is None or not place.on_spark or not place.files:
             return False
         return self.written(name) > self.in_files
 
     def adopt(self, name: str, files: list[Path]) -> None:
-        """Make files that executors have written a table of Spark, in place of one of DuckDB."""
+        """Register files that executors wrote as a table of Spark, and drop DuckDB's table."""
         self.duckdb.raw(f"drop table if exists {ident(work(name))}", name)
         place = Place(files, on_spark=True)
         self._show(name, place)
         self.places[name] = place
 
     def to_spark(self, name: str) -> None:
-        """Make a work table of DuckDB one of Spark as well."""
+        """Make a work table of DuckDB available on Spark."""
         place = self.places.get(name)
         if place is None or place.on_spark:
             return
@@ -219,7 +217,7 @@ class SparkTables:
         self._show(name, place, small=rows <= BROADCAST_UP_TO)
 
     def written(self, name: str) -> int:
-        """The number of rows of a table that Spark has, from the headers of its files."""
+        """The number of rows of a table on Spark, from the headers of its files if possible."""
         place = self.places[name]
         if not place.files or not all(f.is_relative_to(self.folder) for f in place.files):
             return int(self.spark.table(self.view(name)).count())
@@ -227,18 +225,18 @@ class SparkTables:
         return int(self.duckdb.raw(f"select count(*) from {files}", name)[0][0])
 
     def in_duckdb(self, name: str) -> int:
-        """The number of rows of a table that DuckDB has; 0 where it has none."""
+        """The number of rows of a table in DuckDB; 0 if it is not there."""
         place = self.places.get(name)
         if place is None or not place.in_duckdb:
             return 0
         return int(self.duckdb.raw(f"select count(*) from {ident(work(name))}", name)[0][0])
 
     def columns(self, name: str) -> list[str]:
-        """The columns of a table that Spark has."""
+        """The columns of a table on Spark."""
         return list(self.spark.table(self.view(name)).columns)
 
     def hand_over(self, name: str) -> None:
-        """Make rows that DuckDB wrote Spark's alone, at their destination if they have one."""
+        """Move rows that DuckDB wrote to Spark, and to their destination if they have one."""
         self.to_spark(name)
         if name in self.destinations:
             self.keep(name, self.spark.table(self.view(name)))
@@ -246,7 +244,7 @@ class SparkTables:
         self.duckdb.raw(f"drop table {ident(work(name))}", name)
 
     def drop(self) -> None:
-        """Remove every temporary view; the files go with the folder of the run."""
+        """Drop all temporary views; the files are removed with the folder of the run."""
         for name, place in self.places.items():
             if place.on_spark:
                 self.spark.catalog.dropTempView(self.view(name))
@@ -257,7 +255,7 @@ class SparkTables:
 
 
 def _portable(column: str, kind: str) -> str:
-    """A column as Parquet holds it for both: 128-bit integers are digits or decimals."""
+    """A column in a type that both can read: 128-bit integers become digits or decimals."""
     name = ident(column)
     if kind == "UHUGEINT":
         return f"lpad(hex({name}), 32, '0') as {name}"
@@ -275,7 +273,7 @@ def _patterns(files: list[Path]) -> Sql:
 
 
 def parquet(files: list[Path]) -> Sql:
-    """Parquet files, or folders of them, as DuckDB reads them."""
+    """A relation of DuckDB that reads Parquet files, or folders of them."""
     return Sql(f"read_parquet({_patterns(files)})")
 
 

@@ -1,8 +1,8 @@
-"""Published rows, staged rows and originals in one pass: Spark counts equal ones, DuckDB judges.
+"""Verifies published rows, staged rows and originals in one pass: Spark counts, DuckDB judges.
 
-Staged rows and originals are joined, beside the published rows, and equal tuples are counted: one
-scan of each table, in one job. DuckDB then sees the same rows as Spark read, under other
-references: a question uses a reference only to join a staged row with its original.
+Staged rows are joined with originals, the published rows are appended, and equal tuples are
+counted: one scan of each table, in one job. DuckDB then sees the same rows as Spark, under other
+references: a query uses a reference only to join a staged row with its original.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ROWS_UP_TO = 20_000_000
-"""Rows up to which they are judged in this way: DuckDB goes through as many."""
+"""Number of rows up to which this is done: DuckDB expands the counts to all rows."""
 TUPLES_UP_TO = 5_000_000
-"""Different tuples of published cells and originals up to which DuckDB takes them."""
+"""Number of distinct tuples of published cells and originals up to which this is done."""
 TUPLES = "judged_together"
 
 _SIDE, _STAGED, _ORIGINAL, _ID = (f"anonymizer:{n}" for n in ("side", "staged", "of", "id"))
@@ -29,9 +29,9 @@ _PUBLISHED, _LINKED = 0, 1
 
 
 def judged_together(tables: SparkTables, compared: Compared) -> bool:
-    """Make the rows known to DuckDB; False where they are too many, or references are not unique.
+    """Make the rows available in DuckDB; False if they are too many, or references are not unique.
 
-    Spark then answers the questions, one by one, about the rows themselves.
+    In that case Spark runs the queries, one by one, on the rows themselves.
     """
     staged = tables.written(compared.staged)
     originals = tables.written(compared.originals)
@@ -45,7 +45,7 @@ def judged_together(tables: SparkTables, compared: Compared) -> bool:
 
 
 def _counted(tables: SparkTables, compared: Compared) -> DataFrame:
-    """Equal tuples of a side, published cells and originals, each with the number of its rows."""
+    """The distinct tuples of side, published cells and originals, each with its number of rows."""
     from pyspark.sql import functions as f
 
     published = tables.spark.table(tables.view(compared.published))
@@ -67,7 +67,7 @@ def _counted(tables: SparkTables, compared: Compared) -> DataFrame:
 def _shown(
     tables: SparkTables, compared: Compared, path: Path, staged: int, originals: int
 ) -> bool:
-    """Make the three tables known to DuckDB; False where the join says that references repeat."""
+    """Create views of the three tables in DuckDB; False if the join shows repeated references."""
     files, side, copies = parquet([path]), ident(_SIDE), ident(COPIES)
     with_staged, with_original = ident(_STAGED), ident(_ORIGINAL)
     ((tuples, pairs, alone, left),) = tables.duckdb.raw(
@@ -82,7 +82,7 @@ def _shown(
         return False
     listed = ", ".join(ident(c).text for c in tables.columns(compared.published))
     values = ", ".join(f"{ident(_original(c))} as {ident(c)}" for c in compared.columns)
-    # (a reference is a number that no other row of its table has)
+    # (a reference is a number that is unique in its table)
     reference = (
         f"cast({ident(_ID)} as hugeint) * 4294967296 + unnest(range({copies}))"
         f" as {ident(compared.reference)}"

@@ -1,4 +1,4 @@
-"""Maps Spark's types to DuckDB's, which profiles and layouts use."""
+"""Maps Spark's types to DuckDB's, as used in profiles and layouts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TEXT = re.compile(r"(varchar|char|string)\b.*\Z")
 
 
 def duckdb_type(name: str) -> str:
-    """DuckDB's name of a type that Spark calls `name` (its `simpleString`).
+    """DuckDB's name of the type whose `simpleString` in Spark is `name`.
 
-    What has no counterpart among plain types (a struct, a map, an interval) keeps a name that no
-    policy can use.
+    A type without a plain counterpart (a struct, a map, an interval) gets a name that no policy can
+    use.
     """
     if name in _NAMES:
         return _NAMES[name]
@@ -35,5 +35,5 @@ def duckdb_type(name: str) -> str:
         return f"DECIMAL({found[1]},{found[2]})"
     if name.startswith("array<"):
         return f"{duckdb_type(name[6:-1])}[]"
-    # a text with a length or a collation of its own
+    # a text with a length or a collation
     return "VARCHAR" if _TEXT.match(name) else "STRUCT()"
