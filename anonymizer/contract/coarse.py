@@ -112,8 +112,8 @@ def _of_losses(loss: float, least: float, units: int, *, proven: bool) -> dict[s
         return _in_steps(value, finest(units), rounding)
 
     high = told(loss, ROUND_CEILING)
-    low = high if proven else told(least, ROUND_FLOOR)
-    gap = _digits(1 - low / high, DIGITS, ROUND_CEILING) if high else 0.0
+    low = told(least, ROUND_FLOOR)
+    gap = 0.0 if proven or not high else _digits(1 - low / high, DIGITS, ROUND_CEILING)
     return {LOSS: high, LEAST: low, GAP: gap}
 
 
