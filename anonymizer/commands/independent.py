@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anonymizer.commands.options import shown
 from anonymizer.commands.output import Output
@@ -11,6 +11,7 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Origin
+    from anonymizer.independent import Judgement
     from anonymizer.policy import Policy
 
 
@@ -71,13 +72,24 @@ def judge_independently(
     if state_of(policy, database) != state:
         said = "was changed or replaced while it was judged"
         raise GuaranteeError.at("release", said, hint="verify again; copy it to a place of yours")
-    result = {
-        "database": shown(database),
+    problems = [
+        Problem("release", f"{check.name} does not hold for the second verifier")
+        for check in found.checks
+        if not check.passed
+    ]
+    told = [*lines(found), FIGURES, *unverified_lines(unverified)]
+    result = {"database": shown(database), "origin": origin, **_found(found)}
+    result["unverified"] = list(unverified)
+    output.judged(result, told, problems, holds=found.passed)
+
+
+def _found(found: Judgement) -> dict[str, Any]:
+    """What the second verifier found, for `--format json`."""
+    return {
         "view": found.view,
         "kind": found.kind,
         "rows": found.rows,
         "passed": found.passed,
-        "origin": origin,
         "checks": [
             {
                 "name": check.name,
@@ -88,15 +100,7 @@ def judge_independently(
             for check in found.checks
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
-        "unverified": list(unverified),
     }
-    problems = [
-        Problem("release", f"{check.name} does not hold for the second verifier")
-        for check in found.checks
-        if not check.passed
-    ]
-    told = [*lines(found), FIGURES, *unverified_lines(unverified)]
-    output.judged(result, told, problems, holds=found.passed)
 
 
 def is_export(database: str | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -90,16 +90,6 @@ def command(
         output.warn(ORIGIN)
     if found.others:
         output.warn(f"not judged, in the same file: {', '.join(found.others)}. {OTHERS}")
-    result = {
-        "database": options.shown(database) or _named_in(loaded),
-        "policy": policy,
-        "passed": found.passed,
-        "origin": found.origin,
-        "certificate": certificate,
-        "kinds": dict(found.kinds),
-        "others": list(found.others),
-        "verification": found.as_dict(),
-    }
     if independent and found.passed:
         origin = found.origin or "unknown"
         judge_independently(
@@ -113,7 +103,23 @@ def command(
         )
     else:
         problems = failed_checks(found, loaded)
-        output.judged(result, _lines(found), problems, holds=found.passed)
+        named = {
+            "database": options.shown(database) or _named_in(loaded),
+            "policy": policy,
+            "certificate": certificate,
+        }
+        output.judged(named | _found(found), _lines(found), problems, holds=found.passed)
+
+
+def _found(found: Verification) -> dict[str, Any]:
+    """What was found, for `--format json`."""
+    return {
+        "passed": found.passed,
+        "origin": found.origin,
+        "kinds": dict(found.kinds),
+        "others": list(found.others),
+        "verification": found.as_dict(),
+    }
 
 
 def _named_in(policy: AnyPolicy | None) -> str | None:

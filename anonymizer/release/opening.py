@@ -7,12 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from anonymizer.compile import ident, lit, quote
-from anonymizer.engines.duckdb.connection import (
-    SOURCE,
-    DuckDBEngine,
-    afterwards,
-    refuse_transaction,
-)
+from anonymizer.engines.duckdb.borrowed import refuse_transaction
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.duckdb.session import usual_settings
 from anonymizer.engines.session import Database

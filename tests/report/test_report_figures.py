@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anonymizer.measure.steps import about, about_share
-from anonymizer.review.report.distributions import OTHER
+from anonymizer.review.report.bins import OTHER
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.measures import measure

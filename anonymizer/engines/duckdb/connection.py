@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Rows
-from anonymizer.engines.duckdb.catalogs import attached_already, refuse_catalogs
+from anonymizer.engines.duckdb.catalogs import attached_already
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.process import interrupts
@@ -26,8 +25,6 @@ SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
 MOST_LISTED = 20_000
 """Rows that are loaded as lists, which saves the time that it takes to import pandas."""
-CLOCK = 0.001
-"""Seconds in which every clock moves on."""
 FEW_ROWS = 50_000
 """Rows up to which one thread is used: two wake each other for steps that take less than that.
 
@@ -272,39 +269,3 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
         with afterwards("connection"):
             connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
             connection.execute(f"detach {SCRATCH}")
-
-
-@contextmanager
-def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
-    """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
-    refuse_transaction(connection)
-    refuse_catalogs(connection)
-    row = connection.execute("select current_catalog(), current_schema()").fetchone()
-    assert row is not None
-    with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
-
-
-def refuse_transaction(connection: DuckDBPyConnection) -> None:
-    """A connection inside a transaction is refused: a rollback would take the release along.
-
-    Two statements have the same time of transaction only inside one, whatever the default catalog
-    is: a number of the transaction exists in DuckDB's own catalogs only. (Beginning another one
-    would also show it, but the failure would abort the user's.)
-    """
-    import duckdb
-
-    def began() -> object:
-        asked = "select epoch_us(transaction_timestamp())"
-        return connection.execute(asked).fetchone()
-
-    try:
-        first = began()
-        time.sleep(CLOCK)
-        second = began()
-    except duckdb.TransactionException:
-        first = second = None  # an aborted transaction fails every query
-    if first == second:
-        raise EngineError.at(
-            "connection", "is inside a transaction", hint="commit or roll back before the run"
-        )

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 from anonymizer import hierarchy
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.connection import (
-    DuckDBEngine,
-    afterwards,
-    borrowed_connection,
-    refuse_transaction,
-)
+from anonymizer.engines.duckdb.borrowed import borrowed_connection, refuse_transaction
+from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, is_waited_for

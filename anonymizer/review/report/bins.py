@@ -10,6 +10,8 @@ from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
+OTHER = "other values"
+NULL = "NULL"
 WANTED = 10
 EPOCH = date(1970, 1, 1)
 LARGEST = Fraction(sys.float_info.max)
@@ -99,3 +101,20 @@ def _text(place: float, days: bool) -> str:
         except OverflowError:  # databases have dates that Python cannot represent
             return "9999-12-31" if place > 0 else "0001-01-01"
     return f"{place:,.0f}" if 10_000 <= abs(place) < LONG else f"{place:.12g}"
+
+
+def listed(found: dict[int, tuple[str | None, int, int]], floor: int) -> list[tuple[str, float]]:
+    """Label and rows of every bin; those with fewer than `floor` units are not named.
+
+    `found`: label, rows and units by bin, where 0 is the remainder and -1 NULL.
+    """
+    bars = [(str(label), float(n)) for b, (label, n, _) in sorted(found.items()) if b > 0]
+    rest, null = (found.get(b, (None, 0, 0)) for b in (0, -1))
+    other, units = float(rest[1]), rest[2]
+    if null[2] >= floor:
+        bars.append((NULL, float(null[1])))
+    else:
+        other, units = other + null[1], units + null[2]
+    if units >= floor:
+        bars.append((OTHER, other))
+    return bars

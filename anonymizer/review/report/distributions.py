@@ -13,20 +13,17 @@ from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.coarse import finest
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.measure.staging import Staged as StagedAttribute
-from anonymizer.review.report.bins import intervals, merged, round_bounds
+from anonymizer.review.report.bins import OTHER, intervals, listed, merged, round_bounds
 from anonymizer.review.report.distances import EXACT, Distance, distance
+from anonymizer.review.report.shares import rounded, step_of
 from anonymizer.review.with_source import Beside, Published
 from anonymizer.source.profile import kind_of
 
 MOST = 11
 """Values of a categorical column that are shown individually."""
 BEFORE, AFTER, BINS = work("report_before"), work("report_after"), work("report_bins")
-LITTLE = 0.4875
-"""Fraction of a rounding step that marks a small nonzero share; differs from 0 and every step."""
 FEW = 4
 """Rows whose share is the smallest rounding step for shares that depend on the source."""
-OTHER = "other values"
-NULL = "NULL"
 RANGES, SETS = "ranges", "sets of values"
 UNORDERED = ("token", "constant")
 """Masks whose published values may be numbers although the originals are not."""
@@ -123,8 +120,8 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
         _make_groups(release, AFTER, floor)
     found = _binned(release, AFTER, ordered)
     total = sum(n for _, n, _ in found.values())
-    step = _step(total)
-    bars = [Bar(label, None, _share(n, total, step)) for label, n in _listed(found, floor)]
+    step = step_of(total)
+    bars = [Bar(label, None, rounded(n, total, step)) for label, n in listed(found, floor)]
     unit = "persons" if _once(release, column) else "rows"
     return Distribution(
         column.column, shown_role(column), tuple(bars), None, generalized, unit=unit
@@ -249,19 +246,6 @@ def _binned(
     return {int(b): (label, int(n), int(units)) for b, label, n, units in rows}
 
 
-def _listed(found: dict[int, tuple[str | None, int, int]], floor: int) -> list[tuple[str, float]]:
-    bars = [(str(label), float(n)) for b, (label, n, _) in sorted(found.items()) if b > 0]
-    rest, null = (found.get(b, (None, 0, 0)) for b in (0, -1))
-    other, units = float(rest[1]), rest[2]
-    if null[2] >= floor:
-        bars.append((NULL, float(null[1])))
-    else:
-        other, units = other + null[1], units + null[2]
-    if units >= floor:
-        bars.append((OTHER, other))
-    return bars
-
-
 def _distribution(
     column: PublishedColumn,
     before: dict[int, tuple[str | None, int, int]],
@@ -278,17 +262,17 @@ def _distribution(
     `spread`: cells cover several values, including rare ones.
     """
     source = sum(n for _, n, _ in before.values())
-    step = max(_step(source), float(finest(source, FEW)))
+    step = max(step_of(source), float(finest(source, FEW)))
     known = sum(n for b, n in after.items() if b > 0)
     labels = {str(label): b for b, (label, _, _) in before.items() if b > 0}
     bars = []
     # the remainder after the bins: NULL and the rest are indistinguishable in a spread cell
-    listed = _listed(before, floor)
-    tail = [(label, n) for label, n in listed if label not in labels]
-    for label, n in listed:
+    named = listed(before, floor)
+    tail = [(label, n) for label, n in named if label not in labels]
+    for label, n in named:
         if label in labels:
             mass = after.get(labels[label], 0.0)
-            bars.append(Bar(label, _share(n, source, step), _share(mass, total, step)))
+            bars.append(Bar(label, rounded(n, source, step), rounded(mass, total, step)))
     if not ordered:
         # by what is shown: the order of the exact counts would tell which of equal shares is larger
         bars.sort(key=lambda bar: (-(bar.before or 0.0), bar.label))
@@ -296,30 +280,12 @@ def _distribution(
     rest = sum(n for _, n in tail)
     if tail or (spread and left / total > 0.0005):
         label = " and ".join(name for name, _ in tail) or OTHER
-        bars.append(Bar(label, _share(rest, source, step), _share(left, total, step)))
+        bars.append(Bar(label, rounded(rest, source, step), rounded(left, total, step)))
     return Distribution(
         column.column,
         shown_role(column),
         tuple(bars),
-        _share(far.moved, 1, step),
-        below=None if far.below is None else _share(far.below, 1, step),
+        rounded(far.moved, 1, step),
+        below=None if far.below is None else rounded(far.below, 1, step),
         folded=far.values > len(bars),
     )
-
-
-def _step(rows: int) -> float:
-    """The rounding step of a share: 0.1 %, or 1 % if there are few rows."""
-    return 0.001 if rows >= 10_000 else 0.01
-
-
-def _share(part: float, whole: float, step: float) -> float:
-    """Round a share to steps. A nonzero share below half a step becomes LITTLE of a step."""
-    if not whole or part <= 0:
-        return 0.0
-    steps = round(part / whole / step)
-    return round(steps * step, 3) if steps else round(step * LITTLE, 5)
-
-
-def is_little(share: float, step: float) -> bool:
-    """Whether a share is the marker for less than half a step."""
-    return share == round(step * LITTLE, 5)
