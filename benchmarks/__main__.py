@@ -157,8 +157,9 @@ pycanon, checks only:
     shown = ", ".join(f"{seconds:.3f} s at {rows:,} rows" for rows, seconds in passes.items())
     text = f"""# Ours and others, side by side
 
-{machine()}. Seconds are those of anonymizing and publishing, without verification (`judging`);
-medians of three runs in one process. One *pass* is `create temp table … as select q…, count(*)
+{machine()}. Seconds are those of anonymizing and publishing, without verification (`judging`)
+and the lower bound of the loss, which is computed beside both; CPU seconds contain everything.
+Medians of three runs in one process. One *pass* is `create temp table … as select q…, count(*)
 … group by all` over the same table: {shown}.
 NCP is computed from the published cells, by the same code for all tools.
 
