@@ -232,6 +232,10 @@ class Published(Protocol):
     def engine(self) -> Engine:
         """The engine that reads them."""
 
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """Names of other data in the same place that no release lists, if that is allowed there."""
+
     def views(self, policy: Policy | None) -> list[Table]:
         """The policy's view, or every view that this tool published there."""
 

@@ -72,7 +72,7 @@ def verify(
 
     total: Verification | None = None
     kinds: dict[str, str] = {}
-    releases, others = _releases(
+    releases, others, unlisted = _releases(
         policy, database, accept, engine=engine, plain=plain, population=population
     )
     if public_key is not None and stated is None:
@@ -91,7 +91,7 @@ def verify(
         _refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
-    named = tuple(str(other.data["view"]) for other in others)
+    named = (*(str(other.data["view"]) for other in others), *unlisted)
     return replace(total, origin=origin, kinds=kinds, others=named)
 
 
@@ -149,7 +149,7 @@ def _one(
     population: str | Path | None = None,
 ) -> tuple[Manifest, Verification]:
     """The manifest and verification of a release. Raises GuaranteeError if a check fails."""
-    ((manifest, judged),), _ = _releases(
+    ((manifest, judged),), *_ = _releases(
         policy, database, lambda _: True, engine=engine, population=population
     )
     if not judged.passed:
@@ -185,8 +185,9 @@ def _releases(
     engine: str | None = None,
     plain: bool = False,
     population: str | Path | None = None,
-) -> tuple[list[tuple[Manifest, Verification]], list[Manifest]]:
-    """Verify every requested release again; also return the others in a file of releases.
+) -> tuple[list[tuple[Manifest, Verification]], list[Manifest], tuple[str, ...]]:
+    """Verify every requested release again; also return the others in a file of releases, and the
+    names of data that is of none.
 
     `accept`: whether a release is requested, by its manifest.
     """
@@ -206,7 +207,7 @@ def _releases(
         alone = lead is not None and lead.publish.database is not None
         alone = alone or any(seal_of(manifest).alone for manifest, _ in judged)
         others = [view for view in found.views(None) if view not in asked] if alone else []
-        return judged, [found.manifest(view) for view in others]
+        return judged, [found.manifest(view) for view in others], found.unlisted
 
 
 def _judged_again(

@@ -101,7 +101,6 @@ FORGERIES: dict[str, Callable[[Path], Any]] = {
     "a column of a later file": with_a_column,
     "a folder that is called like a file": folder_of_files,
     "a mark of success that holds rows": in_the_mark,
-    "a folder of rows beside the release": beside,
     "a hidden file": lambda folder: copied(RAW, rows_of(folder) / ".raw.parquet"),
     "a file of another format": lambda folder: (rows_of(folder) / "raw.csv").write_text("Ada"),
     "a file fewer": lambda folder: (rows_of(folder) / "part-1.parquet").unlink(),
@@ -120,6 +119,15 @@ def test_what_is_added_to_a_folder(forged: Place[Policy], name: str) -> None:
             anonymizer.verify(policy, forged.folder, engine="spark")
         assert told.value.exit_code in (1, 2)
         assert "Ada" not in str(told.value)
+
+
+def test_rows_beside_the_release_are_named(forged: Place[Policy]) -> None:
+    """A folder may be the user's own: other data in it is none of the release, and not judged."""
+    beside(forged.folder)
+    for policy in (forged.policy, None):
+        found = anonymizer.verify(policy, forged.folder, engine="spark")
+        assert found.passed
+        assert found.others == ("raw.parquet",)
 
 
 def test_the_folder_itself_holds(forged: Place[Policy]) -> None:

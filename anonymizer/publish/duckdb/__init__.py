@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -103,6 +104,8 @@ class PublishedInDatabase:
     catalog: str
     file: Path | None = None
     """The file of the database; copies of the manifests are next to it."""
+    unlisted: ClassVar[tuple[str, ...]] = ()
+    """(other objects in the file of a release are refused)"""
 
     def views(self, policy: Policy | None) -> list[Table]:
         if policy is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
@@ -32,6 +32,7 @@ class PostgresPublished:
     """The releases of a database."""
 
     engine: PostgresEngine
+    unlisted: ClassVar[tuple[str, ...]] = ()
 
     def views(self, policy: Policy | None) -> list[Table]:
         if policy is not None:

@@ -55,6 +55,12 @@ class PublishedFolder:
     def manifest(self, view: Table) -> Manifest:
         return self.manifests[view]
 
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        # a folder may be the user's own, with other tables in it
+        strange = {*self.folder.glob("*.parquet")} - {*_rows_of(self.folder, self.manifests)}
+        return tuple(sorted(path.name for path in strange))
+
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
         del alone
         names = Names(view.schema or "main", view.name, manifest.run_id)
@@ -102,13 +108,14 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
 
 
 def strange_files(folder: Path, manifests: Iterable[Table]) -> Iterator[Path]:
-    """Files in the folders of releases that are not their Parquet files, and Parquet files that are
-    of no release.
-    """
-    known = [ParquetTarget(Names(v.schema or "main", v.name, ""), folder).rows for v in manifests]
-    yield from sorted({*folder.glob("*.parquet")} - {*known})
+    """Files in the folders of releases that are not their Parquet files."""
+    known = _rows_of(folder, manifests)
     for rows in known:
         yield from (path for path in sorted(rows.iterdir()) if not _is_of_rows(path))
+
+
+def _rows_of(folder: Path, manifests: Iterable[Table]) -> list[Path]:
+    return [ParquetTarget(Names(v.schema or "main", v.name, ""), folder).rows for v in manifests]
 
 
 def _is_of_rows(path: Path) -> bool:
@@ -164,6 +171,7 @@ class PublishedInCatalog:
     """Releases in Spark's catalog, verified on Spark."""
 
     engine: SparkEngine
+    unlisted: ClassVar[tuple[str, ...]] = ()
 
     def views(self, policy: Policy | None) -> list[Table]:
         found = self._views(policy)
