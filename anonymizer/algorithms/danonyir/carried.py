@@ -102,7 +102,7 @@ class Carried:
 
     @property
     def holds_united(self) -> Sql:
-        """The same for a cluster that only grew by persons, which cannot break EIR l-diversity."""
+        """The same for a cluster that grew by single persons, who cannot break EIR l-diversity."""
         return Sql(f"({' and '.join(self._counted())})")
 
     def _counted(self) -> list[str]:

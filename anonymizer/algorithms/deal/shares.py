@@ -21,7 +21,7 @@ from anonymizer.privacy.t_ordered import TOrdered
 from anonymizer.source.profile import Sensitive
 
 PARTS = 2
-"""Values under an ordered distance are grouped into this number, divided by t, of parts."""
+"""Under an ordered distance, values are grouped into about PARTS / t parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def judged(column: Sensitive, rules: Sequence[Rule]) -> Judged:
 
 
 def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
-    """The limits of a column; None if no rule compares it with the table, or dealing is no use."""
+    """The limits of a column; None if its rules give no limits by which units can be dealt."""
     if not any(rule.relative for rule in rules):
         return None
     if any(rule.dense and not isinstance(rule, TCloseness) for rule in rules):
