@@ -82,6 +82,7 @@ def same_as_run(trial: Trial, release: Release) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("fine_figures")
 def test_the_figures_are_those_of_two_runs(source: Path) -> None:
     found = compared(source, {}, STRICTER)
     for changes, trial, events in (

@@ -68,7 +68,7 @@ PARTS = 12
 @some(0, 1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_equal_rows_come_with_equal_figures(tmp_path: Path, part: int) -> None:
-    """For every algorithm; figures in steps may be a step apart, as the documentation says."""
+    """For every algorithm; figures in steps may differ, as the documentation says."""
     alike = 0
     for number in range(part * len(ALGORITHMS), (part + 1) * len(ALGORITHMS)):
         case = draw_case(number, tmp_path)
