@@ -120,8 +120,9 @@ FORMS: tuple[Form, ...] = (
     ),
     Form(
         "phone",
-        # (in one; +12345678.90 is a number with a sign)
-        f"{BEFORE}([+][1-9][0-9]{{6,}})([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{{5}})",
+        # (in one, or with a point before four digits; +12345678.90 is a number with a sign)
+        f"{BEFORE}([+][1-9][0-9]{{6,}}([.][0-9]{{4}})?)"
+        "([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})",
         telephone,
     ),
     Form("phone", _of("00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9]"), dialled),

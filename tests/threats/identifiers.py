@@ -270,6 +270,10 @@ PLANTED: dict[str, tuple[str, Make]] = {
     "phones in a list": ("phone", lambda r: f"+49{digits(r, 9)},+33{digits(r, 9)}"),
     "phones in a list at home": ("phone", lambda r: f"+49{digits(r, 9)},030{digits(r, 7)}"),
     "phones in short groups": ("phone", lambda r: f"00353-{digits(r, 4)}-{digits(r, 3)}"),
+    "phones with one point": (
+        "phone",
+        lambda r: f"+1{r.randint(200, 999)}{r.randint(200, 999)}.{digits(r, 4)}",
+    ),
     "phones of six digits": ("phone", lambda r: f"00352-{digits(r, 4)}-{digits(r, 2)}"),
     "phones in pairs": ("phone", lambda r: f"00352-{digits(r, 2)}-{digits(r, 2)}-{digits(r, 2)}"),
     "phones with non-breaking spaces": (

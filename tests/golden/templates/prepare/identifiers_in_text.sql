@@ -37,7 +37,7 @@ found_2 as (
         , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$)') else false end as f16
         , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])([0-8][0-9]{2}[.][0-9]{2}[.][0-9]{4})([^0-9A-Za-z.]|[.]?$)') else false end as f17
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]*([ ()/-]|[.][0-9]*[ ()/.-]|[.][0-9]{4})[0-9 ()/.-]*[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f18
-        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]{6,})([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})', 2) else '' end as f19
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]{6,}([.][0-9]{4})?)([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})', 2) else '' end as f19
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f20
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]{2}(([)]?[ /]|[)]-|-([0-9]{0,3}[ ()/.-]|[0-9]{4}[ ()/.]|[0-9]{5}|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?))([^0-9A-Za-z]|$)', 2) else '' end as f21
         , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00352-[0-9]{4}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f22
