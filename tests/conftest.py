@@ -7,6 +7,7 @@ with `-m MARKER`, other engines with `--engines=duckdb,postgres,spark`.
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from decimal import Decimal
 from pathlib import Path
 
@@ -46,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-skips", action="store_true", help="fail where a selected test was skipped"
     )
+    parser.addoption(
+        "--part",
+        metavar="I/N",
+        default="0/1",
+        help="run every N-th of the selected tests, from the I-th on (counted from 0)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,20 +66,25 @@ def requested_engines(config: pytest.Config) -> tuple[str, ...]:
     return tuple(name.strip() for name in config.getoption("--engines").split(","))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `-m`, leave out what is slow or needs a service nobody asked for."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Without `-m`, leave out what is slow or needs a service nobody asked for; then `--part`."""
     share(items)
-    if config.option.markexpr:
-        return
-    left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
-    kept: list[pytest.Item] = []
-    dropped: list[pytest.Item] = []
-    for item in items:
-        (dropped if left_out & marks_of(item) else kept).append(item)
-    if dropped:
+    if not config.option.markexpr:
+        left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
+        keep(config, items, [not left_out & marks_of(item) for item in items])
+    yield
+    first, of = map(int, config.getoption("--part").split("/"))
+    keep(config, items, [at % of == first for at in range(len(items))])
+
+
+def keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:
+    """Deselect the items that are not to be kept."""
+    if dropped := [item for item, stays in zip(items, kept, strict=True) if not stays]:
         config.hook.pytest_deselected(items=dropped)
-        items[:] = kept
+        items[:] = [item for item, stays in zip(items, kept, strict=True) if stays]
 
 
 def share(items: list[pytest.Item]) -> None:

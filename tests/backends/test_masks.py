@@ -17,6 +17,7 @@ from tests.backends.tables import load
 from tests.masking.runs import KEPT, key_file
 from tests.masking.values import column, extremes, table
 from tests.runs import THRIFTY, fetch, policy
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -149,6 +150,7 @@ def alike(one: Any, other: Any, kind: str) -> bool:
     return bool(one == other)
 
 
+@some(8)
 @pytest.mark.parametrize("case", CASES)
 def test_masks_are_the_same(postgres: str, tmp_path: Path, case: str) -> None:
     kinds, role = CASES[case]

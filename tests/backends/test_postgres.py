@@ -26,6 +26,7 @@ from tests.backends.tables import (
     rows_of,
     same_release,
 )
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -168,6 +169,7 @@ def compare(address: str, columns: dict[str, Any], rest: dict[str, Any]) -> None
         same_release(made, address, expected)
 
 
+@some(8)
 @pytest.mark.parametrize("case", list(CASES))
 def test_the_release_is_that_of_duckdb(people_here: str, case: str) -> None:
     compare(people_here, *CASES[case])
@@ -185,6 +187,7 @@ ADULT = {
 }
 
 
+@some(1)
 @pytest.mark.parametrize("algorithm", [{"name": "mondrian"}, {"name": "lgb"}])
 def test_adult(postgres: str, data_folder: Path, algorithm: dict[str, Any]) -> None:
     path = str(data_folder / "adult_train.parquet")

@@ -22,6 +22,7 @@ from tests.backends.tables import (
     query,
     same_release,
 )
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -92,6 +93,7 @@ CASES = [
 ]
 
 
+@some(8)
 @pytest.mark.parametrize(
     ("column", "builder"),
     CASES,

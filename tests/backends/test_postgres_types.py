@@ -16,6 +16,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, EngineError, SourceError
 from anonymizer.publish.export import export
 from tests.backends.tables import on_postgres, query
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -141,6 +142,7 @@ SAME = """
 """
 
 
+@some(16)
 @pytest.mark.parametrize("kind", [*PLAIN, *TEXT])
 def test_a_type_that_is_released(types: str, kind: str) -> None:
     filled(types, kind, {**PLAIN, **TEXT}[kind])

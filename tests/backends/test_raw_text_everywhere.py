@@ -74,6 +74,7 @@ def expected() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_postgres(postgres: str) -> None:
     load(postgres, TYPES, table(), "people")
@@ -107,6 +108,7 @@ def test_types_of_postgres(postgres: str, kind: str) -> None:
         on_postgres(given, postgres)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"

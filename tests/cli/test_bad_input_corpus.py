@@ -25,6 +25,7 @@ from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy import load as loader
 from tests.core.test_policy_broken import BASES, MARKER, cases, edited
+from tests.selection import some
 
 GOOD = """
 version: 1
@@ -279,6 +280,7 @@ SOURCES: dict[str, tuple[str, str]] = {
 }
 
 
+@some(10)
 @pytest.mark.parametrize("name", SOURCES)
 def test_source_that_does_not_fit(place: Path, name: str) -> None:
     old, new = SOURCES[name]
@@ -409,6 +411,7 @@ def problems_of(work: Callable[[], object]) -> tuple[Problem, ...]:
     return ()
 
 
+@pytest.mark.slow
 @quick
 @given(st.one_of(st.text(max_size=200), LINES, st.binary(max_size=200)))
 def test_yaml_loader_is_total(text: str | bytes) -> None:

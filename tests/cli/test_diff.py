@@ -82,6 +82,7 @@ def test_what_changes_is_told_and_equals_what_a_run_would_say(source: Path) -> N
     assert set(found.old.losses) == {"age", "sex", "zip"}
 
 
+@pytest.mark.slow
 def test_nothing_is_written(source: Path) -> None:
     before = source.read_bytes()
     compared(source, given(), given(privacy={"k_anonymity": 7}))
@@ -109,6 +110,7 @@ def test_the_same_policy_twice(source: Path) -> None:
     assert verdict(found) == "The policies are the same in everything that is compared."
 
 
+@pytest.mark.slow
 def test_a_column_that_no_policy_classifies_is_an_error(source: Path) -> None:
     lacking = given(columns={"id": None})
     found = compared(source, lacking, lacking)

@@ -18,6 +18,7 @@ def released(warehouse: Path, call: Call) -> Call:
     return call
 
 
+@pytest.mark.slow
 def test_a_page_of_its_own(released: Call, warehouse: Path) -> None:
     before = set(listing(warehouse))
     done = released("report", "policy.yml", "--as", "ema")

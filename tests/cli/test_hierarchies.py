@@ -133,6 +133,7 @@ def test_nothing_that_holds_is_exit_code_1(
     assert "0 rows to suppress" in done.json["errors"][0]["message"]
 
 
+@pytest.mark.slow
 def test_plan_and_compile_show_the_search(policy: Callable[..., None], call: Call) -> None:
     policy()
     plan = call("plan", "policy.yml", *DATABASE)
@@ -220,6 +221,7 @@ def test_show_tells_what_has_no_hierarchy(policy: Callable[..., None], call: Cal
     assert "columns.years: is not a column of the policy" in done.err
 
 
+@pytest.mark.slow
 def test_export_and_import_keep_a_hierarchy(
     policy: Callable[..., None], warehouse: Path, call: Call
 ) -> None:

@@ -158,6 +158,7 @@ def test_one_class_is_told_in_the_singular(warehouse: Path, call: Call) -> None:
     assert "rows in 1 class of equal" in call("plan", "policy.yml", *DATABASE).out
 
 
+@pytest.mark.slow
 def test_many_columns_that_lost_everything_are_told_in_one_line(
     warehouse: Path, call: Call
 ) -> None:

@@ -14,6 +14,7 @@ from anonymizer.commands import VERBS
 from anonymizer.errors import TargetError
 from anonymizer.review import demo
 from tests.cli.conftest import POLICY, Call
+from tests.selection import some
 
 DATABASE = ("--database", "warehouse.duckdb")
 
@@ -41,6 +42,7 @@ def test_nobody_waits_for_a_pipe_without_a_writer(warehouse: Path, call: Call) -
     assert "pipe.yml: is a named pipe, not a policy file" in done.err
 
 
+@some(1)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 @pytest.mark.parametrize(
     ("old", "new", "path"),
@@ -112,6 +114,7 @@ def test_half_a_file_of_the_demo_does_not_stay(
     assert not demo.write_hospital(tmp_path / "demo").kept
 
 
+@pytest.mark.slow
 def test_the_second_verifier_names_the_way_to_one_of_several(warehouse: Path, call: Call) -> None:
     for name in ("one", "two"):
         text = POLICY.replace("name: visits_anonymous", f"name: {name}")

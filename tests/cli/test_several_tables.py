@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Call
 from tests.schema import hospital
+from tests.selection import some
 
 DATABASE = ("--database", "source.duckdb")
 QUICK = {"privacy.knows": {"events": 0}}
@@ -56,6 +57,7 @@ def test_from_a_plan_to_files(place: Path, call: Call) -> None:
     assert again.code == 0, again.err
 
 
+@pytest.mark.slow
 def test_run_as_json(place: Path, call: Call) -> None:
     found = call("run", "policy.yml", *DATABASE, "--format", "json").json
     assert found["tables"]["visits"]["rows"] == len(hospital.tables()["visits"])
@@ -116,6 +118,7 @@ def hospital_visits_of(person: int) -> int:
     return sum(row[1] == person and row[0] >= 50010 for row in rows)
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -146,6 +149,7 @@ def test_plan_and_run_refuse_alike(
     assert files(place) == {"policy.yml", "source.duckdb"}
 
 
+@pytest.mark.slow
 def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
     assert call("run", "policy.yml", *DATABASE).code == 0
     write(place, {"privacy.knows": {"events": 1, "rows": True}})

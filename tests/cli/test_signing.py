@@ -83,6 +83,7 @@ def test_without_the_library(signed: Call, monkeypatch: pytest.MonkeyPatch) -> N
     assert 'pip install "sql-anonymizer[sign]"' in done.err
 
 
+@pytest.mark.slow
 def test_the_second_reader(signed: Call) -> None:
     done = signed("verify", *RELEASE, "--independent")
     assert done.code == 0
@@ -104,6 +105,7 @@ def test_the_second_reader(signed: Call) -> None:
     assert "cannot be read" in done.err
 
 
+@pytest.mark.slow
 def test_the_second_reader_says_what_showed_who_published_it(signed: Call) -> None:
     for arguments, origin in (
         ((*RELEASE, *KEY), "signature"),

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Call, listing
+from tests.selection import some
 
 POLICY = """\
 version: 1
@@ -75,6 +76,7 @@ def test_a_file_without_names_of_columns_tells_no_row(folder: Path, call: Call) 
         assert not any(value in done.out + done.err for value in ("Alice", "Ward", "v1"))
 
 
+@some(2)
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_table_is_read(name: str, folder: Path, call: Call) -> None:
     (folder / "visits.csv").write_bytes(WHOLE[name].encode())

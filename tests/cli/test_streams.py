@@ -12,6 +12,7 @@ import pytest
 from anonymizer.errors import TargetError
 from anonymizer.process.files import write_text
 from tests.cli.conftest import POLICY, Call
+from tests.selection import some
 
 FULL = Path("/dev/full")
 NONE = ("verify", "none.yml")
@@ -38,6 +39,7 @@ def test_closed_streams(warehouse: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 @needs_full
 def test_a_result_that_cannot_be_written(warehouse: Path) -> None:
     done = shell("@ assess visits --database warehouse.duckdb > /dev/full")
@@ -46,6 +48,7 @@ def test_a_result_that_cannot_be_written(warehouse: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@some(1)
 @needs_full
 @pytest.mark.parametrize("more", ["--format json > /dev/full", "2> /dev/full", "--debug 2>&-"])
 def test_a_message_that_cannot_be_written(warehouse: Path, more: str) -> None:
@@ -72,6 +75,7 @@ def test_names_that_are_no_text(warehouse: Path) -> None:
     assert shell(f"cd '{folder.name}' && @ --version").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_approval_that_cannot_be_written_whole(warehouse: Path) -> None:
     approve = "@ approve policy.yml --by {} --until 2999-01-01 --approvals kept.duckdb"
     assert shell(approve.format("Ada")).returncode == 0
@@ -87,6 +91,7 @@ def test_an_approval_that_cannot_be_written_whole(warehouse: Path) -> None:
     assert shell(approve.format("Bob")).returncode == 0
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["new", "secret"])
 def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str) -> None:
     before = sorted(warehouse.iterdir())
@@ -136,6 +141,7 @@ def test_this_folder_has_a_name(warehouse: Path) -> None:
     assert f"{warehouse.name}: holds 0 exports" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_script_on_standard_output_is_the_one_in_a_file(call: Call, warehouse: Path) -> None:
     """Statements look for characters that are not printable; escaped, they would be others."""
     Path("policy.yml").write_text(POLICY.replace("{role: sensitive", "{role: keep").replace(

@@ -86,6 +86,7 @@ def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Cal
     assert listing(warehouse) == before
 
 
+@pytest.mark.slow
 def test_init_drafts_for_a_table_or_for_a_database(warehouse: Path, call: Call) -> None:
     done = call("init", *DATABASE)
     assert done.code == 2
@@ -117,6 +118,7 @@ def test_version(call: Call) -> None:
     assert call("--version").out.strip().endswith(__version__)
 
 
+@pytest.mark.slow
 def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
     before = listing(warehouse)
     plan = call("plan", "policy.yml", *DATABASE)
@@ -290,6 +292,7 @@ def test_a_changed_release_fails_verification(published: Path, call: Call) -> No
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_seeds(warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def rows() -> list[tuple[object, ...]]:
         with duckdb.connect("release.duckdb", read_only=True) as release:
@@ -439,6 +442,7 @@ def test_verify_states_the_database_that_it_verified(published: Path, call: Call
     assert given == "release.duckdb"
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("file", "catalog"),
     [
@@ -468,6 +472,7 @@ def test_a_table_may_be_named_with_its_catalog(
     assert "source.table: is not a table of the source" in refused.err
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("column", "said"),
     [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from anonymizer.source.detectors import KINDS
 from tests.docs.blocks import ROOT, blocks, follow
 
 PAGE = ROOT / "docs" / "how-to" / "text.md"
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_refusal(tmp_path: Path) -> None:
     (printed,) = follow(PAGE, tmp_path)
     (shown,) = (block.code for block in blocks(PAGE) if block.language == "text")

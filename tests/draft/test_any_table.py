@@ -63,7 +63,7 @@ def drafted(folder: Path, columns: str, rows: int) -> Draft:
     return found
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_column_of_any_type_alone_and_beside_others(name: str, tmp_path: Path) -> None:
     for folder, others in ((tmp_path / "alone", ""), (tmp_path / "beside", ", 20 + i % 50 as age")):
@@ -159,6 +159,7 @@ def test_the_detectors_of_a_run_say_what_identifies(tmp_path: Path) -> None:
         assert held == (set(kinds) if planted else set())
 
 
+@pytest.mark.slow
 def test_names_of_columns_in_other_languages(tmp_path: Path) -> None:
     sensitive = ("Haupt-Diagnose", "Nebendiagnosen", "Vorerkrankung", "Bruttogehalt", "malattia")
     quasi = ("Größe", "Staatsangehörigkeit", "Ciudad", "città", "Geslacht")

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.draft.labelled import REAL, labels, make
+from tests.selection import some
 from tests.tables import public
 
 
@@ -16,6 +17,7 @@ def test_twelve_tables_are_labelled() -> None:
     assert len(labels()) == 12
 
 
+@some(3)
 @pytest.mark.parametrize("name", [*REAL, *public.TABLES])
 def test_every_column_has_one_label(
     name: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -49,7 +49,7 @@ def test_roles_are_those_of_the_labels(tmp_path: Path, data_folder: Path) -> Non
     assert lost / told <= LOST, wrong
 
 
-@some(4)
+@some(1)
 @pytest.mark.parametrize("name", public.TABLES)
 def test_roles_of_a_table_that_is_made(name: str, tmp_path: Path) -> None:
     """The same table by table, where no test data are needed."""

@@ -7,6 +7,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import SourceError
+from tests.selection import some
 
 
 def database(folder: Path) -> Path:
@@ -34,6 +35,7 @@ def policy(folder: Path, **more: object) -> anonymizer.Policy:
     return anonymizer.Policy.model_validate(given)
 
 
+@some(2)
 @pytest.mark.parametrize("algorithm", ["mondrian", "full_domain", "privacyfrost"])
 @pytest.mark.parametrize("value", ["a", "unknown"])
 def test_alpha_limits_the_value_that_is_named(tmp_path: Path, algorithm: str, value: str) -> None:

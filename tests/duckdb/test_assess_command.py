@@ -98,6 +98,7 @@ def test_a_file_needs_no_database(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (code, data["uniques"], data["quasi"]) == (0, 3, ["age", "first, last"])
 
 
+@pytest.mark.slow
 def test_a_draft_runs_after_review(database: Path, tmp_path: Path,
                                    capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     policy = tmp_path / "policy.yml"

@@ -144,6 +144,7 @@ TREES = {
 }
 
 
+@some(1)
 @pytest.mark.parametrize("tree", TREES)
 def test_labels_of_inner_nodes_admit_the_values_below_them(tree: str, tmp_path: Path) -> None:
     """Nobody is missed: every published label stands for the values that it was made of."""
@@ -225,6 +226,7 @@ def naive(
     return counts, chances
 
 
+@some(1)
 @pytest.mark.parametrize("name", ["mondrian", "lgb"])
 def test_success_is_that_of_a_naive_attacker(name: str, source: Path, tmp_path: Path) -> None:
     policy = POLICIES[name](tmp_path)
@@ -257,6 +259,7 @@ def test_an_earlier_release_can_expose(source: Path, tmp_path: Path) -> None:
     assert all(item.values_left == item.values_now for item in same.intersection)
 
 
+@pytest.mark.slow
 def test_a_broken_release_is_found_out(source: Path, tmp_path: Path) -> None:
     """Raw quasi-identifiers under the manifest of a good release: linking passes 1/k."""
     policy = POLICIES["mondrian"](tmp_path)
@@ -286,6 +289,7 @@ def test_a_broken_release_is_found_out(source: Path, tmp_path: Path) -> None:
     assert ended.value.code == 1
 
 
+@pytest.mark.slow
 def test_targets_are_drawn_by_the_seed(source: Path, tmp_path: Path) -> None:
     policy = POLICIES["mondrian"](tmp_path)
     anonymizer.run(policy, source, seed=1)

@@ -77,6 +77,7 @@ def two(
 OTHER = {"algorithm": {"name": "mondrian", "split": "median"}}
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("persons", [False, True])
 def test_what_both_leave_is_what_a_naive_attacker_finds(tmp_path: Path, persons: bool) -> None:
@@ -107,6 +108,7 @@ def test_columns_of_both_are_told_apart_by_name(
     judge_against_naive(two(tmp_path, False, OTHER, before, now), False)
 
 
+@pytest.mark.slow
 def test_releases_that_have_no_quasi_identifier_in_common_are_refused(tmp_path: Path) -> None:
     town_is_secret = COLUMNS | {"town": {"role": "sensitive"}}
     both = two(tmp_path, False, OTHER, AGE_IS_SECRET, town_is_secret)

@@ -15,6 +15,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import AnonymizerError, SourceError
 from tests.runs import policy, published, run, source
+from tests.selection import some
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "hide": "BOOLEAN", "ill": "VARCHAR"}
 COLUMNS: dict[str, Any] = {
@@ -122,6 +123,7 @@ def test_a_key_that_is_none(tmp_path: Path, key: str, said: str) -> None:
     assert said in message
 
 
+@some(6)
 @pytest.mark.parametrize(
     "nested",
     ["INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)", "INTEGER[2]", "BLOB", "BIT",

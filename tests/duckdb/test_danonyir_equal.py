@@ -53,7 +53,7 @@ def policy(folder: Path, privacy: dict[str, Any], **algorithm: Any) -> Any:
     )
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_copies_of_persons_are_released(tmp_path: Path, privacy: dict[str, Any]) -> None:
     """Parts of the partition that no cut divides, split into pieces of all their values."""

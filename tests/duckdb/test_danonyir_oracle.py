@@ -64,7 +64,7 @@ def compare(
     return True
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("privacy", MODELS, ids="+".join)
 def test_all_in_one_block_is_the_algorithm_of_the_paper(
     tmp_path: Path, privacy: dict[str, Any]

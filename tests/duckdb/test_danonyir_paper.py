@@ -13,6 +13,7 @@ from tests import danonyir_tables as tables
 from tests import runs
 from tests.oracle import danonyir as oracle
 from tests.oracle import persons as models
+from tests.selection import some
 
 TYPES = {
     "name": "VARCHAR",
@@ -111,6 +112,7 @@ def test_worked_distances() -> None:
     assert distances(found, 3, [1, 6]) == pytest.approx([0.500, 8.778], abs=0.001)
 
 
+@some(1)
 @pytest.mark.parametrize(
     "privacy", [{"eir_l": 3}, {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.6}}], ids="+".join
 )

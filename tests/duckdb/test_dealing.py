@@ -122,6 +122,7 @@ def test_rules_of_another_column_are_judged_too(tmp_path: Path, protect: dict[st
     assert dealt.measures["ncp"] <= cuts.measures["ncp"] + 0.001
 
 
+@pytest.mark.slow
 def test_a_rule_that_no_small_class_holds_leaves_the_cuts(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(2), 60))
     cuts, dealt = (run(given(tmp_path, refine, 0.01), database) for refine in (0, "auto"))

@@ -10,6 +10,7 @@ import pytest
 from anonymizer import Policy
 from anonymizer.review.draft.draft import Draft, draft
 from anonymizer.source.column_names import names_person
+from tests.selection import some
 
 
 def drafted(folder: Path, columns: str, rows: int = 2000) -> Draft:
@@ -21,6 +22,7 @@ def drafted(folder: Path, columns: str, rows: int = 2000) -> Draft:
     return draft("t", str(path))
 
 
+@some(6)
 @pytest.mark.parametrize(
     "name",
     [

@@ -62,6 +62,7 @@ def test_samples_hold_whole_persons(tmp_path: Path) -> None:
     assert seen.loss == 0
 
 
+@pytest.mark.slow
 def test_samples_of_persons_are_as_large_as_they_are_said_to_be(tmp_path: Path) -> None:
     given, database = asked(
         tmp_path,

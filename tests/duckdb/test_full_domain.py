@@ -17,7 +17,7 @@ from anonymizer.release.published import Release
 from tests.oracle import models
 from tests.oracle.lattice import Classes, Column, Fails, Lattice, Verdict
 from tests.runs import policy, published, run, source
-from tests.selection import few
+from tests.selection import few, some
 
 Check = Callable[[Mapping[Any, Sequence[Any]]], models.Result]
 
@@ -193,6 +193,7 @@ def test_optimum_under_k(tmp_path: Path, case: int) -> None:
     compare(tmp_path, Lattice(columns, seed.randint(2, 5), limit, measure=measure))
 
 
+@some(4)
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", PROTECTED)
 def test_optimum_under_rules(tmp_path: Path, name: str, limit: float) -> None:

@@ -83,7 +83,7 @@ def one_of_k(folder: Path, case: int, budget: int = BUDGET) -> bool:
     return compare(folder, Lattice(columns, seed.randint(2, 5), limit, measure=measure), budget)
 
 
-@some(2, 3)
+@some(1, 3)
 @pytest.mark.parametrize("case", few(range(8), 2))
 def test_node_under_k(tmp_path: Path, case: int) -> None:
     one_of_k(tmp_path, case)
@@ -159,6 +159,7 @@ def test_bound_of_settled_slices(tmp_path: Path, case: int) -> None:
     assert told["lattice_bound"] == pytest.approx(per_cell(lattice, settled(lattice)), abs=1.1e-4)
 
 
+@pytest.mark.slow
 @some(1, 9)
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", few(list(PROTECTED), 3))
@@ -172,6 +173,7 @@ def test_node_under_rules(tmp_path: Path, name: str, limit: float) -> None:
     compare(tmp_path, lattice, sensitive=sensitive, protect=protect)
 
 
+@pytest.mark.slow
 def test_node_counts_persons(tmp_path: Path) -> None:
     seed = random.Random("budget persons")
     single = random_columns(seed, 18, 0)
@@ -183,6 +185,7 @@ def test_node_counts_persons(tmp_path: Path) -> None:
     compare(tmp_path, Lattice(columns, 2, 0.25, persons=owner))
 
 
+@pytest.mark.slow
 def test_levels_that_do_not_nest(tmp_path: Path) -> None:
     """They add nothing to the bound."""
     seed = random.Random("budget divisors")

@@ -133,7 +133,7 @@ def test_nothing_but_columns_without_values(tmp_path: Path, cells: str) -> None:
     assert len({row["class_id"] for row in published(release)}) == 1
 
 
-@some(6)
+@some(2)
 @pytest.mark.parametrize("name", ["full_domain", "privacyfrost", "geneir"])
 @pytest.mark.parametrize("sql_type", ["BOOLEAN", "TIMESTAMP", "DECIMAL(9,2)", "VARCHAR"])
 def test_a_category_without_values_keeps_its_type(tmp_path: Path, name: str, sql_type: str) -> None:
@@ -195,6 +195,7 @@ def test_a_person_leaves_with_all_rows(tmp_path: Path) -> None:
     assert sum(size * count for size, count in lost.items()) == release.measures["suppressed"]
 
 
+@pytest.mark.slow
 def test_same_release_whatever_order_and_threads(tmp_path: Path) -> None:
     rows = people(random.Random(9), 100)
     names = ["age", "letter", "code", "mark"]

@@ -137,6 +137,7 @@ def pair_by_hand(counts: list[int]) -> list[list[list[int]]]:
     return levels
 
 
+@pytest.mark.slow
 def test_cardinality_equals_trying_every_place() -> None:
     draw = random.Random(5)
     for _ in range(12):
@@ -175,6 +176,7 @@ def merge_by_hand(points: list[tuple[int, int]]) -> list[list[list[int]]]:
     return states
 
 
+@some(1)
 @pytest.mark.parametrize("scale", [1, 10])
 def test_on_the_fly_equals_naive_agglomeration(scale: int) -> None:
     draw = random.Random(scale)
@@ -302,6 +304,7 @@ def test_a_column_of_one_large_number(builder: str, value: int) -> None:
     assert built.raw(text) == [(value, value, value)]
 
 
+@pytest.mark.slow
 def test_bad_input() -> None:
     x = "columns.x.hierarchy"
     found = problem({"builder": "intervals", "cuts": [20, 40]}, HOURS, "SMALLINT")

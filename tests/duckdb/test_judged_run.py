@@ -69,7 +69,7 @@ def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     monkeypatch.setattr(FileTarget, "carry_over", carry_over)
 
 
-@some(6)
+@some(2)
 @pytest.mark.parametrize(("statement", "both", "broken"), WRONG)
 def test_rows_that_go_wrong_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, both: str, broken: str
@@ -91,6 +91,7 @@ def test_a_link_to_the_wrong_row_is_refused(
         run(policy(tmp_path, columns(), k=4, suppression_limit=0.1), database)
 
 
+@some(1)
 def test_rows_in_another_order_than_the_link_are_the_same_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +168,7 @@ def separated(folder: Path, suppressed: int) -> tuple[Policy, Path]:
     return given, source(folder, TYPES, rows)
 
 
+@some(2)
 @pytest.mark.parametrize("suppressed", [0, 1, 2])
 def test_separated_rows_that_are_right_are_proved_without_comparing_cells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suppressed: int

@@ -155,6 +155,7 @@ def test_every_text_of_a_pseudonymised_release_says_what_it_is(
     assert json.loads(out)["kinds"] == {release.view: "pseudonymised"}
 
 
+@pytest.mark.slow
 def test_an_anonymised_release_says_what_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,6 +265,7 @@ def test_another_row_is_told(tmp_path: Path) -> None:
         anonymizer.verify(None, release.database)
 
 
+@pytest.mark.slow
 def test_a_policy_of_the_other_kind_is_refused(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     name = {"publish": {"name": "released"}}

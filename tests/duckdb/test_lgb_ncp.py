@@ -120,6 +120,7 @@ def columns_of(folder: Path, *, hidden: bool) -> dict[str, Any]:
     }
 
 
+@some(1)
 @pytest.mark.parametrize("seed", range(6))
 def test_classes_are_large_enough_and_their_boxes_right(tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
@@ -164,6 +165,7 @@ def aged(folder: Path, *ages: int) -> Path:
 ID_AND_AGE = {"id": {"role": "keep", "acknowledge_unique": True}, "age": "quasi"}
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("ages", "without", "with_it"),
     [

@@ -23,6 +23,7 @@ from tests.oracle.lgb import (
     strict_check,
 )
 from tests.runs import Rows, policy, published, run, source
+from tests.selection import some
 
 TYPES = {
     "id": "INTEGER",
@@ -76,6 +77,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return release(tmp_path_factory.mktemp("paper"))
 
 
+@some(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -143,6 +145,7 @@ def test_every_original_is_covered_by_the_cells_of_some_row_of_its_pattern(rows:
         )
 
 
+@pytest.mark.slow
 def test_typed_cells_publish_the_same_classes_and_buckets_as_text(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

@@ -108,6 +108,7 @@ def test_values_in_tables_of_their_own(tmp_path: Path) -> None:
     assert "ill" not in transformations(event)
 
 
+@pytest.mark.slow
 def test_several_tables(tmp_path: Path) -> None:
     hospital.write(tmp_path / "source.duckdb")
     policy = hospital.policy(tmp_path, {"privacy.knows": {"events": 0}})

@@ -104,6 +104,7 @@ def test_intervals_are_those_of_the_oracle(
     assert seen > 12
 
 
+@pytest.mark.slow
 def test_reproducible_by_seed(connection: duckdb.DuckDBPyConnection) -> None:
     source, release = random_release(random.Random(32))
     originals = store(connection, source, release)

@@ -32,6 +32,7 @@ from tests.oracle import figures
 from tests.oracle.lgb import exposure, lemma2_bound, strict_check
 from tests.oracle.measures import measure, number, spanned
 from tests.oracle.test_measures_self import DOMAINS
+from tests.selection import some
 
 
 @pytest.fixture
@@ -90,6 +91,7 @@ def test_record_1006_of_figure_2(connection: duckdb.DuckDBPyConnection) -> None:
         assert found[row["class_id"]] == tuple(map(float, expected))
 
 
+@some(1)
 @pytest.mark.usefixtures("fine_figures")
 @pytest.mark.parametrize("typed", [False, True])
 def test_random_releases(connection: duckdb.DuckDBPyConnection, typed: bool) -> None:

@@ -18,6 +18,7 @@ from tests.duckdb.partitions import expected, partitioned
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
 from tests.runs import policy, run, source
+from tests.selection import some
 
 OPTIONS: list[dict[str, Any]] = [
     {"split": "loss"},
@@ -72,6 +73,7 @@ def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[t
     return types, table
 
 
+@some(6)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(map(str, o.values())))
 @pytest.mark.parametrize("number", range(4))
 def test_classes_are_those_of_the_naive_recursion(
@@ -168,6 +170,7 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
             return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
 
 
+@some(4)
 @pytest.mark.parametrize("split", ["loss", "median"])
 @pytest.mark.parametrize("name", ["l", "entropy", "recursive", "t equal", "t ordered", "alpha"])
 def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
@@ -195,6 +198,7 @@ def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
     assert len(found) < len(unconstrained), "the rule should have stopped some cut"
 
 
+@some(1)
 @pytest.mark.parametrize("number", range(4))
 def test_the_ordered_distance_by_runs_is_the_one_by_all_values(
     tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +254,7 @@ def test_rows_that_are_all_equal_stay_one_class(tmp_path: Path, options: dict[st
     assert found == frozenset({frozenset(range(6))})
 
 
+@some(2)
 @pytest.mark.parametrize("values", [63, 64, 127, 128, 200, 255, 256, 300])
 def test_a_category_of_many_values_beside_another(tmp_path: Path, values: int) -> None:
     """A class may hold so many of them that their count takes more than a byte."""

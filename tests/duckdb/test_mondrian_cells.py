@@ -178,6 +178,7 @@ def test_a_node_that_is_mixed_with_null_says_so(tmp_path: Path) -> None:
     assert sorted(row["zip"] for row in rows) == ["1011* or NULL"] * 3 + ["2009*"] * 3
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("name", "cells"),
     [

@@ -16,6 +16,7 @@ from anonymizer.errors import GuaranteeError
 from anonymizer.independent.judge import judge
 from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, people, policy
+from tests.selection import some
 
 LEVEL = {"Flu": 0, "HIV": 2, "Cancer": 2}
 
@@ -45,6 +46,7 @@ def groups_of(rows: list[tuple[Any, ...]]) -> dict[int, list[Any]]:
     return found
 
 
+@some(2)
 @pytest.mark.parametrize("mode", ["exact", "batched"])
 @pytest.mark.parametrize("strategy", ["mbf", "msdcf", "mmdcf"])
 def test_every_record_once_in_diverse_groups(
@@ -165,6 +167,7 @@ def test_a_table_of_the_users_survives(source: duckdb.DuckDBPyConnection) -> Non
     assert source.execute("from patients_disease").fetchall() == [(42,)]
 
 
+@pytest.mark.slow
 def test_same_seed_same_release(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     people(source, 70, nulls=0.05)
     release = run(source, tmp_path, limit=0.5)

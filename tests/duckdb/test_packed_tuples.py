@@ -41,6 +41,7 @@ def tables(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, ...]]]:
     return sizes, draw(st.lists(codes, min_size=1, max_size=20))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(tables())
 def test_codes_come_back_from_words_that_compare_as_they_do(
@@ -66,6 +67,7 @@ def test_as_many_codes_share_a_word_as_fit() -> None:
     assert [len(w.attributes) for w in tuple_words(attributes([MANY, MANY, 2]))] == [2, 1]
 
 
+@pytest.mark.slow
 def test_tuples_of_several_words_make_the_classes_of_the_oracle(tmp_path: Path) -> None:
     width, k = 14, 3
     rows = [tuple((i * (j + 3) + j) % 90 for j in range(width)) for i in range(90)]

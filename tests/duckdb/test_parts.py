@@ -136,6 +136,7 @@ def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     assert {row["class"] for row in found} == set(range(1, len({r["class"] for r in found}) + 1))
 
 
+@pytest.mark.slow
 @some(1, 5)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("skewed", [True, False])
@@ -252,6 +253,7 @@ def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
         script(given(tmp_path, {}), source(tmp_path, TYPES, table(random.Random(6), 9)), None)
 
 
+@pytest.mark.slow
 def test_the_plan_tells_the_parts(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, table(random.Random(6), 280))
     text = anonymizer.plan(given(tmp_path, {}), str(database)).sql()

@@ -98,6 +98,7 @@ def test_buckets_are_those_of_one_piece(tmp_path: Path, rule: dict[str, Any]) ->
     assert {row["class"] for row in found} == set(range(1, len({r["class"] for r in found}) + 1))
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("skewed", [True, False])
@@ -125,6 +126,7 @@ def test_workers_change_nothing(tmp_path: Path, options: dict[str, Any]) -> None
         assert released(policy, database, limits)[0] == alone
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("generalization", ["mdp", "ncp"])
 def test_without_sensitive_cells_of_quasi_identifiers(tmp_path: Path, generalization: str) -> None:
@@ -135,6 +137,7 @@ def test_without_sensitive_cells_of_quasi_identifiers(tmp_path: Path, generaliza
     assert len(found) == 300
 
 
+@pytest.mark.slow
 def test_persons_stay_together(tmp_path: Path) -> None:
     draw = random.Random(7)
     persons = rows_of(7, 200)
@@ -149,6 +152,7 @@ def test_persons_stay_together(tmp_path: Path) -> None:
     assert all(len(of_one) == 1 for of_one in classes.values())
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("privacy", [{"eir_l": 2}, {"ir_kl": {"k": 3, "l": 2}}], ids="-".join)
 def test_every_pattern_of_a_part_holds_rules_on_persons(

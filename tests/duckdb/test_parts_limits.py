@@ -21,6 +21,7 @@ from anonymizer.publish.duckdb.file import BUILT, PREVIOUS
 from anonymizer.run.vault import CATALOG as VAULT
 from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import THRIFTY, run, source
+from tests.selection import some
 
 
 @pytest.mark.parametrize("name", ["threads", "workers", "memory", "temp_size"])
@@ -62,6 +63,7 @@ def test_parts_without_enough_memory_name_part_size(tmp_path: Path) -> None:
     assert not (tmp_path / "release.duckdb").exists()
 
 
+@some(1)
 @pytest.mark.parametrize("name", ["anon_part", "ANON_SCRATCH", "anon_vault"])
 def test_catalogs_of_a_run_are_not_there_before(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, table(random.Random(1), 300))

@@ -124,6 +124,7 @@ def database_of(folder: Path, seed: object, rows: int, *, alike: bool = False) -
     return path
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("privacy", POPULATIONS, ids=str)
 def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None:

@@ -306,6 +306,7 @@ def test_a_release_that_fails_is_not_published(
     assert not (tmp_path / "release.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_who_has_the_population_verifies_again(tmp_path: Path) -> None:
     population, rows = people(3)
     given, database = made(
@@ -344,6 +345,7 @@ def test_a_release_with_nothing_else_cannot_be_verified_alone(tmp_path: Path) ->
         anonymizer.verify(given)
 
 
+@pytest.mark.slow
 def test_a_recipient_names_the_file_of_the_population(tmp_path: Path) -> None:
     population, rows = people(4)
     given, database = made(

@@ -134,6 +134,7 @@ def test_typed_cells(tmp_path: Path) -> None:
     assert {"größe;", "größe;_nullable"} <= set(rows[0])
 
 
+@pytest.mark.slow
 def test_same_rows_whatever_the_order_of_the_source(tmp_path: Path) -> None:
     case = nasty()
     columns = write_trees(case, tmp_path)
@@ -181,6 +182,7 @@ def test_sensitive_rules_hold(tmp_path: Path) -> None:
         assert verdicts <= {"class size", "disease"}
 
 
+@pytest.mark.slow
 def test_persons(tmp_path: Path) -> None:
     """With several rows per person, k counts persons."""
     rows = [
@@ -205,6 +207,7 @@ def test_persons(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ pre-sampling
 
 
+@pytest.mark.slow
 def test_presampling_removes_what_few_are_like(tmp_path: Path) -> None:
     case = nasty(80)
     case.k = 2

@@ -210,6 +210,7 @@ def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     assert seen["escaped"] > 0
 
 
+@pytest.mark.slow
 def test_one_statement_or_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes divided step by step are the same as those of the recursive statement."""
     for seed in (1, 3):

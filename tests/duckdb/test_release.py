@@ -19,6 +19,7 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckErr
 from anonymizer.run.job import Job
 from tests.forging import seal_again
 from tests.runs import Rows, fetch, policy, published, run, source
+from tests.selection import some
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR"}
 COLUMNS: dict[str, Any] = {
@@ -117,6 +118,7 @@ def test_a_release_without_a_fixed_seed_is_not_stamped_reproducible(
     assert release.manifest.data["reproducible"] is False
 
 
+@pytest.mark.slow
 def test_a_second_run_replaces_the_first_and_leaves_nothing_of_it(
     tmp_path: Path, database: Path
 ) -> None:
@@ -294,6 +296,7 @@ def reference(tmp_path: Path, database: Path) -> Rows:
     return published(run(policy(tmp_path, COLUMNS), database))
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["csv", "json", "parquet", "query"])
 def test_every_kind_of_source_gives_the_same_release(
     tmp_path: Path, database: Path, reference: Rows, kind: str
@@ -329,6 +332,7 @@ def test_the_same_seed_gives_the_same_rows_in_the_same_order(
     assert published(release) == reference
 
 
+@pytest.mark.slow
 def test_copies_of_a_row_and_other_seeds(tmp_path: Path) -> None:
     """Equal rows are interchangeable, and another secret gives another order and other numbers."""
     rows = [row for row in people(6) for _ in range(3)]
@@ -350,6 +354,7 @@ def test_copies_of_a_row_and_other_seeds(tmp_path: Path) -> None:
     assert without_number(found[0]) == without_number(found[2]) == without_number(found[3])
 
 
+@some(1)
 @pytest.mark.parametrize("ledger", [None, "private.duckdb"])
 def test_columns_that_nothing_hangs_on_are_not_read(tmp_path: Path, ledger: str | None) -> None:
     """Rows of which quasi-identifiers alone are published stand for each other, unless a ledger
@@ -400,6 +405,7 @@ def test_a_hierarchical_distance_is_judged_again_without_the_hierarchy(
     assert "t_closeness" in {check.name for check in again.checks}
 
 
+@pytest.mark.slow
 def test_a_release_that_was_changed_afterwards_fails(tmp_path: Path, database: Path) -> None:
     given = policy(tmp_path, COLUMNS, k=3)
     release = run(given, database)

@@ -15,6 +15,7 @@ from anonymizer.publish.export import export
 from anonymizer.review.attack import attack
 from anonymizer.review.report.collect import collect
 from tests.runs import policy, run, source
+from tests.selection import some
 
 TYPES = {
     "id": "INTEGER",
@@ -35,6 +36,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_columns_that_came_after_the_run_are_refused(tmp_path: Path) -> None:
     """What nobody judged is neither verified nor exported."""
     database = source(tmp_path, TYPES, PEOPLE)
@@ -143,6 +145,7 @@ OTHER: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 
+@some(4)
 @pytest.mark.parametrize("name", OTHER)
 def test_a_release_of_other_columns_does_not_meet_the_policy(folder: Path, name: str) -> None:
     change, path, said = OTHER[name]

@@ -26,7 +26,7 @@ def database(tmp_path: Path) -> Path:
     return runs.source(tmp_path, types, PEOPLE)
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("place", [{"database": "release.duckdb"}, {"database": None}])
 @pytest.mark.parametrize(
     ("first", "second"), [("r", "r_manifest"), ("r_manifest", "r"), ("r", "R_Manifest")]

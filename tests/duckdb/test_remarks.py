@@ -50,6 +50,7 @@ def test_conditions_that_are_never_null_are_counted_and_not_told(tmp_path: Path)
     assert release.warnings == ()
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("column", "role", "persons", "told"),
     [
@@ -85,6 +86,7 @@ def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None
 ADMISSIONS = {"mrn": "VARCHAR", "name": "VARCHAR", "charge": "DECIMAL(9,2)", "plan": "VARCHAR"}
 
 
+@pytest.mark.slow
 def test_what_is_told_of_a_repeating_number_of_persons(tmp_path: Path) -> None:
     """Nothing of the names beside it, a measure that is nearly unique, or a category."""
     data = [
@@ -165,6 +167,7 @@ def test_a_sensitive_column_without_a_rule_is_told(
     assert set(said) <= set(collect(given).warnings)
 
 
+@some(1)
 @pytest.mark.parametrize(("algorithm", "told"), [("mondrian", True), ("full_domain", False)])
 def test_a_hierarchy_that_shapes_no_cell_is_told(
     tmp_path: Path, algorithm: str, told: bool

@@ -217,6 +217,7 @@ def test_a_check_says_what_a_run_says(tmp_path: Path) -> None:
     assert stopped(text) == str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_changed_source_stops_the_script(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     text = written(given(tmp_path, "mondrian"), database)

@@ -47,6 +47,7 @@ def test_groups_and_halves(groups: list[tuple[int, list[list[int]]]], size: int)
         assert sorted(found) == [(group,) for group in sorted(expected)]
 
 
+@pytest.mark.slow
 @given(st.lists(SETS.filter(len), max_size=4), st.integers(0, 3))
 def test_clusters(columns: list[list[list[int]]], size: int) -> None:
     asked = _asked([(block, sets) for block, sets in enumerate(columns)], "block")

@@ -67,6 +67,7 @@ def check_front(points: list[Point]) -> None:
         assert p.best == (p.holds and not beaten)
 
 
+@pytest.mark.slow
 def test_what_cannot_work_says_why(source: Path, tmp_path: Path) -> None:
     policy = anonymizer.Policy.load(tmp_path / "p.yml")
     points = sweep(policy, source, vary=["algorithm=mondrian,full_domain", "l=2,4,6"])
@@ -114,6 +115,7 @@ def test_an_option_that_only_one_of_the_algorithms_has_makes_rows(
         sweep(without, source, vary=["l=2"])
 
 
+@pytest.mark.slow
 def test_the_command_draws(source: Path, tmp_path: Path,
                            capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     picture = tmp_path / "sweep.svg"

@@ -55,6 +55,7 @@ def rows_of(connection: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
     return connection.execute("select * replace (epoch_us(seen) as seen) from out").fetchall()
 
 
+@pytest.mark.slow
 def test_of_a_users_connection(tmp_path: Path) -> None:
     made = []
     for zone in ZONES:

@@ -491,6 +491,7 @@ SOURCE_TAMPERING: list[tuple[str, list[tuple[str, str | None]]]] = [
 ]  # fmt: skip
 
 
+@some(1)
 @pytest.mark.parametrize(("statement", "broken"), SOURCE_TAMPERING)
 def test_tampering_against_the_source(
     connection: duckdb.DuckDBPyConnection,

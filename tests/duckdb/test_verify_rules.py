@@ -104,7 +104,7 @@ def close(left: Any, right: Any) -> bool:
     return math.isclose(float(left), float(right), rel_tol=1e-12, abs_tol=1e-12)
 
 
-@some(2)
+@some(1)
 @rounds(5, 12)
 @pytest.mark.parametrize("sql_type", ["VARCHAR", "INTEGER"])
 @pytest.mark.parametrize("by_person", [False, True])

@@ -88,6 +88,7 @@ def test_a_replaced_release_is_told_first(capsys: pytest.CaptureFixture[str], pu
         assert "attack --earlier" in said
 
 
+@pytest.mark.slow
 def test_nobody_is_sent_to_a_ledger_who_has_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_replaced_table_is_told_although_it_cannot_be(
     assert "not a view" in said.err
 
 
+@pytest.mark.slow
 def test_the_name_of_the_source_is_free_in_another_schema(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,6 +193,7 @@ def test_the_manifest_of_a_database_that_is_gone_is_told(
     assert len(list(folder.glob("*.manifest.json"))) == 1
 
 
+@pytest.mark.slow
 def test_a_schema_in_other_letter_case_is_refused_by_its_name(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ from tests.tables import customers
 SECRET = "5" * 64
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb", "danonyir"])
 @pytest.mark.parametrize("cells", ["text", "typed"])

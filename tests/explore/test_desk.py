@@ -126,6 +126,7 @@ def test_no_value_that_few_rows_have_leaves_the_desk(serving: Callable[..., Serv
         assert not leaked, text[max(0, text.find(leaked[0]) - 200) :][:300]
 
 
+@pytest.mark.slow
 def test_raw_rows_are_shown_where_the_server_was_started_to(serving: Callable[..., Served]) -> None:
     status, found = serving(show_rows=True).call("rows")
     assert status == 200

@@ -13,6 +13,7 @@ from anonymizer.compile import SCRATCH
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import AnonymizerError, EngineError
 from tests import runs
+from tests.selection import some
 
 PEOPLE = [(i, 20 + i % 5, ("flu", "cold")[i % 2]) for i in range(40)]
 COLUMNS = {"id": "drop", "age": "quasi", "disease": "keep"}
@@ -36,6 +37,7 @@ class Broken:
         return getattr(self.connection, name)
 
 
+@some(1)
 @pytest.mark.parametrize(
     ("at", "publish"),
     [

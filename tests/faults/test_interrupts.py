@@ -57,6 +57,7 @@ def test_signal_before_the_swap(
     unharmed(stage, temporary, old, users)
 
 
+@some(2)
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("before", [True, False])
 def test_signal_from_the_swap_on(

@@ -135,6 +135,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
+@some(9)
 @pytest.mark.parametrize("name", CHANGES)
 def test_changed_manifests(
     correct: Path, file: Path, capsys: pytest.CaptureFixture[str], name: str
@@ -156,6 +157,7 @@ def _places(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
         yield from _places(value, (*path, key))
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", RELEASES)
 def test_any_change_of_a_manifest_is_judged_or_refused(name: str, tmp_path: Path) -> None:
@@ -274,6 +276,7 @@ def test_the_file_is_not_changed(file: Path) -> None:
     assert sorted(one.name for one in file.parent.iterdir()) == ["release.duckdb"]
 
 
+@pytest.mark.slow
 def test_one_of_several_releases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [(i % 4, "ab"[i % 2]) for i in range(20)]
     database = source(tmp_path, {"age": "INTEGER", "disease": "VARCHAR"}, rows)
@@ -287,6 +290,7 @@ def test_one_of_several_releases(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert judge(path, name).view == judge(path, f"main.{name}").view == f"main.{name}"
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", RELEASES)
 def test_exports_are_judged_like_the_release(name: str, tmp_path: Path) -> None:
@@ -303,6 +307,7 @@ def test_exports_are_judged_like_the_release(name: str, tmp_path: Path) -> None:
             assert list(found.checks) == [c for c in whole.checks if c.name != "view"]
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_exports_keep_nulls_empty_texts_and_types(cells: str, tmp_path: Path) -> None:
@@ -325,6 +330,7 @@ def test_exports_keep_nulls_empty_texts_and_types(cells: str, tmp_path: Path) ->
         assert decode(open_release(tmp_path / f"rows{suffix}")) == whole
 
 
+@pytest.mark.slow
 def test_a_population_is_judged_only_where_it_is_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

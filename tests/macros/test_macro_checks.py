@@ -13,6 +13,7 @@ from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verification.guarantees import questions
 from tests.oracle import persons
+from tests.selection import some
 
 ROUNDS = 5
 QUASI = "['class_id']"
@@ -71,6 +72,7 @@ def same(left: Any, right: Any) -> bool:
     return math.isclose(float(left), float(right), rel_tol=1e-12, abs_tol=1e-12)
 
 
+@some(1)
 @pytest.mark.parametrize("sql_type", ["VARCHAR", "INTEGER"])
 def test_macros_agree_with_the_verifier(sql: duckdb.DuckDBPyConnection, sql_type: str) -> None:
     draw = random.Random(7)

@@ -84,6 +84,7 @@ def test_text_that_holds_them_is_not_published(tmp_path: Path, kind: str, role: 
         run(given, database)
 
 
+@some(2)
 @pytest.mark.parametrize("own", [True, False], ids=["own row", "any row"])
 @pytest.mark.parametrize("role", ["keep", "sensitive", "quasi"])
 def test_names_are_found_in_the_other_order(tmp_path: Path, role: str, own: bool) -> None:
@@ -99,6 +100,7 @@ def test_names_are_found_in_the_other_order(tmp_path: Path, role: str, own: bool
         run(given, database)
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["BOOLEAN", "TINYINT", "INTEGER", "DOUBLE", "DECIMAL(4,1)"])
 def test_short_numbers_tear_no_text_apart(tmp_path: Path, kind: str) -> None:
     value: dict[str, Any] = {"BOOLEAN": True, "DECIMAL(4,1)": Decimal("12.5")}

@@ -377,6 +377,7 @@ def test_exact_numbers_are_rounded(tmp_path: Path, kind: str, method: str) -> No
     assert not differing([None if v is None else Decimal(v) for v in shown], expected)
 
 
+@pytest.mark.slow
 @some(1, 13)
 @pytest.mark.parametrize("method", ["nearest", "down", "random"])
 @pytest.mark.parametrize("step", [0.25, 0.1, 1, 1000, 1e-9])

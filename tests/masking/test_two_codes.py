@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 
 import anonymizer
 from anonymizer import Policy, SchemaPolicy
@@ -18,6 +19,7 @@ CODES = {
 }
 
 
+@pytest.mark.slow
 def test_a_release_is_verified_again_and_certified(tmp_path: Path) -> None:
     with duckdb.connect() as source:
         source.execute(

@@ -167,6 +167,7 @@ def one_round(sql_type: str, spec: str, examples: int) -> None:
     rounds()
 
 
+@pytest.mark.slow
 @some(1, 13)
 @pytest.mark.parametrize(("sql_type", "spec"), CASES)
 def test_every_builder_over_every_type_goes_round(sql_type: str, spec: str) -> None:

@@ -57,6 +57,7 @@ def test_open_intervals_end_with_their_code(tmp_path: Path, cells: str) -> None:
         assert near(bar.after, sum(held, Fraction(0)), len(case.source)), bar
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_null_cells_of_coded_columns_cost_nothing(tmp_path: Path, cells: str) -> None:

@@ -46,6 +46,7 @@ def test_distances_are_of_all_values(case: Case) -> None:
             assert near(found.below, shift, units_shown(case, found), whole), (found.column, shift)
 
 
+@pytest.mark.slow
 @some(1)
 def test_what_has_moved_is_never_as_it_was(case: Case) -> None:
     page, text = case.page, case.text

@@ -34,6 +34,7 @@ def floor(case: Case) -> int:
     return privacy.k_anonymity or privacy.ir_k or 5
 
 
+@pytest.mark.slow
 @some(1)
 def test_random_queries_have_the_errors_of_a_naive_recipient(case: Case) -> None:
     least, found = 10 * floor(case), case.report.counts

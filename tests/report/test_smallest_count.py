@@ -18,6 +18,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("k", [None, 2, 7])
 def test_what_few_have_is_not_shown(tmp_path: Path, k: int | None) -> None:

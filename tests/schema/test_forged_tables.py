@@ -228,6 +228,7 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", few(MANIFESTS, 6, by=3))
 def test_a_manifest_that_was_changed(forged: Place[SchemaPolicy], name: str) -> None:
@@ -310,7 +311,7 @@ RESEALED: dict[str, tuple[list[str], tuple[str, str | None]]] = {
 }  # fmt: skip
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("name", few(RESEALED, 4, by=2))
 def test_rows_that_were_sealed_again(forged: Place[SchemaPolicy], name: str) -> None:
     """What no longer keeps a promise fails by its check, with the policy and without."""
@@ -335,6 +336,7 @@ def test_rows_as_good_need_a_signature(forged: Place[SchemaPolicy]) -> None:
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
 
 
+@pytest.mark.slow
 def test_rows_and_figures(forged: Place[SchemaPolicy]) -> None:
     """The figures of a table that the manifest states are looked at as well."""
     data = manifest(forged.file)

@@ -65,6 +65,7 @@ FORGED = {
 """A class had one `grp`, so that all events seemed alike, and every person an own `person`."""
 
 
+@some(1)
 @pytest.mark.parametrize("check", FORGED)
 def test_a_forged_column_of_such_a_name_is_seen(check: str, tmp_path: Path) -> None:
     names, statement = FORGED[check]

@@ -120,6 +120,7 @@ def test_observers(events: bool, tmp_path: Path) -> None:
     raise AssertionError(f"only {compared} releases")
 
 
+@pytest.mark.slow
 def test_a_report_gives_round_figures_of_the_source(tmp_path: Path) -> None:
     """It is handed on; `attack`, which the owner of the source runs, gives exact ones."""
     database = hospital.write(tmp_path / "source.duckdb", hospital.tables(133))

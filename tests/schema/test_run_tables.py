@@ -176,6 +176,7 @@ STRONGER: dict[str, tuple[dict[str, Any], set[tuple[str, str | None]]]] = {
 }
 
 
+@some(2)
 @pytest.mark.parametrize("name", STRONGER)
 def test_verify_with_a_stronger_policy(made: Path, name: str) -> None:
     """It is judged as asked, and does not pass."""
@@ -326,6 +327,7 @@ def test_a_rule_of_all_values_asks_nothing_of_a_table_that_is_only_masked(tmp_pa
     assert anonymizer.verify(given).passed
 
 
+@pytest.mark.slow
 def test_events_of_which_nothing_is_to_be_known_are_told(source: Path, tmp_path: Path) -> None:
     """By default no row is known, and then the event columns are published as they are."""
     asked = hospital.policy(tmp_path, {"privacy.knows": {}})

@@ -46,6 +46,7 @@ def rows_made(operators: list[dict[str, Any]]) -> Iterator[int]:
         yield from rows_made(one.get("children", []))
 
 
+@pytest.mark.slow
 def test_no_join_is_of_all_values_with_all_values(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,6 +232,7 @@ def test_worked_example(name: str, tmp_path: Path) -> None:
     assert judge(tmp_path / "release.duckdb").passed
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize(("sensitive", "of_two"), [(False, "A10"), (True, "*")])
 def test_worked_example_of_rules_among_those_who_remain(

@@ -506,7 +506,7 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("name", RESEALED)
 def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> None:
     change, says = RESEALED[name]
@@ -554,6 +554,7 @@ def test_sql_of_a_manifest_that_names_another_version(forged: Place[Policy]) -> 
     is_neither_handed_on_nor_quoted(forged)
 
 
+@pytest.mark.slow
 def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None:
     """What its manifest states of checks is not compared with what fails anyway."""
     file = make("mondrian", tmp_path)
@@ -568,6 +569,7 @@ def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None
     assert not found.verification.passed
 
 
+@pytest.mark.slow
 def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> None:
     """What keeps every guarantee and every figure is a release as good; only a key tells it."""
     with duckdb.connect(str(forged.file)) as connection:
@@ -597,6 +599,7 @@ def record(connection: duckdb.DuckDBPyConnection, *row: str) -> None:
     connection.execute("insert into _anonymizer.objects values (?, 'main', ?, ?, ?)", row)
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["values", "rows", "view", "manifest"])
 def test_a_raw_table_that_the_seal_lists(forged: Place[Policy], kind: str) -> None:
     """A file holds what a release of its layout has, whatever its own seal says."""
@@ -650,6 +653,7 @@ def neighbours(
     return publish
 
 
+@pytest.mark.slow
 def test_another_release_in_the_file_is_told_of(
     correct: Place[Policy], neighbours: Callable[[Path | None], Place[Policy]]
 ) -> None:
@@ -662,6 +666,7 @@ def test_another_release_in_the_file_is_told_of(
         assert "main.second" in repr(found)
 
 
+@pytest.mark.slow
 def test_another_release_in_the_file_that_nobody_signed(
     neighbours: Callable[[Path | None], Place[Policy]],
 ) -> None:
@@ -763,6 +768,7 @@ def test_a_seal_that_is_none(forged: Place[Policy], seal: Any) -> None:
             anonymizer.verify(policy, forged.file)
 
 
+@some(1)
 @pytest.mark.parametrize("suffix", ["manifest.json", "manifest.sig"])
 @pytest.mark.parametrize("text", ["{}\n", None], ids=["other", "of another release"])
 def test_a_file_beside_the_release_that_says_something_else(

@@ -12,6 +12,7 @@ import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError, TargetError
 from anonymizer.publish.rewrite import Blocks, rewrite
+from tests.selection import some
 from tests.threats.population import policy
 
 COLUMNS: dict[str, Any] = {
@@ -91,6 +92,7 @@ def test_leaks_rewrite_refuses_what_is_still_there(tmp_path: Path, source: Path)
 SIZE = 262_144
 
 
+@some(1)
 @pytest.mark.parametrize("size", [SIZE, 16_384])
 def test_leaks_rewrite_looks_into_blocks_of_every_size(tmp_path: Path, size: int) -> None:
     """Text of a dropped table is looked for, however large the blocks of the file are."""

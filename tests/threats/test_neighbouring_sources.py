@@ -239,6 +239,7 @@ SMALL = (
 SHOWN = ("class_sizes", "risk", "distributions", "query_error", "warnings", "little_left")
 
 
+@pytest.mark.slow
 def test_a_report_of_few_rows_leaves_every_age_of_the_published_interval(tmp_path: Path) -> None:
     """Counts and shares of fewer than a hundred rows are no exact ones."""
     found = []
@@ -268,6 +269,7 @@ LEFT_OUT = {
 }
 
 
+@pytest.mark.slow
 def test_bins_of_a_report_do_not_tell_how_far_a_row_left_out_is_from_the_others(
     tmp_path: Path,
 ) -> None:
@@ -284,6 +286,7 @@ def test_bins_of_a_report_do_not_tell_how_far_a_row_left_out_is_from_the_others(
     assert found[0]["distributions"] == found[1]["distributions"]
 
 
+@pytest.mark.slow
 def test_the_order_of_bars_tells_nothing_of_equal_shares(tmp_path: Path) -> None:
     """One row more or less changes no rounded share of a small table, nor the order."""
     given = {

@@ -11,6 +11,7 @@ import pytest
 from anonymizer.independent import judge
 from anonymizer.publish.export import export
 from tests import runs
+from tests.selection import some
 
 NAMES = ["rows[1].csv", "rows[1].parquet", "rows?.csv", "rows*.parquet"]
 
@@ -23,6 +24,7 @@ def two_files(folder: Path, name: str) -> Path:
     return folder / name
 
 
+@some(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("own", [True, False], ids=["in the sandbox", "an open connection"])
 def test_the_source_is_the_file_of_that_name(tmp_path: Path, name: str, own: bool) -> None:

@@ -96,7 +96,7 @@ CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize("kind", [_pipe, _device], ids=["a pipe", "a device"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_file_beside_another(
@@ -111,7 +111,7 @@ def test_a_file_beside_another(
     assert "Traceback" not in done.stderr
 
 
-@some(2)
+@some(1)
 @pytest.mark.parametrize("kind", [_pipe, _device], ids=["a pipe", "a device"])
 @pytest.mark.parametrize(
     "file",

@@ -17,6 +17,7 @@ from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
 from tests import runs
 from tests.forging import Place
+from tests.selection import some
 
 ROWS = 60_000
 COLUMNS: dict[str, Any] = {"age": "quasi", "ill": "sensitive"}
@@ -67,6 +68,7 @@ def appended(file: Path) -> None:
         handle.write(NAME * 20_000)
 
 
+@some(1)
 @pytest.mark.parametrize("change", [deleted, appended])
 def test_what_was_deleted_is_not_handed_out(
     correct: Place[Policy], file: Path, change: Callable[[Path], None]
@@ -83,6 +85,7 @@ def test_what_was_deleted_is_not_handed_out(
     assert anonymizer.verify(correct.policy, file).passed
 
 
+@pytest.mark.slow
 def test_a_release_is_written_without_unused_space(correct: Place[Policy], file: Path) -> None:
     assert anonymizer.verify(correct.policy, file).passed
     rewrite(file)

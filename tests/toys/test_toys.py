@@ -191,6 +191,7 @@ def test_what_an_engine_does_not_say_that_it_has_is_refused(copy: Copy) -> None:
     assert not copy.release.exists()
 
 
+@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("number", range(2, 5))
 def test_a_file_of_an_engine_that_is_forgotten(copy: Copy, number: int) -> None:
