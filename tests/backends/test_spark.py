@@ -16,6 +16,7 @@ from anonymizer.engines.duckdb.part import Recipe
 from anonymizer.release.published import Release
 from tests.backends.tables import PEOPLE, close, people
 from tests.runs import fill
+from tests.selection import some
 
 pytestmark = pytest.mark.spark
 
@@ -151,6 +152,7 @@ def test_mondrian_in_parts(
     both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
 
 
+@some(1)
 @in_parts
 @pytest.mark.usefixtures("in_files")
 def test_lgb_in_parts(spark: Any, tmp_path: Path) -> None:
@@ -167,6 +169,7 @@ def test_lgb_in_parts(spark: Any, tmp_path: Path) -> None:
     both(spark, tmp_path, path, columns, algorithm=algorithm)
 
 
+@some(1)
 @in_parts
 @pytest.mark.usefixtures("in_files")
 def test_persons_in_parts(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:

@@ -25,6 +25,7 @@ from anonymizer.verification.verify import verify_release
 from tests.backends.tables import close
 from tests.duckdb import test_verify_form as form
 from tests.duckdb import test_verify_rules as rules
+from tests.selection import some
 
 pytestmark = pytest.mark.spark
 
@@ -132,6 +133,7 @@ def on_spark(engine: SparkEngine) -> Callable[[str], list[Any]]:
     return lambda text: engine.raw(text, "verification")
 
 
+@some(1)
 @pytest.mark.parametrize("typed", [False, True])
 def test_form_source_and_measures(
     engine: SparkEngine, connection: duckdb.DuckDBPyConnection, shared: Any, typed: bool

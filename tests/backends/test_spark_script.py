@@ -54,6 +54,7 @@ def test_the_script_makes_the_rows_of_a_run(
     assert sorted(found, key=str) == sorted(made.relation().fetchall(), key=str)
 
 
+@pytest.mark.slow
 def test_too_few_rounds_stop_the_script(short: Any, tmp_path: Path, adult_parquet: Path) -> None:
     path = adult(tmp_path, adult_parquet, 60)
     given = policy(path, tmp_path / "released", COLUMNS, privacy={"k_anonymity": 2})
