@@ -36,7 +36,6 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-@pytest.mark.slow
 def test_columns_that_came_after_the_run_are_refused(tmp_path: Path) -> None:
     """What nobody judged is neither verified nor exported."""
     database = source(tmp_path, TYPES, PEOPLE)

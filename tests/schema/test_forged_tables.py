@@ -228,7 +228,6 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
 }
 
 
-@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize("name", few(MANIFESTS, 6, by=3))
 def test_a_manifest_that_was_changed(forged: Place[SchemaPolicy], name: str) -> None:

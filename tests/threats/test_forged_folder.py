@@ -145,7 +145,6 @@ def test_a_manifest_beside_the_release_that_tells_of_none(forged: Place[Policy],
             anonymizer.verify(policy, forged.folder, engine="spark")
 
 
-@pytest.mark.slow
 def test_another_release_of_the_folder_is_named(tmp_path: Path) -> None:
     """It is judged without a policy, and named with one; changed, it is refused."""
     release(tmp_path, "second")

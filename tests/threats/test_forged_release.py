@@ -569,7 +569,6 @@ def test_a_report_of_what_does_not_hold_believes_nothing(tmp_path: Path) -> None
     assert not found.verification.passed
 
 
-@pytest.mark.slow
 def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> None:
     """What keeps every guarantee and every figure is a release as good; only a key tells it."""
     with duckdb.connect(str(forged.file)) as connection:
@@ -666,7 +665,6 @@ def test_another_release_in_the_file_is_told_of(
         assert "main.second" in repr(found)
 
 
-@pytest.mark.slow
 def test_another_release_in_the_file_that_nobody_signed(
     neighbours: Callable[[Path | None], Place[Policy]],
 ) -> None:

@@ -122,7 +122,6 @@ def everything(connection: duckdb.DuckDBPyConnection) -> str:
     return repr(said)
 
 
-@pytest.mark.slow
 @some(1)
 @pytest.mark.parametrize(
     ("algorithm", "cells"),
