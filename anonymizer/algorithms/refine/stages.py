@@ -178,22 +178,20 @@ def refine_stages(
     elif counted(how):
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes.sql.j2", context)
-    extents = (classes, Step("extents without a unit", "refine/rest.sql.j2", context))
     return (
         Step("units as extents", "refine/points.sql.j2", context),
         classes,
         *regrouped,
-        *extents,
-        *_searches(context, effort, extents),
+        classes,
+        *_searches(context, effort, classes),
         Step("final classes", "refine/members.sql.j2", context),
     )
 
 
-def _searches(
-    context: dict[str, Any], effort: Effort, extents: tuple[Step, Step]
-) -> tuple[Stage, ...]:
+def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[Stage, ...]:
     """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
     swap = (
+        Step("extents without a unit", "refine/rest.sql.j2", context),
         Step("offers to near classes", "refine/offers.sql.j2", context),
         Step("swaps", "refine/swaps.sql.j2", context),
         Step("units after swaps", "refine/swapped.sql.j2", context),
@@ -208,7 +206,7 @@ def _searches(
     none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
     rounds = Loop(
         "swap units",
-        (*swap, *extents, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
+        (*swap, classes, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
         until=Step("swaps left", "refine/swaps_left.sql.j2", context),
         at_most=effort.rounds,
     )

@@ -547,26 +547,6 @@ from (
     group by class_id
 ) c;
 
--- extents without a unit: Every unit with its own extent and that of the other units of its class; and for every class a row without a unit (unit 0, no rows, empty extent), so that a move is a swap with nothing.
-create or replace table anon_scratch.main.refine_rest as
-select *, cast(greatest(gh1 - gl1, 0) + cast((cast(bit_count(gw1 & 511) as integer)) as bigint) * least((cast(bit_count(gw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as each
-from (
-    select
-        p.class_id, p.unit, p.n, cast(sum(o.n) as bigint) as size
-
-, p.w1, bit_or(o.w1) as gw1, p.l1, min(o.l1) as gl1, p.h1, max(o.h1) as gh1
-    from anon_scratch.main.refine_points p
-    join anon_scratch.main.refine_classes c on c.class_id = p.class_id and c.units <= 60
-    join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
-    group by p.class_id, p.unit, p.n, p.w1, p.l1, p.h1
-    union all
-    select
-        class_id, 0, 0, n
-
-, 0, w1, 40000000, l1, -40000000, h1
-    from anon_scratch.main.refine_classes
-) r;
-
 -- near classes: Pairs of near classes: of those that follow a class in some order, the ones that lose least in a union with it.
 create or replace table anon_scratch.main.refine_near as
 with ordered as (
@@ -619,6 +599,30 @@ select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) a
 -- no offers yet: The empty table of offers.
 create or replace table anon_scratch.main.refine_offers as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
+
+-- extents without a unit: Every unit of a near class with its own extent and that of the other units of its class; and for every such class a row without a unit (unit 0, no rows, empty extent), so that a move is a swap with nothing.
+create or replace table anon_scratch.main.refine_rest as
+with paired as (
+    select a as class_id from anon_scratch.main.refine_near union select b from anon_scratch.main.refine_near
+)
+select *, cast(greatest(gh1 - gl1, 0) + cast((cast(bit_count(gw1 & 511) as integer)) as bigint) * least((cast(bit_count(gw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as each
+from (
+    select
+        p.class_id, p.unit, p.n, cast(sum(o.n) as bigint) as size
+
+, p.w1, bit_or(o.w1) as gw1, p.l1, min(o.l1) as gl1, p.h1, max(o.h1) as gh1
+    from anon_scratch.main.refine_points p
+    join paired c on c.class_id = p.class_id
+    join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
+    group by p.class_id, p.unit, p.n, p.w1, p.l1, p.h1
+    union all
+    select
+        class_id, 0, 0, n
+
+, 0, w1, 40000000, l1, -40000000, h1
+    from anon_scratch.main.refine_classes
+    where class_id in (select class_id from paired)
+) r;
 
 -- offers to near classes: The best swap of every pair of near classes, if it saves something: unit r of class a against unit q of class b, where 0 is none. Offers of pairs that the last swaps did not touch are kept.
 create or replace table anon_scratch.main.refine_offers as
