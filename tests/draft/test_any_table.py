@@ -71,6 +71,7 @@ def test_a_column_of_any_type_alone_and_beside_others(name: str, tmp_path: Path)
         drafted(folder, f'{TYPES[name]} as "{name}"{others}', 400)
 
 
+@some(1)
 @pytest.mark.parametrize("rows", [2, 3, 7])
 def test_a_table_of_few_rows(rows: int, tmp_path: Path) -> None:
     drafted(tmp_path, "i as id, 20 + i as age, i % 2 as hiv", rows)
@@ -107,6 +108,7 @@ def test_too_few_rows_for_any_release(rows: int, said: str, tmp_path: Path) -> N
         draft("t", str(tmp_path / "few.duckdb"), base=tmp_path)
 
 
+@some(2)
 @pytest.mark.parametrize("name", ["Größe \"x\" a.b 'c'", 'a"b', " a", "a.b.c.d"])
 def test_a_table_whose_name_has_to_stand_in_quotes(name: str, tmp_path: Path) -> None:
     quoted = '"' + name.replace('"', '""') + '"'

@@ -203,6 +203,7 @@ def test_conditions_that_are_none(
     assert said in message
 
 
+@some(2)
 @pytest.mark.parametrize(
     "condition",
     ["hide", "not hide", "age > 25 -- the old", "sex in ('m', 'x') /* or so */", "HIDE"],

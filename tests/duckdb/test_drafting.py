@@ -55,6 +55,7 @@ def test_a_repeating_number_of_persons_is_named(tmp_path: Path, name: str) -> No
     assert Policy.loads(found.text, tmp_path).person == name
 
 
+@some(5)
 @pytest.mark.parametrize(
     "name",
     [

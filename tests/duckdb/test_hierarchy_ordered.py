@@ -196,7 +196,7 @@ def test_on_the_fly_equals_naive_agglomeration(scale: int) -> None:
         assert built.counts()[-1] == 1
 
 
-@some(8)
+@some(4)
 @pytest.mark.parametrize("spec", BUILDERS, ids=lambda spec: str(spec["builder"]))
 @pytest.mark.parametrize(
     ("sql_type", "values"),

@@ -188,7 +188,7 @@ def test_separated_rows_that_are_right_are_proved_without_comparing_cells(
     assert not any("uncovered" in text or "side_by_side" in text for text in asked)
 
 
-@some(5)
+@some(2)
 @pytest.mark.parametrize("suppressed", few([2, 0], 1))
 @pytest.mark.parametrize(("statement", "both", "broken"), SEPARATED)
 def test_separated_rows_that_go_wrong_are_refused(

@@ -73,7 +73,7 @@ def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[t
     return types, table
 
 
-@some(6)
+@some(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(map(str, o.values())))
 @pytest.mark.parametrize("number", range(4))
 def test_classes_are_those_of_the_naive_recursion(
@@ -87,6 +87,7 @@ def test_classes_are_those_of_the_naive_recursion(
     assert found == expected(table, k, **options)
 
 
+@some(3)
 @pytest.mark.parametrize("at_once", [1, 8, 16])
 @pytest.mark.parametrize("number", range(2))
 def test_many_open_rows_are_cut_level_by_level_until_few_are_left(
@@ -105,6 +106,7 @@ def test_classes_are_those_of_the_naive_recursion_on_many_tables(
     test_classes_are_those_of_the_naive_recursion(tmp_path, number, options)
 
 
+@some(2)
 @pytest.mark.parametrize("loop", ["recursive", "driven"])
 @pytest.mark.parametrize("number", range(2))
 def test_relaxed_cuts_fall_between_rows_of_equal_values_by_their_draw(
@@ -170,7 +172,7 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
             return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
 
 
-@some(4)
+@some(2)
 @pytest.mark.parametrize("split", ["loss", "median"])
 @pytest.mark.parametrize("name", ["l", "entropy", "recursive", "t equal", "t ordered", "alpha"])
 def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(

@@ -391,6 +391,7 @@ def test_danonyir_takes_both_ends_of_an_integer_type(
     assert sum(row["age"] == str(greatest) for row in released) == 2
 
 
+@some(1)
 @pytest.mark.parametrize("algorithm", [{"name": "mondrian"}, {"name": "danonyir"},
                                        {"name": "lgb", "generalization": "mdp"}])  # fmt: skip
 def test_eir_l_that_only_a_search_refutes_cannot_hold(

@@ -175,6 +175,7 @@ SAME: dict[str, dict[str, Any]] = {
 }
 
 
+@some(2)
 @pytest.mark.parametrize("name", SAME)
 def test_another_policy_of_the_same_columns_is_not_the_one_of_the_release(
     folder: Path, name: str

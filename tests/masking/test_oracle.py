@@ -141,6 +141,7 @@ def test_tokens_like_their_values(tmp_path: Path) -> None:
     assert sum(a == b for a, b in zip(other, shown, strict=True) if a) < 5
 
 
+@some(1)
 @pytest.mark.parametrize("kind", ["BIGINT", "DATE", "UUID"])
 def test_numbers_dates_and_uuids_have_tokens_like_them(tmp_path: Path, kind: str) -> None:
     values = [

@@ -339,7 +339,7 @@ def test_what_only_looks_like_days_passes(tmp_path: Path, source: Path, what: st
     anonymizer.run(policy(tmp_path, columns, source={"query": query}), source)
 
 
-@some(6)
+@some(3)
 @pytest.mark.parametrize("what", DISGUISED)
 def test_what_is_in_disguise_is_found(tmp_path: Path, source: Path, what: str) -> None:
     expression, said = DISGUISED[what]

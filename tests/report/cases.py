@@ -210,10 +210,10 @@ def of_groups_of_persons(folder: Path) -> Case:
 
 CASES = {
     "rows": plain,
-    "persons in clusters": of_persons,
     "persons with merged rows": of_merged_persons,
     "one giant class": giant,
     "cells in buckets": of_buckets,
+    "persons in clusters": of_persons,
     "values in groups": of_groups,
     "values of persons in groups": of_groups_of_persons,
 }

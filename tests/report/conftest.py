@@ -87,8 +87,8 @@ def case_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
 
 
 def parted() -> list[Any]:
-    """The first four cases by default."""
-    return [pytest.param(name, marks=[slow] if at >= 4 else []) for at, name in enumerate(CASES)]
+    """The first three cases by default."""
+    return [pytest.param(name, marks=[slow] if at >= 3 else []) for at, name in enumerate(CASES)]
 
 
 @pytest.fixture(scope="session", params=parted())

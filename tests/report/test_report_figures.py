@@ -179,6 +179,7 @@ def test_losses_are_those_of_the_cells(case: Case) -> None:
         assert measures[f"ncp.{name}"] == pytest.approx(float(alone.ncp), abs=1e-9)
 
 
+@some(2)
 def test_the_verdict_tells_what_little_is_left_of(case: Case) -> None:
     """By the thresholds of docs/report.md, computed again from the rows."""
     measures = case.report.manifest["measures"]

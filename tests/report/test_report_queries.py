@@ -94,6 +94,7 @@ def pairs(shown: Answer, exact: Errors) -> list[tuple[str | None, float]]:
     ]
 
 
+@some(2)
 def test_the_page_has_the_errors_of_own_queries(case: Case) -> None:
     page, text = case.page, case.text
     for answer in case.report.workload:

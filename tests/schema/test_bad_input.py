@@ -264,7 +264,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
 }  # fmt: skip
 
 
-@some(11)
+@some(5)
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(database: Path, name: str) -> None:
     statements, changes, says = REFUSED[name]

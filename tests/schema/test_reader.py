@@ -288,6 +288,7 @@ FAULTS: dict[str, tuple[Change, Sequence[tuple[str, str | None]]]] = {
 }
 
 
+@some(8)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_reported(name: str, tmp_path: Path) -> None:
     change, expected = FAULTS[name]

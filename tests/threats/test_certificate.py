@@ -351,7 +351,7 @@ def test_unaltered_it_is_of_the_release(correct: Place) -> None:
         assert found.origin == "signature"
 
 
-@some(12)
+@some(6)
 @pytest.mark.parametrize("name", ALTERATIONS)
 def test_an_alteration(altered: Place, name: str) -> None:
     alter, says = ALTERATIONS[name]

@@ -525,6 +525,7 @@ def test_a_manifest_that_was_sealed_again(forged: Place[Policy], name: str) -> N
         anonymizer.verify(None, forged.file, public_key=forged.key)
 
 
+@some(2)
 @pytest.mark.parametrize("parameters", [{}, {"k": {}}, {"l": [1]}, {"k": None}])
 def test_requirements_of_another_version(forged: Place[Policy], parameters: Any) -> None:
     """What cannot be judged is refused."""

@@ -40,7 +40,7 @@ def given(folder: Path, table: str, columns: dict[str, Any], **rest: Any) -> Any
     return policy(folder, columns, k=4, source={"table": table}, publish=publish, **rest)
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize(
     ("column", "refused"),
     [

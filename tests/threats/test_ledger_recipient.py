@@ -20,6 +20,7 @@ from anonymizer.cli import main
 from anonymizer.errors import GuaranteeError
 from tests.conftest import ROOT
 from tests.forging import seal_again
+from tests.selection import some
 from tests.threats.population import Population, policy
 
 POLICY = """
@@ -115,6 +116,7 @@ def broken(folder: Path, text: str) -> None:
         connection.execute(text.format(rows=f'"{rows[0][0]}"')).fetchall()
 
 
+@some(3)
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -36,6 +36,7 @@ def test_the_source_is_the_file_of_that_name(tmp_path: Path, name: str, own: boo
         assert {row["what"] for row in runs.published(release)} == {"right"}
 
 
+@some(1)
 @pytest.mark.parametrize("place", ["rows[1].csv", "rows?.parquet", "year=2026/rows.parquet"])
 def test_an_export_is_the_file_of_that_name(tmp_path: Path, place: str) -> None:
     two_files(tmp_path, "source[1].csv")

@@ -12,7 +12,7 @@ import pytest
 from anonymizer.release.manifest import parsed
 from tests.oracle.cells import covers, domain_of, parse, typed_cell
 from tests.runs import policy, published, run, source
-from tests.selection import few
+from tests.selection import few, some
 
 COLUMNS: dict[str, tuple[str, str, list[Any], list[Any]]] = {
     # type, kind, values of four open, four inner and four open rows, bottom and top
@@ -34,6 +34,7 @@ COLUMNS: dict[str, tuple[str, str, list[Any], list[Any]]] = {
 }  # fmt: skip
 
 
+@some(2)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 @pytest.mark.parametrize("column", few(COLUMNS, 2, by=2))
 def test_open_intervals_do_not_tell_the_extremes(tmp_path: Path, column: str, cells: str) -> None:
