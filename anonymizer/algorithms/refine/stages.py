@@ -76,12 +76,13 @@ AUTO = Effort(
     rounds=1,
     most_in_class=60,
     least=1,
+    beside=4,
     nearest=2,
     most=400_000,
     most_swapped=100_000,
 )
 """About as long as the cuts have taken."""
-AUTO_OF_SAME = replace(AUTO, rounds=4, nearest=6)
+AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
 """Where units are exchanged for the same values only, which leaves few swaps to each class."""
 FULL = Effort(
     block=30,
@@ -246,7 +247,7 @@ def _effort(refine: Refine) -> Effort:
     if refine == "auto":
         return AUTO
     few = replace(AUTO, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
-    return replace(few, rounds=refine, nearest=NEAREST)
+    return replace(few, rounds=refine, beside=BESIDE, nearest=NEAREST)
 
 
 def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort) -> dict[str, Any]:
