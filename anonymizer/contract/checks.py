@@ -102,8 +102,8 @@ class Verification:
     """For releases that were verified again: others in the same file, which were not judged."""
 
     unverified: tuple[str, ...] = ()
-    """For releases that were verified again: figures and checks of their manifests that were not
-    judged, since only the source shows them."""
+    """For releases that were verified again: what their manifests state and the release does not
+    show, such as figures of the source; it was not judged."""
 
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}
