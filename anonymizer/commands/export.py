@@ -21,7 +21,7 @@ from anonymizer.commands.output import Output
 )
 @options.release_option
 @options.preset_option
-@click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
+@click.option("--force", is_flag=True, help="Replace what is no earlier export of this release.")
 @options.output_options
 def command(
     output: Output,

@@ -50,8 +50,8 @@ def export(
     The suffix is the format: .parquet or .csv, and .duckdb for a release in Postgres (then
     `database` is its address). For several tables, `file` is a folder, for Parquet files named like
     the published tables, or the file of the persons; the others are written next to it.
-    Raises TargetError for a file that exists and is not an earlier export, unless `force`;
-    NothingToCheckError if there is no release.
+    Raises TargetError for a file that exists and is not an earlier export of this release, unless
+    `force`; NothingToCheckError if there is no release.
     """
     target = Path(file)
     if isinstance(policy, SchemaPolicy):
