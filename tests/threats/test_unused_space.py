@@ -24,6 +24,10 @@ from tests.forging import Place
 
 ROWS = 60_000
 COLUMNS: dict[str, Any] = {"age": "quasi", "ill": "sensitive"}
+TEXTS: dict[str, Any] = {
+    "age": "quasi",
+    "ill": {"role": "sensitive", "acknowledge_unique": True},
+}
 NAME = b"Lovelace of Ockham"
 
 
@@ -85,6 +89,33 @@ def test_what_was_deleted_is_not_handed_out(
     rewrite(file)
     assert NAME not in file.read_bytes()
     assert anonymizer.verify(correct.policy, file).passed
+
+
+def test_a_dropped_copy_of_the_release(tmp_path: Path) -> None:
+    """What was deleted is in the rows as well, so that nobody can tell that it is gone."""
+    database, policy = tmp_path / "source.duckdb", runs.policy(tmp_path, TEXTS, k=3)
+    with duckdb.connect(str(database)) as connection:
+        ill = "'Disease number ' || (i * 7919) % 20011 || ' of the ' || i % 13 || ' catalogue'"
+        made = f"select i % 60 as age, {ill} as ill from range({ROWS}) t(i)"
+        connection.execute(f"create table people as {made}")
+    runs.run(policy, database)
+    file = tmp_path / "release.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        ((rows,),) = connection.execute(
+            "select object_name from _anonymizer.objects where kind = 'rows'"
+        ).fetchall()
+        for statement in (
+            *("set force_compression = 'zstd'", f"create table raw as from {rows}", "checkpoint"),
+            *("reset force_compression", f"create table copied as from {rows}", "checkpoint"),
+            *(f"drop table {rows}", f"alter table copied rename to {rows}", "drop table raw"),
+        ):
+            connection.execute(statement)
+    before = file.read_bytes()
+    with pytest.raises(GuaranteeError, match=r"text from its unused space.*`anonymizer run`"):
+        rewrite(file)
+    assert file.read_bytes() == before
+    runs.run(policy, database, seed=2)
+    assert anonymizer.verify(policy, file).passed
 
 
 def test_a_run_publishes_no_file_with_unused_space(
