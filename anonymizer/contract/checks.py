@@ -20,7 +20,7 @@ signature."""
 
 Figure = float | int | Mapping[str, Any] | None
 
-UNVERIFIED = "stated by the manifest and not judged, as only the source shows it"
+UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
 OF_SOURCE = frozenset(
     f"source_{name}"
