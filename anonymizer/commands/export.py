@@ -21,7 +21,8 @@ from anonymizer.commands.output import Output
 )
 @options.release_option
 @options.preset_option
-@click.option("--force", is_flag=True, help="Replace a file that is not an earlier export.")
+@options.population_option
+@click.option("--force", is_flag=True, help="Replace what is no earlier export of this release.")
 @options.output_options
 def command(
     output: Output,
@@ -29,6 +30,7 @@ def command(
     target: str,
     database: str | None,
     preset: str | None,
+    population: str | None,
     force: bool,
 ) -> None:
     """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
@@ -38,6 +40,7 @@ def command(
     """
     from anonymizer.publish.export import export
 
-    done = export(options.load_policy(policy, preset), target, database, force=force)
+    loaded = options.load_policy(policy, preset)
+    done = export(loaded, target, database, force=force, population=population)
     lines = [f"wrote {file.path} ({file.rows:,} rows)" for file in done.files]
     output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -51,9 +51,13 @@ def judge_independently(
     place = _place(policy, database)
     view = None
     if policy is not None:
+        from anonymizer.policy.schema.derived import lead_of
         from anonymizer.release.names import Names
+        from anonymizer.release.population import population_files
 
         view = Names.of(policy, "").release
+        named = next(filter(Path.is_file, population_files(lead_of(policy))), None)
+        population = str(named) if population is None and named is not None else population
     try:
         found = judge(
             place,

@@ -20,7 +20,7 @@ signature."""
 
 Figure = float | int | Mapping[str, Any] | None
 
-UNVERIFIED = "stated by the manifest and not judged, as only the source shows it"
+UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
 OF_SOURCE = frozenset(
     f"source_{name}"
@@ -102,8 +102,8 @@ class Verification:
     """For releases that were verified again: others in the same file, which were not judged."""
 
     unverified: tuple[str, ...] = ()
-    """For releases that were verified again: figures and checks of their manifests that were not
-    judged, since only the source shows them."""
+    """For releases that were verified again: what their manifests state and the release does not
+    show, such as figures of the source; it was not judged."""
 
     def as_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {"passed": self.passed}

@@ -22,7 +22,8 @@ moves the mean to another step."""
 SEARCH = ("level.", "lattice_", "ncp_")
 """Prefixes of the figures of a search that are told. Every other one, such as the number of
 persons that were placed last, depends on hidden values and has no reader."""
-BOUNDS = ("ncp_bound", "ncp_weighted_bound")
+BOUNDS = {"ncp_bound": "ncp", "ncp_weighted_bound": "ncp_weighted"}
+"""Lower bounds, and the losses that are never below them."""
 NODES = "lattice_nodes"
 LEAST = "lattice_bound"
 LOSS = "lattice_loss"
@@ -66,16 +67,20 @@ def finest(units: int, many: int = MANY) -> Decimal:
     return found
 
 
-def of_search(figures: Mapping[str, Any], units: int) -> dict[str, Any]:
+def of_search(
+    figures: Mapping[str, Any], units: int, losses: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The figures of a search as they are told of a release of `units` rows (persons).
 
-    A bound is rounded away from what it bounds. A gap of 0 says that it is reached; any other one
+    A bound is rounded away from what it bounds; one that was estimated too high is lowered to the
+    loss of the release, as in `losses`. A gap of 0 says that it is reached; any other one
     follows from the rounded figures, or, between scores, is given in steps.
     """
     told = {name: value for name, value in figures.items() if name.startswith(SEARCH)}
-    for name in BOUNDS:
+    for name, loss in BOUNDS.items():
         if told.get(name):
-            told[name] = _in_steps(told[name], finest(units), ROUND_FLOOR)
+            least = _in_steps(told[name], finest(units), ROUND_FLOOR)
+            told[name] = min(least, (losses or {}).get(loss, least))
     if NODES in told:
         told[NODES] = type(told[NODES])(10 ** len(str(int(told[NODES]) - 1)))
     if LOSS in told:

@@ -61,5 +61,7 @@ class Originals:
     """The columns whose values were masked, with their original values."""
     read: Table | None = None
     """The rows that were read, if `table` has others as well, which were never masked."""
+    published: bool = False
+    """Whether `table` is the release itself, which does not show what nodes stand for."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""

@@ -82,7 +82,7 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
 
 def _has_head(manifest: Mapping[str, Any]) -> bool:
     """Whether the fields that identify a release have the right types, and there are no others."""
-    dt.datetime.fromisoformat(manifest["created"])
+    created = dt.datetime.fromisoformat(manifest["created"]).astimezone(dt.UTC)
     texts = [manifest[name] for name in ("view", "algorithm", "policy_digest", "certificate")]
     versions = manifest["versions"]
     texts += [versions["anonymizer"], *versions.values(), *manifest["known_attacks"]]
@@ -91,6 +91,7 @@ def _has_head(manifest: Mapping[str, Any]) -> bool:
         and all(isinstance(text, str) for text in texts)
         and isinstance(manifest["known_attacks"], list)
         and isinstance(manifest["reproducible"], bool)
+        and created.isoformat(timespec="seconds") == manifest["created"]
         and RUN_ID.fullmatch(manifest["run_id"]) is not None
     )
 

@@ -60,7 +60,9 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
     if manifest.linked is not None:
         checks += judge_tables(opened, manifest.linked, release)
     if left and len(left) == len(manifest.requirements):
-        raise UnreadableError(f"release: nothing can be judged ({left[0].reason})")
+        raise UnreadableError(
+            f"release: nothing can be judged ({left[0].reason}; --population FILE names it)"
+        )
     told = tuple(checks), tuple(left)
     return Judgement(manifest.view, len(release.rows), *told, kind=manifest.kind)
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry
+from anonymizer.ledger.key import bound, digest, no_key
 from anonymizer.ledger.recording import held
+from anonymizer.ledger.seal import Digests, changed, digests
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, SIGNATURES
 
 RESTORE = "restore the ledger from a copy"
@@ -27,11 +30,26 @@ COUNTS = ("release", "persons", "counterfeits")
 LISTS = ("facets", "scopes", "marks")
 
 
-def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry]) -> None:
-    """Raise EngineError if the attached ledger is inconsistent with its table of releases."""
+def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key: str) -> Digests:
+    """Raise EngineError if the attached ledger is inconsistent with its table of releases, was
+    changed, or is of another key. Returns the digests of its content.
+    """
     entries = tuple(found)
     EngineError.refuse(_odd(entries))
+    if any(entry.key_check != digest(bound(key), "check") for entry in entries):
+        raise EngineError(no_key(path))
     EngineError.refuse(_missing(engine, entries))
+    of = digests(engine)
+    EngineError.refuse(
+        Problem(
+            "ledger",
+            f"is damaged: what it holds of the release of run {entry.run_id} was changed",
+            hint=f"{RESTORE}; or `anonymizer ledger forget {path.name} {entry.run_id}`, if nobody"
+            " has that release",
+        )
+        for entry in changed(entries, key, of)
+    )
+    return of
 
 
 def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
@@ -53,6 +71,7 @@ def _is_recorded(entry: Entry) -> bool:
         and len(entry.facets) == len(entry.scopes)
         and (entry.forms is None or len(entry.forms) == len(entry.facets))
         and (entry.held is None or None not in entry.held)
+        and isinstance(values["seal"], str | None)
         and _names_host(entry.owner)
     )
 

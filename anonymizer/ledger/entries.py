@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.compile import Sql, ident, lit
@@ -52,6 +52,8 @@ class Entry:
     """What the values of the facets are written as; None in ledgers of before it was kept."""
     held: tuple[int, ...] | None = None
     """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
+    seal: str | None = None
+    """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
 
     @property
     def recognized(self) -> Recognized | None:
@@ -112,7 +114,7 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     return tuple(Entry.of(row) for row in rows)
 
 
-LATER = ("person_column", "person_kind", "forms", "held")
+LATER = ("person_column", "person_kind", "forms", "held", "seal")
 """Columns that a ledger has since releases of later versions were recorded in it."""
 
 
@@ -139,27 +141,35 @@ def remove(engine: DuckDBEngine, entry: Entry) -> None:
     )
 
 
-def set_published(engine: DuckDBEngine, run_id: str) -> None:
-    """Record that the release of that run is published."""
+def set_published(engine: DuckDBEngine, run_id: str, seal: str | None) -> None:
+    """Record that the release of that run is published, with the seal that it has then."""
     engine.raw(
-        f"update {ident(RELEASES)} set state = {lit(PUBLISHED)} where run_id = {lit(run_id)}",
+        f"update {ident(RELEASES)} set state = {lit(PUBLISHED)}, seal = {lit(seal)}"
+        f" where run_id = {lit(run_id)}",
         "ledger",
     )
 
 
-def settle(engine: DuckDBEngine, found: tuple[Entry, ...], place: Place) -> tuple[Entry, ...]:
+def settle(
+    engine: DuckDBEngine,
+    found: tuple[Entry, ...],
+    place: Place,
+    seal: Callable[[Entry], str],
+) -> tuple[Entry, ...]:
     """Resolve the entries of runs that ended between recording and publishing.
 
     A release that is in its target was published; if the target holds something else, it was not.
     If that cannot be determined, or the run may be alive, it counts as published. `place`: the
-    target of this run.
+    target of this run. `seal`: how an entry is sealed.
     """
     kept = []
     for entry in found:
         if entry.state == PENDING and _is_over(entry):
             match place.holds(entry.target, entry.run_id):
                 case True:
-                    set_published(engine, entry.run_id)
+                    old = entry.seal is None
+                    made = None if old else seal(replace(entry, state=PUBLISHED))
+                    set_published(engine, entry.run_id, made)
                 case False:
                     remove(engine, entry)
                     continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from anonymizer.compile import Table
@@ -30,6 +31,7 @@ from anonymizer.ledger.places import FilePlace, Place, place_of
 from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_held, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
+from anonymizer.ledger.seal import seal, sealed
 from anonymizer.ledger.tables import (
     HISTORY,
     SPELLS,
@@ -58,6 +60,8 @@ class Keeper:
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
+    due: str = field(default="", repr=False)
+    """The seal of the release once it is published."""
     standing: str | None = None
     """The run whose release will be replaced in the target, if that is a separate file."""
     warnings: tuple[str, ...] = ()
@@ -103,10 +107,11 @@ class Keeper:
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
             recorded = ledger_entries.entries(home)
-            refuse_damaged(home, recorded)
+            of = refuse_damaged(home, recorded, self.path, known)
             ledger_entries.refuse_other_engines(recorded, engine.name)
             with home.transaction("ledger"):
-                found = ledger_entries.settle(home, recorded, self.place)
+                by_key = partial(seal, known, of=of)
+                found = ledger_entries.settle(home, recorded, self.place, by_key)
             settle_down(home)
         if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
             self.warnings = (
@@ -114,8 +119,6 @@ class Keeper:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        if any(entry.key_check != digest(bound(known), "check") for entry in found):
-            raise EngineError(no_key(self.path))
         GuaranteeError.refuse(joined_by_name(self.schema or self.policy, self.view, found))
 
     def remember(
@@ -173,6 +176,7 @@ class Keeper:
                     if schema is not None:
                         record_rows(home, number, schema)
                     record_held(home, number)
+                    self.due = sealed(home, self.key, self.run_id)
                 settle_down(home)
         self.remembered = True
         return found
@@ -266,7 +270,7 @@ class Keeper:
         """Record that the release is published; if the run dies before, the next run settles it."""
         home = self._home
         with attached(home, self.path):
-            ledger_entries.set_published(home, self.run_id)
+            ledger_entries.set_published(home, self.run_id, self.due)
             settle_down(home)
 
     def withdraw(self) -> None:

@@ -69,14 +69,15 @@ def measure_release(
 
 
 def measured_again(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
-    """The measures as anybody computes them who has the release; those `of_nodes` are too low."""
+    """The measures as anybody computes them who has the release; losses `of_nodes` are the least
+    that they can be.
+    """
     return measure_release(run_sql, view, layout, _published(view, layout), suppressed=suppressed)
 
 
 def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
-    """The losses of columns as anybody computes them who has the release, without nodes."""
-    losses = column_losses(run_sql, view, layout, _published(view, layout))
-    return {name: losses[name] for name in losses.keys() - _with_nodes(layout)}
+    """The losses of columns as anybody computes them who has the release; like `measured_again`."""
+    return column_losses(run_sql, view, layout, _published(view, layout))
 
 
 def of_nodes(layout: Layout) -> set[str]:
@@ -92,7 +93,8 @@ def _with_nodes(layout: Layout) -> set[str]:
 
 def _published(view: Table, layout: Layout) -> Originals:
     """The release in the place of the source, without any nodes."""
-    return Originals(view, {column.column: column.column for column in layout.columns})
+    names = {column.column: column.column for column in layout.columns}
+    return Originals(view, names, published=True)
 
 
 def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
@@ -243,6 +245,7 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
         "physical": originals.values[column.column],
         "nodes": None if column.column in originals.sets else nodes,
         "leaves": originals.leaves.get(column.column) if column.hierarchy else None,
+        "unknown": originals.published and column.hierarchy,
     }
 
 

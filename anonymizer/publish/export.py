@@ -36,6 +36,7 @@ from anonymizer.release.as_published import unchanged
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.opening import opened, place_of
+from anonymizer.release.population import population_files, with_population
 from anonymizer.release.stated import refuse_untrue
 
 DATABASE = ".duckdb"
@@ -43,35 +44,44 @@ DATABASE = ".duckdb"
 
 @deciding()
 def export(
-    policy: AnyPolicy, file: str | Path, database: Any = None, *, force: bool = False
+    policy: AnyPolicy,
+    file: str | Path,
+    database: Any = None,
+    *,
+    force: bool = False,
+    population: str | Path | None = None,
 ) -> Export:
     """Write the release of `policy` in `database` (default: publish.database) as `file`.
 
     The suffix is the format: .parquet or .csv, and .duckdb for a release in Postgres (then
     `database` is its address). For several tables, `file` is a folder, for Parquet files named like
     the published tables, or the file of the persons; the others are written next to it.
-    Raises TargetError for a file that exists and is not an earlier export, unless `force`;
-    NothingToCheckError if there is no release.
+    `population`: a file with the population of k_map and delta_presence.
+    Raises TargetError for a file that exists and is not an earlier export of this release, unless
+    `force`; NothingToCheckError if there is no release.
     """
-    target = Path(file)
+    target, complete = Path(file), lead_of(policy)
+    if population is not None:
+        complete = with_population(complete, Path(population))
     if isinstance(policy, SchemaPolicy):
         return export_tables(policy, target, _database(lead_of(policy), database), force)
     if chosen_engine(policy, database) == "postgres":
-        return _carried(policy, target, database, force)
-    return _export(policy, target, _database(policy, database), force)
+        return _carried(policy, target, database, force, complete)
+    return _export(policy, target, _database(policy, database), force, complete)
 
 
-def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
+def _export(policy: Policy, target: Path, source: Path, force: bool, complete: Policy) -> Export:
+    """Export from a file. `complete`: the policy with the path of the available population."""
     check_target(target, source)
     names = Names.of(policy, "")
     aside = Aside(target)
     # the release is untrusted: it can access only the files to be written
     files = (target, *map(aside.separate, policy.sensitive))
     refuse_read(files, policy)
-    reach = [aside.of(file) for file in files]
+    reach = [*(aside.of(file) for file in files), *population_files(complete)]
     with opened(source, place_of(policy, source), reach) as (engine, catalog):
         view, manifest = unchanged(policy, engine, catalog, source)
-        refuse_untrue(engine, view, manifest)
+        refuse_untrue(engine, view, manifest, complete)
         tables = {target: view} | {
             aside.separate(column): Table(name, names.schema, catalog)
             for column, name in manifest.layout.tables.items()
@@ -79,7 +89,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool) -> Export:
         return write_export(engine, manifest, tables, aside, force)
 
 
-def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export:
+def _carried(policy: Policy, target: Path, database: Any, force: bool, complete: Policy) -> Export:
     """Export from Postgres, through a DuckDB database."""
     check_target(target, target.parent, (*FORMATS, DATABASE))
     refuse_read([target], policy)
@@ -87,15 +97,15 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool) -> Export
         beside = Path(folder) / "release.duckdb"
         carry(policy, database, beside)
         if target.suffix.lower() != DATABASE:
-            return _export(policy, target, beside, force)
+            return _export(policy, target, beside, force, complete)
         if target.exists() and not force:
             raise TargetError.at(
                 "-o", f"{target.name} exists", hint="another file, or --force replaces it"
             )
-        with opened(beside, "--database") as (engine, catalog):
+        with opened(beside, "--database", population_files(complete)) as (engine, catalog):
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(engine, view)
-            refuse_untrue(engine, view, manifest)
+            refuse_untrue(engine, view, manifest, complete)
             rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
         aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
         shutil.copyfile(beside, aside)

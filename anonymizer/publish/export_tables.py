@@ -46,7 +46,7 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
         reach = [aside.of(file) for file in files.values()]
         with opened(source, place_of(lead_of(policy), source), reach) as (engine, catalog):
             view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
-            refuse_untrue(engine, view, manifest)
+            refuse_untrue(engine, view, manifest, lead_of(policy))
             where = in_release(view)
             placed = {files[one.table]: where(one) for one in tables.tables}
             return write_export(engine, manifest, placed, aside, force)

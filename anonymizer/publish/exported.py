@@ -14,12 +14,14 @@ from typing import Any
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.files import refuse_files
 from anonymizer.process.files import read_beside
 from anonymizer.process.interrupts import decide
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.seal import manifest_digest, seal_of
+from anonymizer.release.tables import released_tables
 
 FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
 
@@ -61,16 +63,17 @@ def write_export(
 ) -> Export:
     """Write the files of an unchanged release, and its manifest next to the first."""
     target, *_ = tables
+    view = str(manifest.data["view"])
     if not force:
-        _refuse_foreign(list(tables))
-    earlier = [path for path in _earlier(target) if path not in tables]
+        _refuse_foreign(list(tables), view)
+    earlier = [path for path in _earlier(target, view) if path not in tables]
     written = _write(engine, tables, aside)
     beside = manifest_of(target)
     listed = [{"name": f.path.name, "rows": f.rows, "sha256": f.sha256} for f in written]
     replace_text(beside, Manifest({**manifest.data, "export": {"files": listed}}).text() + "\n")
     for path in earlier:
         path.unlink(missing_ok=True)
-    return Export(str(manifest.data["view"]), manifest.run_id, tuple(written), beside)
+    return Export(view, manifest.run_id, tuple(written), beside)
 
 
 def manifest_of(file: Path) -> Path:
@@ -99,13 +102,13 @@ def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
         refuse_files(file, [policy])
 
 
-def _refuse_foreign(files: list[Path]) -> None:
-    """Refuse to replace files that the manifest of an export does not describe."""
-    known = _known(files[0])
+def _refuse_foreign(files: list[Path], view: str) -> None:
+    """Refuse to replace files that no manifest of an export of this release describes."""
+    known = _known(files[0], view)
     problems = [
         Problem(
             "-o",
-            f"{file.name} exists and is not an earlier export of this tool",
+            f"{file.name} exists and is not an earlier export of this release",
             hint="name another file, or replace it with --force",
         )
         for file in files
@@ -113,29 +116,42 @@ def _refuse_foreign(files: list[Path]) -> None:
     ]
     if not known and manifest_of(files[0]).exists() and not problems:
         name = manifest_of(files[0]).name
-        problems = [Problem("-o", f"{name} exists and is not a manifest of an earlier export")]
+        said = f"{name} exists and is not a manifest of an earlier export of this release"
+        hint = "name another file, or replace it with --force"
+        problems = [Problem("-o", said, hint=hint)]
     TargetError.refuse(problems)
 
 
-def _known(target: Path) -> dict[str, str]:
-    """Names and digests of the files of an earlier export, from the manifest next to the first."""
+def _known(target: Path, view: str) -> dict[str, str]:
+    """Names and digests of the files of an earlier export of this release, from the manifest next
+    to the first. None if that is of another release, was changed, or lists a file that no export of
+    its release writes: files that it lists are replaced and removed.
+    """
     try:
-        recorded = json.loads(read_beside(manifest_of(target)))["export"]["files"]
-        return {str(entry["name"]): str(entry["sha256"]) for entry in recorded}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        data = json.loads(read_beside(manifest_of(target)))
+        listed = data.pop("export")["files"]
+        found = {str(entry["name"]): str(entry["sha256"]) for entry in listed}
+        earlier = parsed(json.dumps(data))
+        genuine = seal_of(earlier).digest == manifest_digest(data) and data["view"] == view
+        return found if genuine and found.keys() <= _names(target, earlier) else {}
+    except (OSError, LookupError, AttributeError, TypeError, ValueError, RecursionError):
+        return {}
+    except AnonymizerError:
         return {}
 
 
-def _earlier(target: Path) -> list[Path]:
+def _names(target: Path, manifest: Manifest) -> set[str]:
+    """The names of the files that an export of a release writes, the first of them as `target`."""
+    tables = released_tables(manifest)
+    separate = {Aside(target).separate(column).name for column in manifest.layout.tables}
+    linked = {f"{one.name}{target.suffix}" for one in tables.children} if tables else set()
+    return {target.name, *separate, *linked}
+
+
+def _earlier(target: Path, view: str) -> list[Path]:
     """The files of an earlier export that have not changed since."""
-    found = [target.with_name(name) for name in _known(target) if Path(name).name == name and name]
-    return [
-        path
-        for path in found
-        if path.suffix.lower() in FORMATS
-        and path.is_file()
-        and sha256(path) == _known(target)[path.name]
-    ]
+    found = {target.with_name(name): digest for name, digest in _known(target, view).items()}
+    return [path for path, digest in found.items() if path.is_file() and sha256(path) == digest]
 
 
 @dataclass(frozen=True, slots=True)

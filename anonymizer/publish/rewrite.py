@@ -216,8 +216,10 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
         problems.append(
             Problem(
                 "--database",
-                f"text from its unused space is in the new file as well ({found:,} times)",
-                hint="the file stays as it is; run again, and report it if it happens twice",
+                f"text from its unused space is in the new file as well ({found:,} times): rows"
+                " that it still has may hold it, too, as after a copy of a table was dropped",
+                hint="the file stays as it is; `anonymizer run` publishes a release in a new file,"
+                " and `copy from database` in the DuckDB shell writes any other database anew",
             )
         )
     if values:

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
+from anonymizer.contract.coarse import finest
 from anonymizer.contract.columns import quasi
 from anonymizer.contract.layout import Layout
 from anonymizer.contract.reading import FIGURES
@@ -20,6 +21,7 @@ from anonymizer.measure.release import losses_again, measured_again, of_nodes
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.release.judge import Suppression
 from anonymizer.release.manifest import Manifest
+from anonymizer.release.run_figures import CLOSE, OF_RUNS, STATED, number, refuted
 from anonymizer.release.seal import CHANGED
 from anonymizer.release.tables import released_tables
 from anonymizer.verification.population import Members, population_questions
@@ -28,15 +30,7 @@ OF_CLASSES = frozenset({"classes", "class_min", "class_mean", "class_max", "c_dm
 """Measures that a release without classes does not have."""
 LEFT_OUT = ("suppressed", "suppressed_persons", "suppressed_share", "counterfeits")
 LEFT_OUT_OF_TABLES = frozenset({"suppressed", "orphans"})
-OF_RUNS = (
-    *("ncp_nodes", "ncp_sets", "ncp_bound", "ncp_bound_sample"),
-    *("ncp_weighted_bound", "ncp_weighted_bound_sample", "lattice_nodes", "lattice_judged"),
-    *("lattice_gap", "lattice_loss", "lattice_bound", "lattice_score"),
-)
-"""Measures that only the run could take, besides how many rows it left out."""
 TIMES = ("seconds_anonymizing", "seconds_judging")
-CLOSE = 1e-9
-"""Relative difference of two doubles that were summed in another order."""
 
 
 def refuse_other_figures(
@@ -108,7 +102,7 @@ def unverified(manifest: Manifest) -> tuple[str, ...]:
         names = told.keys() & LEFT_OUT_OF_TABLES | hidden
         found |= {f"{table_path(one.table)}.{name}" for name in names}
     checks = {one["name"] for one in manifest.data["verification"]["checks"]} & OF_SOURCE
-    return tuple(sorted(found | checks))
+    return tuple(sorted(found | checks | {*STATED}))
 
 
 def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:
@@ -123,11 +117,11 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         yield _problem(f"manifest.measures.{name}", said)
     for name, value in again.items():
         figure = stated.get(name)
-        same = _is_share(figure, name) if name in hidden else _same(figure, value)
+        same = _may_lose(name, figure, value, again) if name in hidden else _same(figure, value)
         if not same:
             yield _problem(f"manifest.measures.{name}", "is not what the release has")
-    if stated.get("ncp_nodes", stated.get("ncp")) != stated.get("ncp"):
-        yield _problem("manifest.measures.ncp_nodes", "is not the ncp of the release")
+    for name, said in refuted(stated, _levels(layout)):
+        yield _problem(f"manifest.measures.{name}", said)
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():
         yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
@@ -168,23 +162,29 @@ def _other_measures_of(
         yield _problem(f"{path}.rows", "is not what the release has")
     for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
         yield _problem(f"{path}.{name}", "is none of a run")
-    losses = losses_again(run_sql, view, one.layout)
+    losses, hidden = losses_again(run_sql, view, one.layout), of_nodes(one.layout)
     if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
         yield _problem(f"{path}.ncp", "is of other columns than the release has")
     for name, figure in stated["ncp"].items():
-        known = name in losses
-        if not (_same(figure, round(losses[name], 6)) if known else _is_share(figure, name)):
-            yield _problem(f"{path}.ncp.{name}", "is not what the release has")
+        least, of = losses.get(name, 0.0), f"ncp.{name}"
+        same = _same(figure, round(least, 6))
+        if not (_may_lose(of, figure, least, {"rows": count}) if of in hidden else same):
+            yield _problem(f"{path}.{of}", "is not what the release has")
 
 
 def _levels(layout: Layout) -> set[str]:
     return {f"level.{column.column}" for column in quasi(layout)}
 
 
-def _is_share(figure: Any, name: str) -> bool:
-    """Whether a figure that cannot be found again is one: a share, or a sum of them."""
-    found = _number(figure)
-    return found is not None and found >= 0 and (found <= 1 or name.endswith("_sum"))
+def _may_lose(name: str, figure: Any, least: Any, of: Mapping[str, Any]) -> bool:
+    """Whether a loss under nodes can be one: a share, or a sum of shares, and no less than what the
+    release shows. It was told in steps (`contract.coarse`).
+    """
+    found, summed = number(figure), name.endswith("_sum")
+    if name.startswith("bucket_range."):
+        least = 0
+    step = float(finest(of.get("persons") or of["rows"])) * (of["qi_cells"] if summed else 1)
+    return found >= 0 and found >= 0.99 * least - step and (found <= 1 or summed)
 
 
 def _same(stated: Any, again: Any) -> bool:
@@ -192,20 +192,10 @@ def _same(stated: Any, again: Any) -> bool:
         return stated.keys() == again.keys() and all(_same(stated[n], again[n]) for n in again)
     if isinstance(stated, bool) or isinstance(again, bool):
         return stated is again
-    one, other = _number(stated), _number(again)
-    if one is not None and other is not None:
+    one, other = number(stated), number(again)
+    if not math.isnan(one) and not math.isnan(other):
         return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
     return bool(stated == again)
-
-
-def _number(value: Any) -> float | int | None:
-    """A figure; a manifest writes a decimal of some engine, and an infinity, as text."""
-    if isinstance(value, int | float):
-        return value
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
 
 
 def plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ Every command that opens a release calls this: verify, report, attack and export
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 
 from anonymizer.compile import Table
 from anonymizer.contract.layout import requirement_dict
@@ -32,6 +33,8 @@ from anonymizer.verification.verify import check_sql
 
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
 OTHER_VERSION = "it names another version: verify it with that one, or run again; or it was changed"
+CLOCKS = timedelta(days=1)
+"""How far the clocks of a publisher and a recipient may differ."""
 UNREADABLE = (
     *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
     *(RuntimeError, TypeError, ValueError),
@@ -77,6 +80,9 @@ def _manifest_changes(
     yield from manifest_problems(view, manifest)
     if manifest.data.get("certificate") != stated_certificate(manifest):
         yield _problem("manifest.certificate", "is not the sentence that this tool writes")
+    if datetime.fromisoformat(manifest.data["created"]) > datetime.now(UTC) + CLOCKS:
+        said = "is in the future"
+        yield Problem("manifest.created", said, hint=f"set the clock of this machine; or {CHANGED}")
     if policy is not None and manifest.kind != policy.release_kind:
         said = f"is {policy.release_kind} in the policy, and the release is {manifest.kind}"
         yield Problem("kind", said, hint=OTHER_POLICY)

@@ -11,7 +11,7 @@ from anonymizer.release.objects import Runs
 
 HEADERS = 3 * 4096
 """Bytes before the first block of a DuckDB file."""
-REWRITE = "`anonymizer rewrite` writes the file without it; or run again"
+REWRITE = "`anonymizer rewrite` writes the file without it, and `anonymizer run` a new one"
 
 
 def unused_space(runs: Runs, catalog: str) -> Iterator[Problem]:

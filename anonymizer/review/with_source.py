@@ -26,6 +26,7 @@ from anonymizer.policy import Policy
 from anonymizer.release.as_published import unchanged
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of
+from anonymizer.release.population import population_files
 from anonymizer.run.counted import counted
 from anonymizer.run.nodes import nodes_step
 from anonymizer.run.prepare import hierarchy_stages
@@ -84,7 +85,8 @@ def release_file(policy: Policy, database: str | Path | None, source: str | Path
 @contextmanager
 def open_release(policy: Policy, database: Path) -> Iterator[Published]:
     """Open the release alone. Raises NothingToCheckError if there is none."""
-    with opened(database, place_of(policy, database)) as (engine, catalog):
+    files = population_files(policy)
+    with opened(database, place_of(policy, database), files) as (engine, catalog):
         yield Published(engine, *unchanged(policy, engine, catalog, database))
 
 

@@ -159,7 +159,8 @@ class Job:
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
         )
-        measures |= of_search(self.executor.notes, measures["persons"] or measures["rows"])
+        units = measures["persons"] or measures["rows"]
+        measures |= of_search(self.executor.notes, units, measures)
         now = time.perf_counter()
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)

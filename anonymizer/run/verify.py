@@ -48,7 +48,7 @@ def verify(
     With a policy, its requirements are judged on its view; without one, those of every manifest in
     the database. In the latter case the publisher is unknown, as `Verification.origin` says. Other
     releases in the file of the policy's are not judged; `Verification.others` names them. What
-    manifests state and only the source shows, such as how many rows were left out, is named in
+    manifests state and the release does not show, such as how many rows were left out, is named in
     `Verification.unverified`.
 
     `database`: the file of the release, or an open DuckDB connection to its database.

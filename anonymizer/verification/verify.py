@@ -20,6 +20,11 @@ from anonymizer.verification.population import (
 )
 from anonymizer.verification.questions import Asking, Question, ask_all
 
+GIVEN = (
+    "name POLICY, and the population as a file: in the policy, or by --population FILE; a report"
+    " also reads a table of the source with --source"
+)
+
 
 def verify_release(
     run_sql: RunSql,
@@ -45,10 +50,8 @@ def verify_release(
         left = not_checked(requirements, population)
         if left and len(left) == len(requirements):
             raise NothingToCheckError(
-                [
-                    Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}")
-                    for item in left
-                ]
+                Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}", hint=GIVEN)
+                for item in left
             )
     if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
         raise NothingToCheckError.at(

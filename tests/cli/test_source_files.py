@@ -39,6 +39,15 @@ WHOLE = {
     "other line ends": (HEAD + ROWS).replace("\n", "\r\n"),
     "cells in quotes": HEAD + "".join(f'"A, {i}",{i % 9},v{i % 5}\n' for i in range(200)),
 }
+QUOTED = HEAD + "".join(f'"A{i}",{i % 9},"v{i % 5}"\n' for i in range(200))
+LONG = HEAD + "".join(f"A{i},{i % 9},v{i % 5}\n" for i in range(30_000))
+CUT = {
+    "in a quoted cell": QUOTED + '"Bob",3,"v1',
+    "behind an opening quote": QUOTED + '"Bob",3,"',
+    "in a quoted cell, where no other is quoted": HEAD + ROWS + 'Bob,3,"v1',
+    "in a quoted cell far from the beginning": LONG + 'Bob,3,"v1',
+    "a quote that is not closed before other lines": LONG + 'Bob,3,"v1\n' + ROWS,
+}
 VERBS = {
     "plan": ("plan", "policy.yml"),
     "run": ("run", "policy.yml"),
@@ -81,6 +90,70 @@ def test_a_file_without_names_of_columns_tells_no_row(folder: Path, call: Call) 
 def test_a_whole_table_is_read(name: str, folder: Path, call: Call) -> None:
     (folder / "visits.csv").write_bytes(WHOLE[name].encode())
     assert call("run", "policy.yml", "--format", "json").json["measures"]["rows"] == 200
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("name", CUT)
+def test_a_csv_file_that_was_cut_off_is_refused(
+    name: str, verb: str, folder: Path, call: Call
+) -> None:
+    (folder / "visits.csv").write_text(CUT[name])
+    before = listing(folder)
+    done = call(*VERBS[verb])
+    assert done.code == 2
+    assert "quote" in done.err
+    assert not any(value in done.out + done.err for value in ("Alice", "Bob", "v1"))
+    assert listing(folder) == before
+
+
+def test_a_cell_in_quotes_far_from_the_beginning(folder: Path, call: Call) -> None:
+    """Its quotes are none of its letters, and a comma between them ends no cell."""
+    (folder / "visits.csv").write_text(LONG + 'Bob,3,"v1"\n' + 'Bob,3,"v1, v2"\n' * 3)
+    assert call("run", "policy.yml").code == 0
+    with duckdb.connect("release.duckdb", read_only=True) as connection:
+        shown = {s for (s,) in connection.execute("select s from v").fetchall()}
+    assert shown == {*(f"v{i}" for i in range(5)), "v1, v2"}
+
+
+LIST = ",\n".join(f'{{"name": "Z{i}", "age": {i % 9}, "s": "v{i % 5}"}}' for i in range(200))
+CUT_LISTS = {
+    "behind a comma": f"[{LIST},",
+    "behind a comma and a line": f"\n[\n  {LIST},\n  ",
+    "behind a record": f"[{LIST}",
+    "in a record": f"[{LIST[:-9]}",
+    "in a list of a record": f'[{LIST},{{"name": ["Bob"]}},',
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("name", CUT_LISTS)
+def test_a_json_list_that_was_cut_off_is_refused(
+    name: str, verb: str, folder: Path, call: Call
+) -> None:
+    (folder / "visits.json").write_text(CUT_LISTS[name])
+    (folder / "policy.yml").write_text(POLICY.replace("visits.csv", "visits.json"))
+    before = listing(folder)
+    done = call(*(part.replace("visits.csv", "visits.json") for part in VERBS[verb]))
+    assert done.code == 2
+    assert "is a list that does not end with ]: it was cut off" in done.err
+    assert not any(value in done.out + done.err for value in ("Bob", "Z1", "v1"))
+    assert listing(folder) == before
+
+
+@pytest.mark.parametrize("text", [f"[{LIST}]", f"\n [\n{LIST}\n]\n\n", LIST.replace("},", "}")])
+def test_a_whole_json_file_is_read(text: str, folder: Path, call: Call) -> None:
+    (folder / "visits.json").write_text(text)
+    (folder / "policy.yml").write_text(POLICY.replace("visits.csv", "visits.json"))
+    assert call("run", "policy.yml", "--format", "json").json["measures"]["rows"] == 200
+
+
+@pytest.mark.parametrize("text", [f"{LIST[:-9]}", f'{LIST}\n{{"name": "Bob"'])
+def test_json_lines_that_were_cut_off_are_refused(text: str, folder: Path, call: Call) -> None:
+    (folder / "visits.json").write_text(text.replace("},", "}"))
+    (folder / "policy.yml").write_text(POLICY.replace("visits.csv", "visits.json"))
+    done = call("run", "policy.yml")
+    assert done.code == 2
+    assert "a file cannot be read as JSON" in done.err
 
 
 @pytest.mark.parametrize("form", ["Parquet", "JSON"])

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from anonymizer.errors import TargetError
 from anonymizer.independent.errors import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.publish.export import export
@@ -162,3 +163,62 @@ def test_rows_and_digests_that_fit_each_other(file: Path) -> None:
     data["seal"]["digest"] = manifest_digest(data)
     put(file, data)
     assert not judge(file).passed
+
+
+def forged_over(file: Path, listed: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """A manifest beside an export that lists another file, too, sealed anew."""
+    data = data_of(file)
+    change(data)
+    digest = hashlib.sha256(listed.read_bytes()).hexdigest()
+    data["export"]["files"].append({"name": listed.name, "rows": 1, "sha256": digest})
+    data["seal"]["digest"] = manifest_digest(data)
+    put(file, data)
+
+
+def _with_a_table(data: dict[str, Any]) -> None:
+    data["layout"]["tables"] = {"mine": "people_anonymous_mine"}
+    data["view"] = "main.another"
+
+
+FORGERIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "a file of the user": ("payroll", lambda data: None),
+    "a file that is named like that of a column": ("out_mine", lambda data: None),
+    "a file of another release": ("out_mine", _with_a_table),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_manifest_that_lists_files_of_others_removes_none(
+    file: Path, correct: Path, name: str
+) -> None:
+    stem, change = FORGERIES[name]
+    mine = file.with_name(f"{stem}{file.suffix}")
+    mine.write_bytes(file.read_bytes())
+    forged_over(file, mine, change)
+    policy = runs.policy(correct, COLUMNS, k=3)
+    before = file.read_bytes(), beside(file).read_bytes()
+    with pytest.raises(TargetError, match=r"is not an earlier export of this release.*--force"):
+        export(policy, file)
+    assert (file.read_bytes(), beside(file).read_bytes()) == before
+    export(policy, file, force=True)
+    assert mine.read_bytes() == before[0]
+    assert judge(file).passed
+    export(policy, file)
+
+
+def test_a_manifest_alone_that_lists_files_of_others(file: Path, correct: Path) -> None:
+    mine = file.with_name(f"payroll{file.suffix}")
+    mine.write_text("mine")
+    forged_over(file, mine, lambda data: None)
+    file.unlink()
+    with pytest.raises(TargetError, match="is not a manifest of an earlier export of this release"):
+        export(runs.policy(correct, COLUMNS, k=3), file)
+    assert mine.read_text() == "mine"
+
+
+def test_the_export_of_another_release_is_not_replaced(file: Path, correct: Path) -> None:
+    other = runs.policy(correct, COLUMNS, k=4, publish={"name": "other", "database": "o.duckdb"})
+    runs.run(other, correct / "source.duckdb")
+    with pytest.raises(TargetError, match="exists and is not an earlier export of this release"):
+        export(other, file)
+    assert judge(file).passed

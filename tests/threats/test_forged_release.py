@@ -20,9 +20,11 @@ from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
+from anonymizer.release.manifest import Manifest
 from anonymizer.release.rows_digest import stored_rows
 from anonymizer.release.seal import SealedObject, manifest_digest
 from anonymizer.release.signing import new_key
+from anonymizer.release.tables import stated_certificate
 from anonymizer.review.report import write_report
 from anonymizer.review.report.collect import collect
 from tests import runs
@@ -363,6 +365,16 @@ def _measure(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+def _bound(value: Any) -> Callable[[dict[str, Any]], None]:
+    """Another bound of the loss, and the sentence of the certificate that follows from it."""
+
+    def change(data: dict[str, Any]) -> None:
+        data["measures"]["ncp_bound"] = value
+        data["certificate"] = stated_certificate(Manifest(data))
+
+    return change
+
+
 def _field(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(data: dict[str, Any]) -> None:
         data[name] = value
@@ -435,6 +447,9 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a note on a check": _check("note", "Ada is in class 3"),
     "a field of its own": _field("epsilon", 0.1),
     "a day of no calendar": _field("created", "2026, differentially private"),
+    "a day without a time": _field("created", "2026-01-01"),
+    "a time of no zone": _field("created", "2026-01-01T00:00:00"),
+    "a time to the microsecond": _field("created", "2026-01-01T00:00:00.123456+00:00"),
     "a version that is a figure": _field("versions", {"anonymizer": 1}),
     "no version of this tool": _field("versions", {"duckdb": "2.0"}),
     "neither reproducible nor not": _field("reproducible", "no"),
@@ -479,6 +494,29 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a smaller loss by another metric": (_measure("glm", 0.001), "manifest.measures.glm"),
     "a smaller loss of a column": (_measure("ncp.age", 0.001), "manifest.measures.ncp.age"),
     "no loss told": (lambda data: data["measures"].pop("ncp"), "manifest.measures.ncp"),
+    "a bound above the loss": (_bound(0.9), "measures.ncp_bound: is above the ncp"),
+    "a bound below nothing": (_bound(-0.1), "manifest.measures.ncp_bound"),
+    "a bound that is no figure": (_bound(None), "manifest.measures.ncp_bound"),
+    "a bound of nobody's loss": (
+        lambda data: data["measures"].update(ncp_weighted_bound=0.1, ncp_weighted_bound_sample=0),
+        "manifest.measures.ncp_weighted_bound: is above the ncp_weighted",
+    ),
+    "a bound without its sample": (
+        lambda data: data["measures"].pop("ncp_bound_sample"),
+        "manifest.measures.ncp_bound: is stated without ncp_bound_sample",
+    ),
+    "a sample of more than all": (
+        _measure("ncp_bound_sample", 10**6),
+        "manifest.measures.ncp_bound_sample: is no number of rows",
+    ),
+    "a share above one": (_measure("ncp_sets", 1.5), "manifest.measures.ncp_sets: is no share"),
+    "half a level": (_measure("level.age", 1.5), "manifest.measures.level.age: is no count"),
+    "a lattice of nothing": (_measure("lattice_nodes", -1), "measures.lattice_nodes: is no count"),
+    "a lattice's bound above its loss": (
+        lambda data: data["measures"].update(lattice_loss=0.1, lattice_bound=0.2),
+        "manifest.measures.lattice_bound: is no lower bound",
+    ),
+    "a time to come": (_field("created", "2999-01-01T00:00:00+00:00"), "manifest.created: is in"),
     "another share left out": (_measure("suppressed_share", 0.25), "measures.suppressed_share"),
     "more left out than the policy allows": (
         lambda data: data["measures"].update(suppressed=40, suppressed_share=0.25),
@@ -793,7 +831,8 @@ def test_figures_that_only_the_source_shows_are_named(forged: Place[Policy]) -> 
     source = {check for check in found.unverified if check.startswith("source_")}
     assert {"source_rows", "source_covers", "source_equal"} <= source
     assert {*found.unverified} - source == {
-        *("ncp_bound", "ncp_bound_sample", "suppressed", "suppressed_share")
+        *("ncp_bound", "ncp_bound_sample", "suppressed", "suppressed_share"),
+        *("created", "reproducible", "versions"),
     }
     assert found.as_dict()["unverified"] == [*found.unverified]
     assert "suppressed_share" in repr(found)
@@ -817,6 +856,27 @@ def test_losses_of_nodes_are_named(tmp_path: Path) -> None:
         seal_again(file, VIEW)
         with pytest.raises(GuaranteeError, match=f"manifest.measures.{name}"):
             anonymizer.verify(policy, file)
+
+
+@pytest.mark.parametrize("name", ["ncp.sex", "ncp", "ncp_sum", "glm", "glm_sum"])
+def test_losses_of_nodes_are_no_less_than_the_release_shows(tmp_path: Path, name: str) -> None:
+    """Whatever a tree may be: `*` loses everything."""
+    codes = [(40, f"{age % 7}{sex}", ill, visits) for age, sex, ill, visits in ROWS]
+    tree = {"role": "quasi", "hierarchy": {"builder": "prefix"}}
+    policy = runs.policy(tmp_path, {**COLUMNS, "sex": tree}, k=90)
+    runs.run(policy, runs.source(tmp_path, TYPES, codes))
+    file = tmp_path / "release.duckdb"
+    assert anonymizer.verify(policy, file).passed
+    with duckdb.connect(str(file)) as connection:
+        assert connection.execute(f"select distinct sex from {VIEW}").fetchall() == [("*",)]
+        data = manifest(connection)
+        assert data["measures"]["ncp.sex"] == 1
+        data["measures"][name] *= 0.7
+        data["certificate"] = stated_certificate(Manifest(data))
+        put(connection, data)
+    seal_again(file, VIEW)
+    with pytest.raises(GuaranteeError, match=f"manifest.measures.{name}: is not what the release"):
+        anonymizer.verify(policy, file)
 
 
 def test_the_release_itself_holds(forged: Place[Policy]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import EngineError
+from anonymizer.ledger.manage import forget_release, listed
 from tests.schema import hospital
 from tests.selection import some
 from tests.threats.population import Population, policy
@@ -51,6 +52,33 @@ DAMAGE = {
 }
 
 
+CHANGES = {
+    "another person": "update {0}.members set person = person + 1 where class_id = 1",
+    "persons of two classes exchanged": (
+        "update {0}.members set class_id = 3 - class_id where class_id in (1, 2)"
+    ),
+    "another lineage": "update {0}.members set lineage = lineage + 1",
+    "a longer promise": "update {0}.members set since = 1",
+    "values of classes exchanged": (
+        "update {0}.signatures set grp = (select min(grp) + max(grp) from {0}.signatures) - grp"
+    ),
+    "values in another order": "update {0}.signatures set signature = list_reverse(signature)",
+    "texts of two values exchanged": (
+        "update {0}.dictionary set text = 'x' || text where value = "
+        "(select min(value) from {0}.dictionary)"
+    ),
+    "another view": "update {0}.releases set view = 'main.other'",
+    "another place": "update {0}.releases set target = '/nowhere/release.duckdb'",
+    "a release that was not published": "update {0}.releases set state = 'pending'",
+    "another policy": "update {0}.releases set policy_digest = ''",
+    "another secret": "update {0}.releases set secret_digest = ''",
+    "several rows of a person": "update {0}.releases set several = not several",
+    "other persons": "update {0}.releases set person_column = 'other'",
+    "counterfeits": "update {0}.releases set counterfeits = 1",
+    "another seal": "update {0}.releases set seal = repeat('0', 64)",
+}
+
+
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kept")
@@ -69,6 +97,54 @@ def test_a_damaged_ledger_is_refused(kept: Path, tmp_path: Path, name: str) -> N
     with pytest.raises(EngineError, match=r"ledger: is damaged.*restore the ledger from a copy"):
         anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
     assert (tmp_path / "release.duckdb").read_bytes() == before
+
+
+def content(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    tables = ("members", "signatures", "dictionary", "releases")
+    return sorted(
+        f"{table} {row}"
+        for table in tables
+        for row in connection.execute(f"from {SCHEMA}.{table}").fetchall()
+    )
+
+
+@some(4)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_ledger_that_was_changed_is_refused(kept: Path, tmp_path: Path, name: str) -> None:
+    """Nothing is lost and everything has its form: only the seal tells it."""
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
+        before = content(connection)
+        connection.execute(CHANGES[name].format(SCHEMA))
+        assert content(connection) != before
+    with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed") as told:
+        anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
+    assert "restore the ledger from a copy; or `anonymizer ledger forget" in str(told.value)
+
+
+def test_a_changed_release_can_be_forgotten(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    ledger = tmp_path / "private.duckdb"
+    with duckdb.connect(str(ledger)) as connection:
+        connection.execute(CHANGES["another lineage"].format(SCHEMA))
+    (run_id,) = (entry.run_id for entry in listed(ledger))
+    forget_release(ledger, run_id)
+    anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
+
+
+@pytest.mark.parametrize(("release", "held"), [(1, True), (2, False)])
+def test_a_release_without_a_seal(kept: Path, tmp_path: Path, release: int, held: bool) -> None:
+    """One of before there were seals is read; none can be recorded after a sealed one."""
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    asked, database = policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb"
+    anonymizer.run(asked, database)
+    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
+        connection.execute(f"update {SCHEMA}.releases set seal = null where release = {release}")
+    if held:
+        anonymizer.run(asked, database)
+        return
+    with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed"):
+        anonymizer.run(asked, database)
 
 
 LEDGER = {"ledger": "private.duckdb"}
@@ -105,4 +181,26 @@ def test_a_damaged_ledger_of_several_tables_is_refused(
     with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
         connection.execute(OF_TABLES[name].format(SCHEMA))
     with pytest.raises(EngineError, match=r"ledger: is damaged.*restore the ledger from a copy"):
+        hospital.run(hospital.policy(tmp_path, LEDGER), tmp_path / "source.duckdb", seed=2)
+
+
+CHANGES_OF_TABLES = {
+    "another known row": "update {0}.rows set content = content + 1",
+    "rows that look different": "update {0}.rows set cells = cells + 1 where source = 'visits'",
+    "a table that is not known": "update {0}.schemas set tables = list_transform(tables,"
+    " lambda t: t || 'x')",
+    "fewer events": "update {0}.schemas set events = events - 1",
+    "a smaller k": "update {0}.schemas set k = k - 1",
+}
+
+
+@some(2)
+@pytest.mark.parametrize("name", CHANGES_OF_TABLES)
+def test_a_ledger_of_several_tables_that_was_changed_is_refused(
+    kept_tables: Path, tmp_path: Path, name: str
+) -> None:
+    shutil.copytree(kept_tables, tmp_path, dirs_exist_ok=True)
+    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
+        connection.execute(CHANGES_OF_TABLES[name].format(SCHEMA))
+    with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed"):
         hospital.run(hospital.policy(tmp_path, LEDGER), tmp_path / "source.duckdb", seed=2)

@@ -120,6 +120,13 @@ def test_only_figures_of_the_search_are_told() -> None:
     assert of_search(noted, 40) == {"level.age": 2, "lattice_nodes": 100, "ncp_bound_sample": 0}
 
 
+def test_no_bound_is_told_above_the_loss_of_the_release() -> None:
+    """An estimate from a sample can be too high; the release is a grouping, too."""
+    noted = {"ncp_bound": 0.5, "ncp_weighted_bound": 0.25}
+    told = of_search(noted, 10**6, {"ncp": 0.375, "ncp_weighted": 0.75})
+    assert told == {"ncp_bound": 0.375, "ncp_weighted_bound": 0.25}
+
+
 @pytest.mark.parametrize(
     ("units", "step"),
     [(0, 1), (1, 1), (10, 1), (30, 0.5), (100, 0.1), (400, 0.05), (10_000, 0.001), (10**6, 1e-5)],

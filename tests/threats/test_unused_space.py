@@ -12,15 +12,23 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import GuaranteeError
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import EngineError, GuaranteeError
+from anonymizer.publish.duckdb import file as building
 from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.names import Names
 from tests import runs
 from tests.forging import Place
 from tests.selection import some
 
 ROWS = 60_000
 COLUMNS: dict[str, Any] = {"age": "quasi", "ill": "sensitive"}
+TEXTS: dict[str, Any] = {
+    "age": "quasi",
+    "ill": {"role": "sensitive", "acknowledge_unique": True},
+}
 NAME = b"Lovelace of Ockham"
 
 
@@ -83,6 +91,54 @@ def test_what_was_deleted_is_not_handed_out(
     rewrite(file)
     assert NAME not in file.read_bytes()
     assert anonymizer.verify(correct.policy, file).passed
+
+
+def test_a_dropped_copy_of_the_release(tmp_path: Path) -> None:
+    """What was deleted is in the rows as well, so that nobody can tell that it is gone."""
+    database, policy = tmp_path / "source.duckdb", runs.policy(tmp_path, TEXTS, k=3)
+    with duckdb.connect(str(database)) as connection:
+        ill = "'Disease number ' || (i * 7919) % 20011 || ' of the ' || i % 13 || ' catalogue'"
+        made = f"select i % 60 as age, {ill} as ill from range({ROWS}) t(i)"
+        connection.execute(f"create table people as {made}")
+    runs.run(policy, database)
+    file = tmp_path / "release.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        ((rows,),) = connection.execute(
+            "select object_name from _anonymizer.objects where kind = 'rows'"
+        ).fetchall()
+        for statement in (
+            *("set force_compression = 'zstd'", f"create table raw as from {rows}", "checkpoint"),
+            *("reset force_compression", f"create table copied as from {rows}", "checkpoint"),
+            *(f"drop table {rows}", f"alter table copied rename to {rows}", "drop table raw"),
+        ):
+            connection.execute(statement)
+    before = file.read_bytes()
+    with pytest.raises(GuaranteeError, match=r"text from its unused space.*`anonymizer run`"):
+        rewrite(file)
+    assert file.read_bytes() == before
+    runs.run(policy, database, seed=2)
+    assert anonymizer.verify(policy, file).passed
+
+
+def test_a_run_publishes_no_file_with_unused_space(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an engine may leave in the file that it builds is noticed before it is published."""
+    whole = building.write_manifest
+
+    def leaving(engine: DuckDBEngine, names: Names, catalog: str, manifest: Manifest) -> None:
+        raw = f"select 'Ada {NAME.decode()} ' || i as who from range(300000) t(i)"
+        engine.raw(f"create table {catalog}.raw as {raw}", "test")
+        engine.raw(f"checkpoint {catalog}", "test")
+        whole(engine, names, catalog, manifest)
+        engine.raw(f"drop table {catalog}.raw", "test")
+
+    monkeypatch.setattr(building, "write_manifest", leaving)
+    policy = runs.policy(tmp_path, COLUMNS, k=3)
+    rows = [(i % 60, i % 7) for i in range(600)]
+    with pytest.raises(EngineError, match=r"publish\.database: was built with unused space"):
+        runs.run(policy, runs.source(tmp_path, {"age": "INTEGER", "ill": "INTEGER"}, rows))
+    assert {path.name for path in tmp_path.iterdir()} == {"source.duckdb"}
 
 
 @pytest.mark.slow

@@ -129,5 +129,8 @@ def _csv(words: str) -> tuple[str, str] | None:
         return None
     if "\nInvalid unicode" in words:
         return f"line {found[1]} of a CSV file is not UTF-8", "save the file as UTF-8"
+    if "\nValue with unterminated quote" in words:
+        said = f"a quote in line {found[1]} of a CSV file is not closed"
+        return said, "close it; if the file was cut off, write or copy it again"
     said = f"line {found[1]} of a CSV file does not fit the lines before it"
     return said, "mend the line, or write the file as Parquet first, with the types it should have"

@@ -30,6 +30,7 @@ from anonymizer.release.names import Names
 from anonymizer.release.plain_views import is_base_table
 from anonymizer.release.seal import SealedObject, Sign
 from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.unused_space import unused_space
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
@@ -116,6 +117,9 @@ class FileTarget:
             # the manifest was written after verification: the rows must still be the verified ones
             if self._fingerprints(engine, catalog) != self._judged:
                 raise EngineError.at("publish.database", "changed while it was being built")
+            if any(unused_space(engine, catalog)):
+                said = "was built with unused space, in which what was deleted could be read"
+                raise EngineError.at("publish.database", said, hint="run again, or report it")
         beside = file_of(self.path, self.names, self._held)
         decide()
         self.swap(self._replaced)

@@ -23,7 +23,7 @@ from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.release.certificate import known_attacks
 from anonymizer.release.figures import refuse_other_figures
 from anonymizer.release.judge import judge
-from anonymizer.release.population import population_steps
+from anonymizer.release.population import members_at_hand, population_steps
 from anonymizer.release.tables import stated_certificate
 from anonymizer.review.attack import attack
 from anonymizer.review.attack.attacks import SHARE
@@ -36,7 +36,7 @@ from anonymizer.review.scratch import unit_of
 from anonymizer.review.with_source import Beside, Published, open_beside, open_release, release_file
 from anonymizer.run.original_values import members_read
 from anonymizer.run.remarks import remarks, repeats
-from anonymizer.verification.population import NEEDED, Members
+from anonymizer.verification.population import Members
 
 NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
 
@@ -159,8 +159,10 @@ def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _judged(policy: Policy, release: Published) -> Verification:
     """Verify the release again, also against the population if its source is available."""
-    population: Members | str = NEEDED
-    if isinstance(release, Beside):
+    population: Members | str
+    if not isinstance(release, Beside):
+        population = members_at_hand(policy, release.engine, release.layout)
+    else:
         Executor(release.engine).run(population_steps(policy, release.session, release.roles))
         population = members_read(policy, release.roles, release.originals)
     requirements = release.manifest.requirements
