@@ -366,7 +366,7 @@ with several as (
 )
 select
     u.unit, m.class_id, cast(u.n as bigint) as n,
-d1.rarity + d2.rarity as rarity
+    d1.rarity + d2.rarity as rarity
     , case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1
     , case when u.c1 = 0 then 40000000 else d1.place end as l1
     , case when u.c1 = 0 then -40000000 else d1.place end as h1
