@@ -47,6 +47,8 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     found = []
     for name, column in policy.columns.items():
         hidden = column.role in ("identifier", "drop")
+        if column_names.names_related(name):
+            continue  # its rows are those of the person who is related
         if name == policy.key or not (hidden or published_as_it_is(policy, name)):
             continue
         numbered = column.role == "identifier" or column_names.says(name, column_names.KEY)

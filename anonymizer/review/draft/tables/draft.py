@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database
 from anonymizer.policy import Policy
 from anonymizer.review.assess.opening import open_database
 from anonymizer.review.draft.fallback import without_quasi
 from anonymizer.review.draft.guess import Guess
-from anonymizer.review.draft.tables.found import find_tables
+from anonymizer.review.draft.others import of_others
+from anonymizer.review.draft.tables.found import Found, find_tables
 from anonymizer.review.draft.tables.links import find_links
 from anonymizer.review.draft.tables.roles import key_of, roles
 from anonymizer.review.draft.tables.text import Drafted, Written, text_of
-from anonymizer.review.draft.tables.tree import find_tree
+from anonymizer.review.draft.tables.tree import Tree, find_tree
 from anonymizer.review.draft.tables.without import left_out
+from anonymizer.source.relation import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,10 @@ def draft_tables(
         tables = known.found
         links, missed = find_links(engine, tables)
         tree = find_tree(engine, tables, links, missed)
+        others = _others(engine, tree, tables)
     drafted: dict[str, Drafted] = {}
     for table in (tree.person, *tree.links):
-        guesses = roles(table, tree, tables, links)
+        guesses = roles(table, tree, tables, links, others[table])
         person = table == tree.person
         everybody = without_quasi(tables[table].profiles, guesses, file=False) if person else None
         key = key_of(table, tree, tables)
@@ -85,3 +91,24 @@ def draft_tables(
         {name: (link.column, link.to) for name, link in tree.links.items()},
         without,
     )
+
+
+def _others(
+    engine: DuckDBEngine, tree: Tree, tables: Mapping[str, Found]
+) -> dict[str, dict[str, Guess]]:
+    """The columns of every table that hold keys of persons, besides those that lead to them."""
+    persons, key = tables[tree.person], key_of(tree.person, tree, tables)
+    numbers = next(p for p in persons.profiles if p.column == key)
+    found: dict[str, dict[str, Guess]] = {}
+    for name in (tree.person, *tree.links):
+        one = tables[name]
+        own = tree.links[name].column if name in tree.links else key
+        columns = [p for p in one.profiles if p.column != own]
+        found[name] = of_others(
+            engine, _relation(one), columns, _relation(persons), numbers, tree.person
+        )
+    return found
+
+
+def _relation(one: Found) -> Relation:
+    return Relation(ident(one.relation), one.relation)
