@@ -316,6 +316,52 @@ def test_keys_of_other_rows_of_one_table(tmp_path: Path) -> None:
     assert made.guesses["answers_to"].reason == said
 
 
+PERSONS = "create table patients (id int primary key, birth_date date, sex varchar);"
+VISITED = "create table visits (id int, nr int, ward varchar, primary key (id, nr));"
+TESTED = """create table labs (patient int, "visit no" int, test varchar,
+    foreign key (patient, "visit no") references visits (id, nr));"""
+
+
+def test_links_of_several_columns_are_told(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute(PERSONS + VISITED.replace("(id int,", "(patient_id int, id int,"))
+        connection.execute(TESTED)
+        connection.execute("insert into patients select i, date '1950-01-01' + i::int, 'f'"
+                           " from range(100) r(i)")  # fmt: skip
+        connection.execute("insert into visits select i, i, 0, 'w' || i % 3 from range(100) r(i)")
+        connection.execute("insert into labs select i, 0, 't' || i % 3 from range(100) r(i)")
+    made = draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    told = (
+        "(patient, visit no) is declared as a key of visits (id, nr), and a policy links by one"
+        " column"
+    )
+    cure = "make one column of them in source.query of both tables, patient || '-' || \"visit no\""
+    assert set(made.guesses) == {"patients", "visits", "labs"}
+    assert made.not_linked["labs"].startswith(f"{told}; {cure}")
+    assert f"    # Not linked: {told}.\n    # For a link, {cure}" in made.text
+    assert made.as_dict()["not_linked"] == made.not_linked
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute("drop table labs")
+        connection.execute(TESTED.replace("patient", "whose").replace("visit no", "which"))
+        connection.execute("insert into labs select i, 0, 't' || i % 3 from range(20, 99) r(i)")
+    made = draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    assert made.left_out["labs"].startswith(
+        f"reaches no person: {told.replace('patient', 'whose')}"
+    )
+
+
+def test_persons_with_a_key_of_two_columns_are_told(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute(VISITED + TESTED)
+        connection.execute("insert into visits select i % 9, i, 'w' from range(100) r(i)")
+        connection.execute("insert into labs select i % 9, i, 't' from range(100) r(i)")
+    with pytest.raises(SourceError) as refused:
+        draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    (problem,) = refused.value.problems
+    assert "in labs, (patient, visit no) is declared as a key of visits (id, nr)" in problem.message
+    assert str(problem.hint).startswith("add such a column to both tables")
+
+
 def test_doctors_are_no_patients(tmp_path: Path) -> None:
     made = drafted(
         tmp_path,
