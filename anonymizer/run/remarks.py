@@ -21,6 +21,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
+from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
 from anonymizer.source.persons import countable, repeats_like_persons
 from anonymizer.source.profile import TableProfile
@@ -135,7 +136,7 @@ def remarks(
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
-    found = [*unused_hierarchies(policy, kinds)]
+    found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
