@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, quote
+from anonymizer.engines.postgres import LONGEST
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy.values import written_parts
 
@@ -20,8 +21,6 @@ SAFE_PATH = "pg_catalog, pg_temp"
 which would be searched first unless the path names pg_temp."""
 RELATIONS = "('r', 'p', 'v', 'm', 'f')"
 """Kinds of relations (`relkind`) that have rows to read."""
-LONGEST = 63
-"""Longest name in bytes; Postgres truncates longer ones."""
 
 
 def is_long(name: str) -> bool:
