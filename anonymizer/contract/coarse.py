@@ -24,6 +24,7 @@ SEARCH = ("level.", "lattice_", "ncp_")
 persons that were placed last, depends on hidden values and has no reader."""
 BOUNDS = ("ncp_bound", "ncp_weighted_bound")
 NODES = "lattice_nodes"
+JUDGED = "lattice_judged"
 LEAST = "lattice_bound"
 LOSS = "lattice_loss"
 SCORE = "lattice_score"
@@ -77,7 +78,11 @@ def of_search(figures: Mapping[str, Any], units: int) -> dict[str, Any]:
         if told.get(name):
             told[name] = _in_steps(told[name], finest(units), ROUND_FLOOR)
     if NODES in told:
-        told[NODES] = type(told[NODES])(10 ** len(str(int(told[NODES]) - 1)))
+        nodes = int(told[NODES])
+        told[NODES] = type(told[NODES])(10 ** len(str(nodes - 1)) if nodes > 1 else nodes)
+        if JUDGED in told:
+            # the count of judged nodes comes rounded: of 10 to 100
+            told[JUDGED] = min(told[JUDGED], told[NODES])
     if LOSS in told:
         told |= _of_losses(told[LOSS], told[LEAST], units, proven=not told[GAP])
     if SCORE in told:
