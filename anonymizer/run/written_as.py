@@ -1,7 +1,10 @@
-"""Quasi-identifiers of text that hold numbers or dates: ranges would lose less than sets."""
+"""Quasi-identifiers of types that do not suit their values: texts of numbers or dates, for which
+ranges would lose less than sets, and numbers that are alike as doubles.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
@@ -13,6 +16,9 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Note, Step
 
 WRITTEN_AS = "written_as."
+ALIKE = "alike_as_doubles."
+EXACT = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL(\((1[6-9]|[23]\d),\d+\))?")
+"""Types of exact numbers of more digits than a double has."""
 FEW = 10
 """Number of values up to which sets are as good as ranges."""
 NUMBERS = r"^ *[-+]?([0-9]+|[0-9]{1,3}([.,][0-9]{3})+)([.,][0-9]+)? *$"
@@ -24,20 +30,22 @@ WORDS = {1: "numbers", 2: "dates"}
 
 
 def written_as_notes(policy: Policy, roles: Roles) -> tuple[Note, ...]:
-    """The statement that looks at the values of text columns without a hierarchy."""
+    """The statement that looks at texts without a hierarchy, and at numbers of many digits."""
     if policy.algorithm.classless:
         return ()
     texts = [a for a in roles.quasi if read_as_text(a.sql_type) and a.spec is None]
-    if not texts:
+    exact = [a for a in roles.quasi if a.kind == "numeric" and EXACT.fullmatch(a.sql_type)]
+    if not texts and not exact:
         return ()
     context = {
-        "values": [a.values for a in texts],
-        "columns": [(a.values, ident(WRITTEN_AS + a.column)) for a in texts],
+        "values": [a.values for a in (*texts, *exact)],
+        "texts": [(a.values, ident(WRITTEN_AS + a.column)) for a in texts],
+        "exact": [(a.values, ident(ALIKE + a.column)) for a in exact],
         "few": FEW,
         "numbers": NUMBERS,
         "dates": DATES,
     }
-    return (Note(Step("what texts look like", "prepare/written_as.sql.j2", context)),)
+    return (Note(Step("what values look like", "prepare/written_as.sql.j2", context)),)
 
 
 def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
@@ -50,4 +58,12 @@ def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
                 f" {WORDS[found]}: its cells are sets of values; cast it in source.query, to get"
                 " ranges, which lose less, or give codes such as postcodes"
                 " hierarchy: {builder: prefix}"
+            )
+    for name in [name for name in notes if name.startswith(ALIKE)]:
+        if int(notes.pop(name)):
+            yield (
+                f"{column_path(name.removeprefix(ALIKE))}: has values that are alike in their first"
+                " 16 digits, to which losses are computed: those of this column are told too low,"
+                " and its classes may be wider than need be; subtract a constant in source.query,"
+                " or round"
             )

@@ -101,6 +101,28 @@ def test_text_that_holds_numbers_or_dates_is_told(
     assert "written_as" not in str(release.manifest.data)
 
 
+@pytest.mark.parametrize(
+    ("sql_type", "first", "told"),
+    [
+        ("HUGEINT", 10**30, True),
+        ("DECIMAL(38,1)", 10**30, True),
+        ("BIGINT", 2**60, True),
+        ("BIGINT", 2**40, False),
+        ("DECIMAL(18,3)", 10**9, False),
+        ("HUGEINT", 0, False),
+    ],
+)
+def test_numbers_that_are_alike_as_doubles_are_told(
+    tmp_path: Path, sql_type: str, first: int, told: bool
+) -> None:
+    given = policy(tmp_path, {"size": "quasi", "ill": "drop"})
+    database = source(
+        tmp_path, {"size": sql_type, "ill": "VARCHAR"}, [(first + i % 9, "a") for i in range(60)]
+    )
+    found = [w for w in run(given, database).warnings if "alike in their first 16 digits" in w]
+    assert [w.partition(":")[0] for w in found] == ["columns.size"] * told
+
+
 def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None:
     data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
     given = policy(tmp_path, {**COLUMNS, "ill": "keep"}, person="patient_id")
