@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from anonymizer.compile import ident
+from anonymizer.compile import lit
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.source.profile import read_as_text
@@ -37,10 +37,13 @@ def written_as_notes(policy: Policy, roles: Roles) -> tuple[Note, ...]:
     exact = [a for a in roles.quasi if a.kind == "numeric" and EXACT.fullmatch(a.sql_type)]
     if not texts and not exact:
         return ()
+    names = [WRITTEN_AS + a.column for a in texts] + [ALIKE + a.column for a in exact]
+    numbered = [(a.values, lit(number)) for number, a in enumerate((*texts, *exact), 1)]
     context = {
-        "values": [a.values for a in (*texts, *exact)],
-        "texts": [(a.values, ident(WRITTEN_AS + a.column)) for a in texts],
-        "exact": [(a.values, ident(ALIKE + a.column)) for a in exact],
+        "values": [table for table, _ in numbered],
+        "texts": numbered[: len(texts)],
+        "exact": numbered[len(texts) :],
+        "names": names,
         "few": FEW,
         "numbers": NUMBERS,
         "dates": DATES,
