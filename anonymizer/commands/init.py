@@ -55,9 +55,11 @@ def command(
     reviewed = "the role of every column"
     if table_name is None:
         reviewed = f"every link, and {reviewed}"
+    untold = found.not_linked if isinstance(found, TablesDraft) else {}
     output.result(
         {**found.as_dict(), "file": target},
         [
+            *(f"not linked: in {table}, {said}" for table, said in untold.items()),
             f"wrote {Path(target).name}: review {reviewed}, then",
             f"  anonymizer plan {target}{source}",
             f"  anonymizer run {target}{source}",

@@ -25,6 +25,7 @@ persons that were placed last, depends on hidden values and has no reader."""
 BOUNDS = {"ncp_bound": "ncp", "ncp_weighted_bound": "ncp_weighted"}
 """Lower bounds, and the losses that are never below them."""
 NODES = "lattice_nodes"
+JUDGED = "lattice_judged"
 LEAST = "lattice_bound"
 LOSS = "lattice_loss"
 SCORE = "lattice_score"
@@ -82,7 +83,11 @@ def of_search(
             least = _in_steps(told[name], finest(units), ROUND_FLOOR)
             told[name] = min(least, (losses or {}).get(loss, least))
     if NODES in told:
-        told[NODES] = type(told[NODES])(10 ** len(str(int(told[NODES]) - 1)))
+        nodes = int(told[NODES])
+        told[NODES] = type(told[NODES])(10 ** len(str(nodes - 1)) if nodes > 1 else nodes)
+        if JUDGED in told:
+            # the count of judged nodes comes rounded: of 10 to 100
+            told[JUDGED] = min(told[JUDGED], told[NODES])
     if LOSS in told:
         told |= _of_losses(told[LOSS], told[LEAST], units, proven=not told[GAP])
     if SCORE in told:

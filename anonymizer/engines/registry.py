@@ -36,6 +36,8 @@ class EngineDescription:
     """Whether its SQL can keep the state of a partitioning in one recursive statement."""
     numeric_draws: bool = True
     """Whether draws are numbers in its SQL, instead of texts."""
+    longest_name: int | None = None
+    """Number of bytes to which it truncates a name; None if it keeps names whole."""
     only: frozenset[str] | None = None
     """All features it has, by their names in `anonymizer.engines.capabilities`; None for an engine
     that has all except those listed there as lacking."""

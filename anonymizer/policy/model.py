@@ -95,9 +95,13 @@ class Policy(Document):
 
     def column_name(self, column: str) -> str:
         """The published name of a column: its own, unless `publish.rename` gives another."""
-        if any(one.generated and one.name == column for one in names.published_names(self)):
+        if column in self._generated:
             return column  # the rename applies to the generated column of that name
         return self.generated_name(column)
+
+    @cached_property
+    def _generated(self) -> frozenset[str]:
+        return frozenset(one.name for one in names.published_names(self) if one.generated)
 
     def generated_name(self, name: str) -> str:
         """The published name of a generated column such as `class_id` or `zip_bucket`."""

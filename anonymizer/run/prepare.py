@@ -28,6 +28,7 @@ from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
+from anonymizer.run.written_as import written_as_notes
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with
@@ -134,6 +135,7 @@ def read_source(
         *raw_text_stages(policy, session.profile, first, counted=True),
         *source_guard(policy, first),
         *(() if persons else remark_notes(policy, session.profile, first)),
+        *written_as_notes(policy, first),
         *harbor_guard(policy, first),
     ]
     reading += hierarchy_stages(policy, first, session)

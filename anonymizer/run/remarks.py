@@ -21,6 +21,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
+from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
 from anonymizer.source.persons import countable, repeats_like_persons
 from anonymizer.source.profile import TableProfile
@@ -47,6 +48,8 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     found = []
     for name, column in policy.columns.items():
         hidden = column.role in ("identifier", "drop")
+        if column_names.names_related(name):
+            continue  # its rows are those of the person who is related
         if name == policy.key or not (hidden or published_as_it_is(policy, name)):
             continue
         numbered = column.role == "identifier" or column_names.says(name, column_names.KEY)
@@ -133,7 +136,7 @@ def remarks(
     """
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
-    found = [*unused_hierarchies(policy, kinds)]
+    found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:

@@ -13,10 +13,12 @@ from anonymizer.engines.choice import chosen_engine, told_by
 from anonymizer.engines.registry import engines, script_of
 from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.policy import Policy, single
+from anonymizer.policy.checks.names import read_too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.process.seed import Seed
-from anonymizer.run.prepare import prepare
+from anonymizer.run.prepare import prepare, refuse_clashes
 from anonymizer.run.verbs import executing, plan
+from anonymizer.source.roles import roles
 from anonymizer.steps import Plan, Step
 
 
@@ -86,6 +88,9 @@ def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> 
         executor,
     ):
         there = engines()[engine]
+        if there.longest_name is not None:
+            PolicyError.refuse(read_too_long(policy, there.longest_name))
+            refuse_clashes(policy, roles(policy, session.profile), there.longest_name)
         profile = replace(
             session.profile, recursive=there.recursive, numeric_draws=there.numeric_draws
         )

@@ -22,6 +22,11 @@ PERSON = _set(
     " individual respondent donor donator voter tenant insured policyholder subscriber beneficiary"
     " enrollee"
 )
+RELATED = _set(
+    "manager supervisor superior boss leader mentor parent mother father guardian spouse husband"
+    " wife partner sibling referrer sponsor approver reviewer assignee caregiver carer relative kin"
+)
+"""Words for another person than the one whose row it is, next to a word of KEY: `manager_id`."""
 SHORT = _set("pat cust emp mbr subj usr insd")
 """Words for a person, but only next to a word of KEY: `pat_id`."""
 NUMBERS = _set(
@@ -153,6 +158,8 @@ GRADED = _set("grade class")
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
 """`patientid` and the like, without a separator between the words."""
 
+_RELATED = frozenset(who + what for who in RELATED for what in KEY)
+
 
 def names_person(name: str) -> bool:
     """Whether a column is named like a person key: `patient_id`, `mrn`, `user`.
@@ -171,6 +178,12 @@ def names_person(name: str) -> bool:
         return False
     numbered = any(word in KEY for word in found)
     return found[-1] in PERSON or (numbered and any(word in PERSON | SHORT for word in found))
+
+
+def names_related(name: str) -> bool:
+    """Whether a column is named like the key of another person: `manager_id`, `mother_no`."""
+    found = words(name)
+    return "".join(found[-2:]) in _RELATED or found == ["reports", "to"]
 
 
 def says_who(name: str) -> bool:

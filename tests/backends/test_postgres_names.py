@@ -112,7 +112,8 @@ def test_letters_and_quotes_decide(letters: str, tmp_path: Path, name: str, mean
     [
         ("Visits", "may mean"),
         ("Spelled.visits", "may mean"),
-        ('"VISITS"', "is in no schema"),
+        ('"VISITS"', 'did you mean .*"spelled"."visits"'),
+        ("alone", 'did you mean "spelled"."Alone"'),
         ("spelled.alone", 'did you mean "spelled"."Alone"'),
     ],
 )

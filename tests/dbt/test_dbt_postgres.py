@@ -168,6 +168,25 @@ def test_the_materialization_points_to_the_page(project: Project) -> None:
     assert "docs/how-to/dbt-postgres.md" in done.stdout
 
 
+def test_a_column_in_other_letters_is_told_with_its_name(project: Project) -> None:
+    """Quoted names are compared as written on Postgres, and the tests quote all names."""
+    query(project.address, "drop schema if exists staged cascade")
+    query(project.address, "create schema staged")
+    query(project.address, f"create table staged.visits as {STAGED}")
+    wrong = {"name": "wrong", "arguments": {"k": 1, "quasi": ["Sex"]}}
+    table = {"name": "visits", "data_tests": [{"anonymizer.k_anonymity": wrong}]}
+    source = {"name": "staged", "schema": "staged", "tables": [table]}
+    project.write("models/staged.yml", json.dumps({"version": 2, "sources": [source]}))
+    try:
+        done = project.call("dbt", "test", "--select", "source:staged")
+    finally:
+        (project.folder / "models/staged.yml").unlink()
+        query(project.address, "drop schema staged cascade")
+    assert done.returncode == 1, done.stdout
+    said = "k_anonymity: quasi: the relation has no column Sex (allowed: visit, patient, age, sex,"
+    assert said in " ".join(done.stdout.split())
+
+
 def test_generic_tests_agree_with_the_macros_of_duckdb(project: Project) -> None:
     """Every bound holds at what the macro finds, and fails just beyond it; NULLs are there."""
     query(project.address, "drop schema if exists staged cascade")

@@ -12,6 +12,7 @@ from anonymizer import SchemaPolicy, run
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.schema.either import load_policy
+from anonymizer.review.draft.draft import draft
 from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
 from tests.draft.test_any_table import TYPES
 
@@ -253,6 +254,111 @@ def test_keys_and_columns_under_other_names(tmp_path: Path) -> None:
         "notices": ("sent_to_customer_id", "customers"),
     }
     published(tmp_path)
+
+
+EMPLOYEES = """select 1000 + i as employee_id, case when i > 0 then 1000 + i // 8 end as manager_id,
+    'E' || (7 * i % 300) as code, 'E' || (i // 30) as answers_to, 20 + i % 45 as age,
+    i % 7 as department_id, i % 9 as team_no from range(300) r(i)"""
+
+
+def test_keys_of_other_persons_tell_who_they_are(tmp_path: Path) -> None:
+    made = drafted(
+        tmp_path,
+        employees=EMPLOYEES,
+        leaves="select i * 7 % 300 + 1000 as employee_id, i * 11 % 300 + 1000 as approved_by,"
+        " i % 5 as days from range(600) r(i)",
+    )
+    assert roles(made, "employees") == {
+        "employee_id": "key",
+        "manager_id": "identifier",
+        "code": "identifier",
+        "answers_to": "quasi",
+        "age": "quasi",
+        "department_id": "quasi",
+        "team_no": "quasi",
+    }
+    assert roles(made, "leaves") == {
+        "employee_id": "key",
+        "approved_by": "identifier",
+        "days": "event",
+    }
+    said = "all its values are keys of employees; it tells who another person is"
+    assert made.guesses["leaves"]["approved_by"].reason == said
+
+
+def test_a_declared_link_to_another_person_tells_who_it_is(tmp_path: Path) -> None:
+    declared = "employee_id integer primary key, head integer references employees(employee_id)"
+    path = tmp_path / "source.duckdb"
+    with duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute(f"create table employees ({declared}, age integer)")
+        for head, some in (("null", "0, 30"), ("i // 10", "30, 300")):
+            rows = f"select i, {head}, 20 + i % 45 from range({some}) r(i)"
+            connection.execute(f"insert into employees {rows}")
+        leaves = "select i % 300 as employee_id, i % 3 as days from range(400) r(i)"
+        connection.execute(f"create table leaves as {leaves}")
+    head = draft_tables(path, base=tmp_path).guesses["employees"]["head"]
+    assert (head.role, head.reason) == (
+        "identifier",
+        "holds keys of employees; it tells who another person is",
+    )
+
+
+def test_keys_of_other_rows_of_one_table(tmp_path: Path) -> None:
+    path = filled(tmp_path / "source.duckdb", {"staff": EMPLOYEES})
+    made = draft("staff", str(path), base=tmp_path)
+    assert made.guesses["manager_id"].role == "identifier"
+    assert made.guesses["department_id"].role == "quasi"
+    assert "# person:" not in made.text, "a manager's rows are not those of one person"
+    by_code = EMPLOYEES.replace("1000 + i as employee_id, ", "").replace("as code", "as staff_id")
+    path = filled(tmp_path / "other.duckdb", {"staff": by_code})
+    made = draft("staff", str(path), base=tmp_path)
+    said = "all its values are keys of this table; it tells who another person is"
+    assert made.guesses["answers_to"].reason == said
+
+
+PERSONS = "create table patients (id int primary key, birth_date date, sex varchar);"
+VISITED = "create table visits (id int, nr int, ward varchar, primary key (id, nr));"
+TESTED = """create table labs (patient int, "visit no" int, test varchar,
+    foreign key (patient, "visit no") references visits (id, nr));"""
+
+
+def test_links_of_several_columns_are_told(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute(PERSONS + VISITED.replace("(id int,", "(patient_id int, id int,"))
+        connection.execute(TESTED)
+        connection.execute("insert into patients select i, date '1950-01-01' + i::int, 'f'"
+                           " from range(100) r(i)")  # fmt: skip
+        connection.execute("insert into visits select i, i, 0, 'w' || i % 3 from range(100) r(i)")
+        connection.execute("insert into labs select i, 0, 't' || i % 3 from range(100) r(i)")
+    made = draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    told = (
+        "(patient, visit no) is declared as a key of visits (id, nr), and a policy links by one"
+        " column"
+    )
+    cure = "make one column of them in source.query of both tables, patient || '-' || \"visit no\""
+    assert set(made.guesses) == {"patients", "visits", "labs"}
+    assert made.not_linked["labs"].startswith(f"{told}; {cure}")
+    assert f"    # Not linked: {told}.\n    # For a link, {cure}" in made.text
+    assert made.as_dict()["not_linked"] == made.not_linked
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute("drop table labs")
+        connection.execute(TESTED.replace("patient", "whose").replace("visit no", "which"))
+        connection.execute("insert into labs select i, 0, 't' || i % 3 from range(20, 99) r(i)")
+    made = draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    said = told.replace("patient", "whose").replace("visit no", "which")
+    assert made.left_out["labs"].startswith(f"reaches no person: {said}")
+
+
+def test_persons_with_a_key_of_two_columns_are_told(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
+        connection.execute(VISITED + TESTED)
+        connection.execute("insert into visits select i % 9, i, 'w' from range(100) r(i)")
+        connection.execute("insert into labs select i % 9, i, 't' from range(100) r(i)")
+    with pytest.raises(SourceError) as refused:
+        draft_tables(tmp_path / "source.duckdb", base=tmp_path)
+    (problem,) = refused.value.problems
+    assert "in labs, (patient, visit no) is declared as a key of visits (id, nr)" in problem.message
+    assert str(problem.hint).startswith("add such a column to both tables")
 
 
 def test_doctors_are_no_patients(tmp_path: Path) -> None:

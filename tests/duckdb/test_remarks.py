@@ -75,6 +75,55 @@ def test_a_repeating_person_key_is_told(
     assert not [name for name in release.measures if "values" in name]
 
 
+@pytest.mark.parametrize(
+    ("form", "more", "told"),
+    [
+        ("{0}", {}, "numbers"),
+        ("-{0}.5", {}, "numbers"),
+        ("1.{0:03},75", {}, "numbers"),
+        ("2024-01-{0}", {}, "dates"),
+        ("{0}.01.2024", {}, "dates"),
+        ("{0}", {"hierarchy": {"builder": "prefix"}}, None),
+        ("x{0}", {}, None),
+        ("2024-01-{0}x", {}, None),
+    ],
+)
+def test_text_that_holds_numbers_or_dates_is_told(
+    tmp_path: Path, form: str, more: dict[str, Any], told: str | None
+) -> None:
+    given = policy(tmp_path, {"size": {"role": "quasi", **more}, "ill": "drop"})
+    data = [(form.format(10 + i % 12) if i else None, "a") for i in range(60)]
+    database = source(tmp_path, {"size": "VARCHAR", "ill": "VARCHAR"}, data)
+    release = run(given, database)
+    said = [f"columns.size: is text, and all its values are {told}:"] if told else []
+    assert [warning[: len(said[0])] for warning in release.warnings if said] == said
+    assert said or release.warnings == ()
+    assert release.warnings == tuple(preview(given, str(database)).warnings)
+    assert "written_as" not in str(release.manifest.data)
+
+
+@pytest.mark.parametrize(
+    ("sql_type", "first", "told"),
+    [
+        ("HUGEINT", 10**30, True),
+        ("DECIMAL(38,1)", 10**30, True),
+        ("BIGINT", 2**60, True),
+        ("BIGINT", 2**40, False),
+        ("DECIMAL(18,3)", 10**9, False),
+        ("HUGEINT", 0, False),
+    ],
+)
+def test_numbers_that_are_alike_as_doubles_are_told(
+    tmp_path: Path, sql_type: str, first: int, told: bool
+) -> None:
+    given = policy(tmp_path, {"size": "quasi", "ill": "drop"})
+    database = source(
+        tmp_path, {"size": sql_type, "ill": "VARCHAR"}, [(first + i % 9, "a") for i in range(60)]
+    )
+    found = [w for w in run(given, database).warnings if "alike in their first 16 digits" in w]
+    assert [w.partition(":")[0] for w in found] == ["columns.size"] * told
+
+
 def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None:
     data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
     given = policy(tmp_path, {**COLUMNS, "ill": "keep"}, person="patient_id")

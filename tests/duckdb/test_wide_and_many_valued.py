@@ -5,6 +5,7 @@ that stays in proportion.
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from hypothesis import strategies as st
 
 import anonymizer
 from anonymizer.algorithms import parts
+from anonymizer.algorithms.bound.stages import WIDEST
 from anonymizer.algorithms.partition.words import fold
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.source.profile import Attribute
+from anonymizer.verification.fast import pairs
 from tests.runs import policy, published, run, source
 from tests.selection import some
 from tests.tables import customers
@@ -55,7 +59,33 @@ def test_parts_make_the_release_that_one_statement_makes(
     )
     whole = published(run(asked, path, seed=SECRET))
     monkeypatch.setattr(parts, "JOINED_AT_ONCE", 2)
+    monkeypatch.setattr(pairs, "AT_ONCE", 2)
     assert published(run(asked, path, seed=SECRET)) == whole
+
+
+def test_no_statement_joins_all_domains_of_a_wide_table(tmp_path: Path) -> None:
+    """Or compares all its columns at once: both take a time that is quadratic in the columns."""
+    wide = WIDEST + 1  # (to fewer columns a bound of the loss is told)
+    types = {f"x{i}": "INTEGER" for i in range(wide)}
+    rows = [tuple((i * 7 + j) % 5 for j in range(wide)) for i in range(40)]
+    asked: list[str] = []
+
+    def told(self: DuckDBEngine, text: str, *given: object, **more: object) -> object:
+        asked.append(text)
+        return raw(self, text, *given, **more)  # type: ignore[arg-type]
+
+    raw = DuckDBEngine.raw
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DuckDBEngine, "raw", told)
+        path = source(tmp_path, types, rows)
+        assert run(policy(tmp_path, dict.fromkeys(types, "quasi"), k=2), path).measures["rows"]
+    joined = [text for text in asked if len(set(re.findall(r"join d\d+ ", text))) > 1]
+    assert joined
+    for text in joined:
+        assert len(set(re.findall(r"join d\d+ ", text))) <= parts.JOINED_AT_ONCE
+    assert any("grouping sets" in text for text in asked)
+    for text in asked:
+        assert len(set(re.findall(r"grouping\(value\d+\)", text))) <= pairs.AT_ONCE
 
 
 @settings(max_examples=60, deadline=None)

@@ -233,6 +233,27 @@ def test_typed_cells_and_notebooks(tmp_path: Path) -> None:
     assert "<script" not in shown
 
 
+def test_distances_of_tiny_and_of_huge_numbers(tmp_path: Path) -> None:
+    """They do not depend on the unit that a column is measured in."""
+    found = []
+    for unit in ("1", "1e-30", "1e-200", "1e200"):
+        folder = tmp_path / unit
+        folder.mkdir()
+        with duckdb.connect(str(folder / "source.duckdb")) as connection:
+            rows = f"select (i % 20 + 0.5) * {unit}::double as x from range(90) r(i)"
+            connection.execute(f"create table t as {rows}")
+        text = (
+            "version: 1\nsource: {table: t}\ncolumns: {x: {role: quasi}}\n"
+            "privacy: {k_anonymity: 10}\npublish: {name: o, database: o.duckdb}"
+        )
+        given = anonymizer.Policy.loads(text, folder)
+        anonymizer.run(given, folder / "source.duckdb", seed="1" * 64)
+        (one,) = collect(given, source=str(folder / "source.duckdb")).distributions
+        found.append((one.distance, one.below))
+    assert found == [found[0]] * 4
+    assert found[0][0]
+
+
 @pytest.mark.parametrize(
     ("low", "high", "first", "last"),
     [

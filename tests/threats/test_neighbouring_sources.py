@@ -118,6 +118,9 @@ def test_how_many_were_placed_last_is_not_published(
 def test_only_figures_of_the_search_are_told() -> None:
     noted = {"level.age": 2, "lattice_nodes": 12, "ncp_bound_sample": 0, "residual_persons": 3}
     assert of_search(noted, 40) == {"level.age": 2, "lattice_nodes": 100, "ncp_bound_sample": 0}
+    for nodes, judged, told in ((1, 10, 1), (2, 10, 10), (10, 100, 10), (11, 100, 100)):
+        found = of_search({"lattice_nodes": nodes, "lattice_judged": judged}, 40)
+        assert found == {"lattice_nodes": told, "lattice_judged": told}
 
 
 def test_no_bound_is_told_above_the_loss_of_the_release() -> None:

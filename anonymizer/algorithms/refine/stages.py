@@ -28,6 +28,7 @@ from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS, Partitioning, Protection
 from anonymizer.algorithms.partition.words import WORD_BITS
 from anonymizer.algorithms.refine.boxes import FAR, boxes, possible
+from anonymizer.algorithms.refine.points import points_steps
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
@@ -180,7 +181,7 @@ def refine_stages(
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes.sql.j2", context)
     return (
-        Step("units as extents", "refine/points.sql.j2", context),
+        *points_steps(attributes, context),
         classes,
         *regrouped,
         classes,
@@ -270,8 +271,6 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "rounds": work("refine_rounds"),
         "columns": made.columns,
         "loss": made.loss,
-        "domain_of": made.domains,
-        "domains": [domain.table for domain in made.domains],
         "orders": made.orders,
         "kept": kept,
         "signs": signs,

@@ -2,10 +2,13 @@
 
 from anonymizer.engines.registry import EngineDescription
 
+LONGEST = 63
+"""Longest name in bytes; Postgres truncates longer ones."""
 ENGINE = EngineDescription(
     "postgres",
     libraries=("psycopg",),
     addresses=("postgresql://", "postgres://"),
     recursive=False,
     numeric_draws=False,
+    longest_name=LONGEST,
 )

@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, quote
+from anonymizer.engines.postgres import LONGEST
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy.values import written_parts
 
@@ -20,8 +21,6 @@ SAFE_PATH = "pg_catalog, pg_temp"
 which would be searched first unless the path names pg_temp."""
 RELATIONS = "('r', 'p', 'v', 'm', 'f')"
 """Kinds of relations (`relkind`) that have rows to read."""
-LONGEST = 63
-"""Longest name in bytes; Postgres truncates longer ones."""
 
 
 def is_long(name: str) -> bool:
@@ -66,7 +65,7 @@ def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
     if found:
         listed = " and ".join(sorted(_said(table) for table in found))
         raise SourceError.at(where, f"may mean {listed}", hint="put it in double quotes")
-    raise SourceError(_missing(engine, [part for part, _ in parts], where))
+    raise SourceError(_missing(engine, parts, where))
 
 
 def _spellings(part: str, quoted: bool) -> tuple[str, ...]:
@@ -98,12 +97,13 @@ def _said(table: Table) -> str:
     return f"{quote(table.schema or '')}.{quote(table.name)}"
 
 
-def _missing(engine: PostgresEngine, parts: Sequence[str], where: str) -> Problem:
+def _missing(engine: PostgresEngine, written: Sequence[tuple[str, bool]], where: str) -> Problem:
     """The problem for a name that refers to no table, with a hint at a similar one."""
-    tables = engine.tables(where)
+    tables, parts = engine.tables(where), [part for part, _ in written]
     alike = [table for table in tables if table.name.lower() == parts[-1].lower()]
-    if alike and len(parts) == 1:
-        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in alike))
+    same = [table for table in alike if table.name in _spellings(*written[-1])]
+    if same and len(parts) == 1:
+        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in same))
         said = "is in no schema of this role's search_path"
         return Problem(where, said, hint=f"write the schema: {listed}")
     if alike:

@@ -18,6 +18,7 @@ from anonymizer.review.assess.opening import Opened, open_table
 from anonymizer.review.draft.context import guesses as guess_all
 from anonymizer.review.draft.fallback import without_quasi
 from anonymizer.review.draft.guess import Guess
+from anonymizer.review.draft.others import of_others
 from anonymizer.review.draft.profiles import Profile, profiles
 from anonymizer.review.draft.writing import (
     AUDIENCE,
@@ -76,6 +77,7 @@ def draft(
             None,
         )
         person, perhaps = _person(found, guesses, key)
+        guesses |= _others(opened, found, guesses, key)
         file = opened.relation.table is None
         everybody = without_quasi(found, guesses, file=file, key=key)
         form = file_format(table) if file else None
@@ -106,7 +108,9 @@ def _person(
     told = [
         p
         for p in found
-        if countable(p.sql_type) and not p.free_text and guesses[p.column].role == "identifier"
+        if countable(p.sql_type)
+        and not (p.free_text or column_names.names_related(p.column))
+        and guesses[p.column].role == "identifier"
     ]
     named = [p for p in told if column_names.names_person(p.column)]
     if any(p.unique for p in named):
@@ -123,6 +127,16 @@ def _person(
     if sure is not None:
         return sure.column, None
     return None, max(likely or repeating, key=lambda p: p.different or 0, default=None)
+
+
+def _others(
+    opened: Opened, found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+) -> dict[str, Guess]:
+    """Columns that refer to other rows of the table."""
+    shown = [p for p in found if guesses[p.column].role not in ("identifier", "drop")]
+    rows = opened.relation
+    own = next((p for p in found if p.column == key), None)
+    return of_others(opened.engine, rows, shown, rows, own, "this table") if own else {}
 
 
 def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:

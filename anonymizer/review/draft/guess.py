@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from anonymizer.policy.words import words
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
 from anonymizer.source import column_names
-from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, fractional
+from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, countable, fractional
 from anonymizer.source.profile import kind_of
 
 REPEATS = 0.5
 """Up to this many values per row, a text is a category, such as a job or a city."""
 MOSTLY_ZERO = 0.1
 """From this share of zeros, a number with many values counts events, or is a rare amount."""
+ANOTHER = "it tells who another person is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ def _by_name(p: Profile) -> Guess | None:
     spread = spread_of(p)
     if _hides(p):
         return Guess("drop", "its name says that it is a flag, for a condition: sensitive_when")
+    if column_names.names_related(p.column) and countable(p.sql_type):
+        return Guess("identifier", f"its name says that it numbers persons; {ANOTHER}; {spread}")
     if _numbers_something(p):
         return Guess("identifier", f"its name says that it numbers something; {spread}")
     if p.number and column_names.weighs_a_sample(p.column):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from anonymizer.compile import NumberedColumn, Sql, Table, ident, render
 from anonymizer.contract.columns import cell_parts, quasi
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
 
+AT_ONCE = 24
+"""Columns of one table of pairs: its rows and its columns both grow with their number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """One generalized column in the table of pairs."""
+    """One generalized column in a table of pairs."""
 
     index: int
+    pairs: Table
     column: PublishedColumn
     physical: str
     """The column of its originals."""
@@ -53,14 +57,15 @@ class Paired:
 
 
 def paired(
-    layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str]
+    layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str], pairs: Table
 ) -> dict[str, Paired]:
-    """The columns of the table by their names in the source: those without buckets, and those with
-    a flag for the values that have to be in buckets.
+    """The columns of the tables by their names in the source: those without buckets, and those with
+    a flag for the values that have to be in buckets. `pairs` names the tables, with a number.
     """
     return {
         column.column: Paired(
             index,
+            replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
             column,
             physical[column.column],
             flags.get(column.column) if column.bucket is not None else None,
@@ -70,13 +75,14 @@ def paired(
     }
 
 
-def pair(columns: Mapping[str, Paired], originals: Originals, link: Table, pairs: Table) -> str:
-    """The statement that creates the table of pairs; needs at least one column."""
-    context = {
-        "link": link,
-        "original": originals.table,
-        "row_ref": originals.row_ref,
-        "pairs": pairs,
-        "columns": list(columns.values()),
-    }
-    return render("verify/fast/pairs.sql.j2", context).text
+def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iterator[str]:
+    """The statements that create the tables of pairs."""
+    for pairs in dict.fromkeys(one.pairs for one in columns):
+        context = {
+            "link": link,
+            "original": originals.table,
+            "row_ref": originals.row_ref,
+            "pairs": pairs,
+            "columns": [one for one in columns if one.pairs == pairs],
+        }
+        yield render("verify/fast/pairs.sql.j2", context).text

@@ -23,7 +23,6 @@ class Proofs:
     staged: str
     values: str | None
     columns: Mapping[str, Paired]
-    pairs: Table
 
     def of(self, question: Question) -> Shortcut | None:
         column = question.column or ""
@@ -35,19 +34,19 @@ class Proofs:
             case "source_values" if self.values is not None:
                 return Proof((self.values,))
             case "source_covers":
-                paired = self.columns.get(column)
-                return Proof((fast_sql(question, pairs=self.pairs, paired=paired),))
+                return Proof((self._of_pairs(question),))
             case "source_spanned":
-                paired = self.columns.get(column)
-                spanned = fast_sql(question, pairs=self.pairs, paired=paired)
-                return Proof((self.staged, spanned))
+                return Proof((self.staged, self._of_pairs(question)))
             case "source_flags" | "source_unflagged":
-                paired = self.columns[column]
-                return Proof((fast_sql(question, pairs=self.pairs, paired=paired),))
+                return Proof((self._of_pairs(question),))
             case "source_bucket":
                 # (like `source_spanned`, it needs the proof that every row has one original)
                 return Proof((self.staged, fast_sql(question)))
         return None
+
+    def _of_pairs(self, question: Question) -> str:
+        paired = self.columns.get(question.column or "")
+        return fast_sql(question, pairs=paired and paired.pairs, paired=paired)
 
 
 def fast_source(
@@ -61,7 +60,8 @@ def fast_source(
 ) -> Asking:
     """How `verify_against_source` answers its questions on the embedded engine.
 
-    `pairs` is a work table that may be created: the distinct pairs of a cell and an original.
+    `pairs` names work tables that may be created, with a number: the distinct pairs of a cell and
+    an original.
     """
 
     def ask(questions: Sequence[Question], run_sql: RunSql) -> tuple[Check, ...]:
@@ -80,15 +80,15 @@ def source_proofs(
     suppressed: int,
     run_sql: RunSql,
 ) -> Proofs:
-    """The proofs of the conditions; creates the work table."""
+    """The proofs of the conditions; creates the work tables."""
     kept = kept_columns(originals, layout, run_sql)
     columns = {
         name: column
-        for name, column in paired(layout, originals.values, originals.flags).items()
+        for name, column in paired(layout, originals.values, originals.flags, pairs).items()
         if name not in kept
     }
-    if columns:
-        run_sql(pair(columns, originals, link, pairs))
+    for statement in pair(columns.values(), originals, link):
+        run_sql(statement)
     staged = staged_proof(originals, link, view, layout, kept, suppressed)
     values = values_proof(originals, link, view, layout)
-    return Proofs(kept, staged, values, columns, pairs)
+    return Proofs(kept, staged, values, columns)

@@ -22,14 +22,16 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- The columns that the test reads, each of which the relation has to have. A test with a `where`
-    reads a query, whose columns the engine checks. -#}
+{#- The columns that the test reads, each of which the relation has to have: under the same name, as
+    quoted names are compared by most engines. A test with a `where` reads a query, whose columns the
+    engine checks. -#}
 {% macro anon_needs(test, model, given) -%}
   {%- if execute and model is not string -%}
     {%- set found = adapter.get_columns_in_relation(model) | map(attribute="name") | list -%}
-    {%- set known = found | map("lower") | list -%}
+    {%- set any_case = target.type in ("duckdb", "spark", "databricks") -%}
+    {%- set known = found | map("lower") | list if any_case else found -%}
     {%- for argument, names in given.items() -%}
-      {%- for name in names if name is not none and name | lower not in known -%}
+      {%- for name in names if name is not none and (name | lower if any_case else name) not in known -%}
         {{ anonymizer.anon_fail(test, argument, "the relation has no column " ~ name, found | join(", ")) }}
       {%- endfor -%}
     {%- endfor -%}

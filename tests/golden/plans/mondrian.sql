@@ -45,6 +45,22 @@ from
         ) as repeats
     ) as k0;
 
+-- what values look like: What the values of text columns look like: 1 if all are numbers, 2 if all are dates, else 0. And how many values of exact numbers are the same as another one if they are computed with as doubles.
+with looked_at as (
+    select
+        1 as number,
+        case
+            when count(*) <= 10 then 0
+            when min(case when regexp_matches(value, '^ *[-+]?([0-9]+|[0-9]{1,3}([.,][0-9]{3})+)([.,][0-9]+)? *$') then 1 else 0 end) = 1 then 1
+            when min(case when regexp_matches(value, '^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?$') then 1 else 0 end) = 1 then 2
+            else 0
+        end as figure
+    from anon_scratch.main.values_2
+)
+select
+    max(case when number = 1 then figure end) as "written_as.zip"
+from looked_at;
+
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 create or replace table anon_scratch.main.domain_1 as
 with valued as (
@@ -366,7 +382,7 @@ with several as (
 )
 select
     u.unit, m.class_id, cast(u.n as bigint) as n,
-d1.rarity + d2.rarity as rarity
+    d1.rarity + d2.rarity as rarity
     , case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1
     , case when u.c1 = 0 then 40000000 else d1.place end as l1
     , case when u.c1 = 0 then -40000000 else d1.place end as h1

@@ -28,6 +28,8 @@ class Declared:
     """Columns that are each a primary key or unique; the primary key first."""
     links: list[tuple[str, str, str]] = field(default_factory=list)
     """Own column, name of the other table, its column."""
+    several: list[tuple[tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
+    """The same for links of several columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,14 @@ def find_tables(engine: DuckDBEngine) -> Tables:
 def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], Declared]:
     text = render("drafting/constraints.sql.j2", {"catalog": lit(engine.catalog)}).text
     found: dict[tuple[str, str], Declared] = defaultdict(Declared)
-    for schema, table, kind, column, other, key in engine.raw(text, WHERE):
-        declared = found[str(schema), str(table)]
-        if kind == "FOREIGN KEY":
-            declared.links.append((str(column), str(other), str(key)))
-        elif column not in declared.keys:
-            declared.keys.append(str(column))
+    for schema, table, kind, columns, other, keys in engine.raw(text, WHERE):
+        declared, column = found[str(schema), str(table)], str(columns[0])
+        if kind == "FOREIGN KEY" and len(columns) == 1:
+            declared.links.append((column, str(other), str(keys[0])))
+        elif kind == "FOREIGN KEY":
+            declared.several.append((tuple(columns), str(other), tuple(keys)))
+        elif len(columns) == 1 and column not in declared.keys:
+            declared.keys.append(column)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from anonymizer.review.draft.guess import Guess, spread_of
+from anonymizer.review.draft.guess import ANOTHER, Guess, spread_of
 from anonymizer.review.draft.profiles import FEW, Profile
 from anonymizer.review.draft.tables.found import Found
 from anonymizer.review.draft.tables.links import Link
@@ -18,6 +18,8 @@ from anonymizer.source.profile import kind_of
 DRAWN = "published as a number drawn for this release"
 CODES = frozenset(("code", "icd", "dx"))
 """Words in names of codes, which may be numeric."""
+OPEN = ("quasi", "event", "sensitive", "keep")
+"""Roles of columns that are published."""
 SECRET = "role: sensitive, if nobody knows one"
 
 
@@ -32,13 +34,20 @@ def key_of(table: str, tree: Tree, tables: Mapping[str, Found]) -> str | None:
 
 
 def roles(
-    table: str, tree: Tree, tables: Mapping[str, Found], links: Sequence[Link]
+    table: str,
+    tree: Tree,
+    tables: Mapping[str, Found],
+    links: Sequence[Link],
+    others: Mapping[str, Guess],
 ) -> dict[str, Guess]:
-    """The role of every column, in the table's column order."""
+    """The role of every column, in the table's column order; `others`: of those that name another
+    person.
+    """
     one, key = tables[table], key_of(table, tree, tables)
     person = table == tree.person
     made = dict(one.guesses) if person else dict(_of_rows(one))
     made |= own_names(made, TAKEN if person else TAKEN[1:])
+    made |= {name: one for name, one in others.items() if made[name].role in OPEN}
     made |= _not_taken(table, tree, links)
     if table in tree.links:
         link = tree.links[table]
@@ -58,7 +67,10 @@ def _not_taken(table: str, tree: Tree, links: Sequence[Link]) -> dict[str, Guess
         if link.table != table or (own is not None and link.column == own.column):
             continue
         rows = tree.astray.get(link)
-        if link.to == table:
+        role = "drop"
+        if link.to == table == tree.person:
+            role, said = "identifier", f"holds keys of {link.to}; {ANOTHER}"
+        elif link.to == table:
             said = "leads to rows of the same table, which is not offered"
         elif own is None:
             said = f"holds keys of {link.to}, which has no row per person; role: quasi, if known"
@@ -68,7 +80,7 @@ def _not_taken(table: str, tree: Tree, links: Sequence[Link]) -> dict[str, Guess
             said = f"leads to {link.to} as well: rows reach their person by {own.column}"
         else:
             said = f"holds keys of {link.to}, which reaches no person; role: event, if known"
-        found.setdefault(link.column, Guess("drop", said))
+        found.setdefault(link.column, Guess(role, said))
     return found
 
 

@@ -10,6 +10,7 @@ from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile
 from anonymizer.review.draft.tables.found import Found
 from anonymizer.review.draft.tables.links import Link
+from anonymizer.review.draft.tables.several import Several
 from anonymizer.review.draft.writing import (
     AUDIENCE,
     LIMIT,
@@ -46,6 +47,7 @@ class Drafted:
     link: Link | None
     everybody: str | None
     """Name of the column that its query adds."""
+    not_linked: tuple[Several, ...]
 
     def of_role(self, role: str) -> int:
         """The number of its columns with a role."""
@@ -125,6 +127,9 @@ def _table(one: Drafted) -> Iterator[str]:
         yield f"links: {{{scalar(link.column)}: {scalar(link.to)}}}   # {comment(said)}"
         if link.nulls:
             yield f"orphans: drop   # {link.nulls:,} rows have no {comment(link.column)}"
+    for several in one.not_linked:
+        yield f"# Not linked: {comment(several.told)}."
+        yield f"# For a link, {comment(several.cure)}."
     events, quasi = one.of_role("event"), one.of_role("quasi")
     if max(events - MANY_EVENTS, quasi - MANY) > 0:
         many = f"{events} columns are event" if events else f"{quasi} columns are quasi"

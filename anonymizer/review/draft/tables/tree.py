@@ -11,6 +11,7 @@ from anonymizer.errors import SourceError
 from anonymizer.review.draft.tables.found import WHERE, Found
 from anonymizer.review.draft.tables.links import Link
 from anonymizer.review.draft.tables.names import of_one_row
+from anonymizer.review.draft.tables.several import Several
 from anonymizer.source import column_names
 
 PEOPLE = frozenset(
@@ -46,12 +47,14 @@ def find_tree(
     tables: Mapping[str, Found],
     links: Sequence[Link],
     missed: Sequence[Link] = (),
+    several: Sequence[Several] = (),
 ) -> Tree:
     """The tree of tables. Raises SourceError where there are no persons, or nothing of them.
 
-    `missed`: links but for a few values, which are named where there is no other one.
+    `missed`: links but for a few values; `several`: links of several columns. They are named where
+    there is no other one.
     """
-    person, others = _persons(tables, links, missed)
+    person, others = _persons(tables, links, missed, several)
     found = Tree(person, _nearest(person, links), others, {})
     _hang_deeper(engine, tables, links, found)
     chosen = dict(sorted(found.links.items(), key=lambda item: len(found.way(item[0]))))
@@ -59,7 +62,10 @@ def find_tree(
 
 
 def _persons(
-    tables: Mapping[str, Found], links: Sequence[Link], missed: Sequence[Link]
+    tables: Mapping[str, Found],
+    links: Sequence[Link],
+    missed: Sequence[Link],
+    several: Sequence[Several],
 ) -> tuple[str, tuple[str, ...]]:
     """The table with one row per person, and others that look like one."""
     reached = {name: _reaching(name, links) for name in tables}
@@ -87,6 +93,9 @@ def _persons(
             "has no table of persons: one row each, a key that columns of other tables hold,"
             " and columns such as a birth date or a sex"
         )
+    if several:
+        said += f"; in {several[0].table}, {several[0].told}"
+        raise SourceError.at(WHERE, said, hint=f"add such a column to both tables, or {INSTEAD}")
     raise SourceError.at(WHERE, said, hint=INSTEAD)
 
 

@@ -13,3 +13,4 @@ left join held_v1 on held_v1.unit = u.unit  -- mondrian_recursive, units as exte
 )
 , coalesce(signed_sign1.sign1, -u.unit) as sign1  -- mondrian_tree_distance, units as extents: {% for one in signs %}
 left join signed_sign1 on signed_sign1.unit = u.unit  -- mondrian_tree_distance, units as extents: {% for one in signs %}
+join anon_scratch.main.refine_points_part_1 p1 on p1.unit = u.unit  -- mondrian_many_values, units as extents: {% for part in parts %}
