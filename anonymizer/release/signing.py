@@ -107,7 +107,8 @@ def new_key(path: Path) -> Path:
             said = f"{file.name} exists, and what it signed could no longer be verified"
             raise PolicyError.at("FILE", said, hint="name another file")
     if not path.parent.is_dir():
-        raise PolicyError.at("FILE", "is in a folder that does not exist")
+        hint = f"mkdir -p {path.parent}"
+        raise PolicyError.at("FILE", "is in a folder that does not exist", hint=hint)
     key = ed25519.Ed25519PrivateKey.generate()
     pem = serialization.Encoding.PEM
     private_text = key.private_bytes(
