@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from anonymizer.process.text import figure
 from tests.cli.conftest import POLICY, Call
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -51,6 +52,10 @@ def test_the_options_of_an_attack_are_named(warehouse: Path, call: Call) -> None
             ("approve", "policy.yml", "--by", "me", "--until", "tomorrow"),
             "--until: cannot be read (allowed: YYYY-MM-DD)",
         ),
+        (
+            ("hierarchy", "show", "--policy", "policy.yml", "--children", "0"),
+            "--children: is not a number it takes (allowed: a whole number from 1)",
+        ),
         (("export", "policy.yml", "-o", "no/r.csv"), "a folder that does not exist (hint: mkdir"),
         (("key", "new", "no/key.pem"), "a folder that does not exist (hint: mkdir -p no)"),
     ],
@@ -62,6 +67,13 @@ def test_an_argument_that_cannot_be_used_tells_what_can(
         assert call("run", "policy.yml", *DATABASE).code == 0
     done = call(*given)
     assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_large_figures_are_written_out() -> None:
+    shown = (9999.4, 9999.6, 26667.4, 626823.0, 106_195_509.0, 0.03664)
+    assert list(map(figure, shown)) == [
+        "9999", "10,000", "26,667", "626,823", "106,195,509", "0.03664",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("group", [(), ("hierarchy",), ("ledger",), ("key",)])
