@@ -62,7 +62,6 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     """The private key of a PEM file that only its owner may read."""
     where, path = "--sign", Path(path)
     text = _read(path, where)
-    _refuse_open(path, where)
     serialization, ed25519 = _library(where)
     try:
         key = serialization.load_pem_private_key(text, password=None)
@@ -71,6 +70,7 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         said = f"{path.name} holds no Ed25519 private key without a password"
         raise PolicyError.at(where, said, hint="anonymizer key new FILE")
+    _refuse_open(path, where)
     return cast("Ed25519PrivateKey", key)
 
 
