@@ -52,12 +52,8 @@ class Application(Group):
         return super().resolve_command(ctx, args)
 
     def says(self, ctx: click.Context, name: str) -> str:
+        """(from the register: no module of a verb is imported for it)"""
         return VERBS[name].says
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of verbs from the register: no module of a verb is imported for it."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, verb.says) for name, verb in VERBS.items()])
 
     def main(
         self,

@@ -64,14 +64,18 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
     if not isinstance(given, dict):
         raise PolicyError.at("policy", "is neither a mapping nor the path of a file")
     if "tables" in given:
-        raise PolicyError.at("tables", "several tables: a model publishes one")
+        raise PolicyError.at("tables", "are several, and a model publishes one")
     columns = given.get("columns") or {}
     problems = []
     if "source" in given:
         problems.append(Problem("source", "stands in the policy", hint="the model's SQL is it"))
     if isinstance(columns, dict):
         problems += [
-            Problem(column_path(name), "stands in the policy and in the column's meta")
+            Problem(
+                column_path(name),
+                "stands in the policy and in the column's meta",
+                hint="leave it in one of them",
+            )
             for name in sorted(columns.keys() & data["columns"].keys())
         ]
         columns = {**columns, **data["columns"]}

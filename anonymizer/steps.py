@@ -164,7 +164,7 @@ class Plan:
         return Plan(self.title, self.stages + other.stages, self.views + other.views)
 
     def _facts(self) -> list[Fact]:
-        kinds = {Step: "steps", Loop: "loops", Guard: "checks before", Note: "counts told"}
+        kinds = {Step: "steps", Loop: "loops", Guard: "checks that stop a run", Note: "counts"}
         counted = {
             name: sum(type(stage) is kind for stage in self.stages) for kind, name in kinds.items()
         }

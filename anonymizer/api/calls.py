@@ -34,7 +34,7 @@ T = TypeVar("T")
 _ALIKE = (
     *("database", "engine", "certificate", "sign", "public_key", "population", "combined"),
     *("earlier", "fraction", "person", "quasi", "require", "sensitive", "share", "threshold"),
-    "vary",
+    *("release", "vary"),
 )
 PARAMETERS = {f"--{name.replace('_', '-')}": name for name in _ALIKE} | {
     "--memory-limit": "limits.memory",

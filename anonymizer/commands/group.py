@@ -37,4 +37,9 @@ class Group(click.Group):
     def says(self, ctx: click.Context, name: str) -> str:
         """The description of a subcommand."""
         command = self.get_command(ctx, name)
-        return command.get_short_help_str() if command is not None else ""
+        return command.get_short_help_str(limit=200) if command is not None else ""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the subcommands with their whole first sentence."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.says(ctx, name)) for name in self.list_commands(ctx)])

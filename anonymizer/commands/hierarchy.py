@@ -34,7 +34,14 @@ def command() -> None:
 @policy_option
 @options.database_option(SOURCE)
 @click.option("--published", is_flag=True, help="Distortions as in Table 4 of Yaseen et al.")
-@click.option("--children", default=12, show_default=True, help="Nodes drawn under a node.")
+@click.option(
+    "--children",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=12,
+    show_default=True,
+    help="Nodes drawn under a node.",
+)
 @options.output_options
 def show(
     output: Output,

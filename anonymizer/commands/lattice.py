@@ -49,7 +49,7 @@ def command(
     from anonymizer.review.lattice import lattice_table
 
     loaded = options.load_policy(policy, preset)
-    options.check_target(target, policies=[loaded])
+    options.check_target(target, suffixes=(".csv", ".json"), policies=[loaded])
     options.check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
     with progress(output) as listener:
         found = lattice_table(loaded, database, measure=measure, listener=listener)

@@ -179,7 +179,9 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         return Problem(path, f"is not {noun}", ", ".join(allowed), hint)
     if kind in BOUNDS:
         key, said = BOUNDS[kind]
-        return Problem(path, f"must be {said} {context[key]}", hint=None)
+        bound = context[key]
+        shown = f"{bound:g}" if isinstance(bound, float) else bound
+        return Problem(path, f"must be {said} {shown}", hint=None)
     if kind in MAPPINGS:
         said = "is empty" if error["input"] is None else "must be a mapping of options"
         return Problem(path, said, hint=_example(place))

@@ -10,8 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from anonymizer.contract.ask import Ask
+from anonymizer.contract.layout import Requirement
 from anonymizer.privacy.distinct_l import UNIQUE
 from anonymizer.privacy.guarantee import Example, Guarantee, no_rules
+
+
+def _chance(requirement: Requirement) -> float:
+    """The bound on the probability of a value: each occurs once among m or more rows."""
+    return 1 / int(requirement.parameters["l"])
+
 
 GUARANTEE = Guarantee(
     name="m_unique",
@@ -20,6 +27,7 @@ GUARANTEE = Guarantee(
     family="signature",
     asks=(Ask("distinct_l", given=("l",), worst="least"), replace(UNIQUE, scopes=("class",))),
     rules=no_rules,
+    chance=_chance,
     docs=(
         "m-uniqueness, of m-invariance (Xiao and Tao 2007) | `republish: {m: 3}` | of a release"
         " | different values ≥ m, none twice | values, more",

@@ -40,7 +40,7 @@ def figure(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            return f"{value:.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
+            return f"{value:.4g}" if abs(value) < 9999.5 else f"{value:,.0f}"
         case int():
             return f"{value:,}"
         case Mapping():

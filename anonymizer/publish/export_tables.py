@@ -74,7 +74,8 @@ def _make_folder(folder: Path) -> bool:
     if folder.exists() and not folder.is_dir():
         raise TargetError.at("-o", "is a file, and not a folder")
     if not folder.parent.is_dir():
-        raise TargetError.at("-o", "is in a folder that does not exist")
+        hint = f"mkdir -p {folder.parent}"
+        raise TargetError.at("-o", "is in a folder that does not exist", hint=hint)
     if folder.exists():
         return False
     try:

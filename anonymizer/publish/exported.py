@@ -89,7 +89,8 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
             where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats)
         )
     if not target.parent.is_dir():
-        raise TargetError.at(where, "is in a folder that does not exist")
+        hint = f"mkdir -p {target.parent}"
+        raise TargetError.at(where, "is in a folder that does not exist", hint=hint)
     if not os.access(target.parent, os.W_OK):
         raise TargetError.at(where, "is in a folder that cannot be written")
     if target.is_dir() or target.resolve() == source.resolve():

@@ -88,6 +88,29 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     return {(str(schema), str(name)) for schema, name in rows if schema != SCHEMA}
 
 
+def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
+    """Schema and name of every recorded object that is still the one that the tool made.
+
+    A table in place of its view, or a view that does not select from its rows, is of somebody else.
+    """
+    held = recorded(runs, catalog)
+    rows = runs.raw(
+        "select schema_name, view_name, sql from duckdb_views()"
+        f" where database_name = {lit(catalog)}",
+        "release",
+    )
+    views = {(schema, name): str(text) for schema, name, text in rows}
+    frozen = {(item.release, item.run_id): item.name for item in held if item.kind == "rows"}
+
+    def as_made(item: Recorded) -> bool:
+        text, behind = views.get((item.schema, item.name)), frozen.get((item.release, item.run_id))
+        if item.kind == "view":
+            return text is not None and behind is not None and behind in text
+        return text is None
+
+    return {(item.schema, item.name) for item in held if as_made(item)}
+
+
 def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     """Schema and name of everything in a database that the tool did not create.
 

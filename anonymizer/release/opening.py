@@ -17,12 +17,12 @@ from anonymizer.policy import Policy
 from anonymizer.release.population import AT_HAND
 
 
-def place_of(policy: Policy | None, database: Path) -> str:
-    """Where the file of a release was named: the path in the policy, or the parameter."""
+def place_of(policy: Policy | None, database: Path, option: str = "--database") -> str:
+    """Where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
     if policy is not None and named is not None and _same(policy.resolve(named), database):
         return "publish.database"
-    return "--database"
+    return option
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -62,7 +62,6 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     """The private key of a PEM file that only its owner may read."""
     where, path = "--sign", Path(path)
     text = _read(path, where)
-    _refuse_open(path, where)
     serialization, ed25519 = _library(where)
     try:
         key = serialization.load_pem_private_key(text, password=None)
@@ -71,6 +70,7 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         said = f"{path.name} holds no Ed25519 private key without a password"
         raise PolicyError.at(where, said, hint="anonymizer key new FILE")
+    _refuse_open(path, where)
     return cast("Ed25519PrivateKey", key)
 
 
@@ -107,7 +107,8 @@ def new_key(path: Path) -> Path:
             said = f"{file.name} exists, and what it signed could no longer be verified"
             raise PolicyError.at("FILE", said, hint="name another file")
     if not path.parent.is_dir():
-        raise PolicyError.at("FILE", "is in a folder that does not exist")
+        hint = f"mkdir -p {path.parent}"
+        raise PolicyError.at("FILE", "is in a folder that does not exist", hint=hint)
     key = ed25519.Ed25519PrivateKey.generate()
     pem = serialization.Encoding.PEM
     private_text = key.private_bytes(

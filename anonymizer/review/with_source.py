@@ -65,9 +65,15 @@ class Beside(Published):
     originals: Originals
 
 
-def release_file(policy: Policy, database: str | Path | None, source: str | Path | None) -> Path:
-    """The file of a policy's release: as given, or publish.database, or the source's database."""
-    where = "--database"
+def release_file(
+    policy: Policy,
+    database: str | Path | None,
+    source: str | Path | None,
+    where: str = "--database",
+) -> Path:
+    """The file of a policy's release: as given by the option `where`, or publish.database, or the
+    source's database.
+    """
     if database is not None:
         path = Path(database)
     elif policy.publish.database is not None:
@@ -97,14 +103,16 @@ def open_beside(
     source: str | Path | None,
     limits: Limits | None = None,
     further: Sequence[Path] = (),
+    option: str = "--database",
 ) -> Iterator[Beside]:
     """Open the release in `database` with its source (None if the policy names a file).
 
-    The database files in `further` can be attached as well.
+    The database files in `further` can be attached as well. `option` is the one that may have named
+    the release.
     """
     files = (database, *further)
     with open_session(policy, source, databases=files, limits=limits) as session:
-        where = place_of(policy, database)
+        where = place_of(policy, database, option)
         with attached_release(session, database, where) as catalog:
             engine = session.embedded
             view, manifest = unchanged(policy, engine, catalog, database)

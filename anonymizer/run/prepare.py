@@ -65,7 +65,7 @@ class Prepared:
 
     def plan(self, policy: Policy) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
-        title = f"{policy.algorithm.name} over {self.rows} rows"
+        title = f"{policy.algorithm.name} over {self.rows:,} rows"
         return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 

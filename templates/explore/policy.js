@@ -5,6 +5,8 @@ function number(key, label, value, properties, changed) {
   return h("label", { class: "field" }, label, h("input", {
     type: "number", value: value ?? "", "data-key": key, ...properties,
     onchange: (event) => {
+      // (what is no number has no value, and would be taken for an emptied field)
+      if (!event.target.reportValidity()) return;
       const given = event.target.value.trim();
       changed(given === "" ? null : Number(given));
     },

@@ -19,19 +19,27 @@ function tiles(outcome, on, before) {
     tile(`smallest class (${outcome.unit})`, count(outcome.smallest), was(before?.smallest, count), "smallest"));
 }
 
-function verdict(outcome) {
+function broken({ checks, limit, measures }) {
+  const said = checks.filter((check) => !check.passed).map((check) =>
+    `${check.name}${check.column ? ` of ${check.column}` : ""}: required ${figure(check.required)}, achieved ${figure(check.achieved)}`);
+  if (measures.suppressed_share > limit) said.push(`left out: ${percent(measures.suppressed_share)}, at most ${percent(limit)}`);
+  return said;
+}
+
+function verdict(outcome, on) {
   if (outcome.problems.length) {
     return h("div", { class: "verdict bad" }, h("p", null, "It cannot run as it is."),
       h("ul", null, outcome.problems.map((one) => h("li", null, words(one)))));
   }
   if (!outcome.holds) {
-    return h("div", { class: "verdict bad" }, h("p", null, "It does not hold: run would publish nothing."));
+    return h("div", { class: "verdict bad" }, h("p", null, `It does not hold${on}: run would publish nothing.`),
+      h("ul", null, broken(outcome).map((one) => h("li", null, one))));
   }
   if (outcome.little.length) {
-    return h("div", { class: "verdict warn" }, h("p", null, "It holds, and little is left."),
+    return h("div", { class: "verdict warn" }, h("p", null, `It holds${on}, and little is left.`),
       h("ul", null, outcome.little.map((one) => h("li", null, one))));
   }
-  return h("div", { class: "verdict good" }, h("p", null, "Every guarantee holds."));
+  return h("div", { class: "verdict good" }, h("p", null, `Every guarantee holds${on}.`));
 }
 
 function checks(outcome) {
@@ -48,10 +56,10 @@ export function figures({ desk, stop }) {
   const parts = [];
   const running = progress !== null;
   if (whole) {
-    parts.push(verdict(whole), h("h3", null, `The whole table, ${count(whole.rows)} rows`));
+    parts.push(verdict(whole, ""), h("h3", null, `The whole table, ${count(whole.rows)} rows`));
     if (whole.measures) parts.push(tiles(whole, "whole"), checks(whole));
   } else if (sample) {
-    parts.push(verdict(sample));
+    parts.push(verdict(sample, desk.is_sample ? " on the sample" : ""));
   }
   if (running) {
     parts.push(h("div", { class: "progress" },

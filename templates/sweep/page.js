@@ -41,6 +41,8 @@
   }
   form.addEventListener("change", show);
   form.hidden = chosen.hidden = false;
+  const solid = document.getElementById("solid");
+  if (solid) solid.hidden = false;
   const best = Number(document.querySelector("[data-point].best")?.dataset.point ?? 0);
   choose(best);
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from anonymizer.process.text import figure
 from tests.cli.conftest import POLICY, Call
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -27,6 +28,59 @@ def test_a_release_is_named_as_it_was_given(warehouse: Path, call: Call) -> None
     for verb in (("verify",), ("report", "policy.yml"), ("export", "policy.yml", "-o", "r.csv")):
         done = call(*verb, "--database", "nodir/r.duckdb")
         assert (done.code, "there is no file nodir/r.duckdb" in done.err) == (2, True), verb
+
+
+def test_the_options_of_an_attack_are_named(warehouse: Path, call: Call) -> None:
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    attack = ("attack", "policy.yml", *DATABASE)
+    done = call(*attack, "--release", "nodir/r.duckdb")
+    assert (done.code, done.err.partition(" (")[0]) == (
+        2,
+        "--release: there is no file nodir/r.duckdb",
+    )
+    done = call(*attack, "--release", "policy.yml")
+    assert (done.code, done.err.partition(":")[0]) == (2, "--release")
+    done = call(*attack, "--earlier", "warehouse.duckdb")
+    assert (done.code, done.err.partition(": is missing")[0]) == (2, "--earlier")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("attack", "policy.yml", "--share", "x"), "--share: cannot be read (allowed: a number)"),
+        (
+            ("approve", "policy.yml", "--by", "me", "--until", "tomorrow"),
+            "--until: cannot be read (allowed: YYYY-MM-DD)",
+        ),
+        (
+            ("hierarchy", "show", "--policy", "policy.yml", "--children", "0"),
+            "--children: is not a number it takes (allowed: a whole number from 1)",
+        ),
+        (("export", "policy.yml", "-o", "no/r.csv"), "a folder that does not exist (hint: mkdir"),
+        (("key", "new", "no/key.pem"), "a folder that does not exist (hint: mkdir -p no)"),
+    ],
+)
+def test_an_argument_that_cannot_be_used_tells_what_can(
+    warehouse: Path, call: Call, given: tuple[str, ...], said: str
+) -> None:
+    if given[0] == "export":
+        assert call("run", "policy.yml", *DATABASE).code == 0
+    done = call(*given)
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_large_figures_are_written_out() -> None:
+    shown = (9999.4, 9999.6, 26667.4, 626823.0, 106_195_509.0, 0.03664)
+    assert list(map(figure, shown)) == [
+        "9999", "10,000", "26,667", "626,823", "106,195,509", "0.03664",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("group", [(), ("hierarchy",), ("ledger",), ("key",)])
+def test_commands_are_listed_with_whole_sentences(group: tuple[str, ...], call: Call) -> None:
+    listed = call(*group, "--help").out.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed
 
 
 def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: Call) -> None:

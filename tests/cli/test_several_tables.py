@@ -263,5 +263,5 @@ def test_sweep(place: Path, call: Call) -> None:
 def test_compile_is_of_one_table(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
     assert done.code == 2
-    assert "tables: several tables: `compile` works on policies of one table" in done.err
+    assert "tables: are several, and `compile` works on policies of one table" in done.err
     assert "plan(policy, database).sql() has their SQL" in done.err

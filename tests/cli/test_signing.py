@@ -69,7 +69,6 @@ def test_files_that_hold_no_key(signed: Call) -> None:
     assert "holds no Ed25519 public key" in done.err
     done = signed("verify", *RELEASE, "--public-key", "nowhere.pem")
     assert done.code == 2
-    Path("policy.yml").chmod(0o600)
     done = signed("run", "policy.yml", *DATABASE, "--sign", "policy.yml")
     assert done.code == 2
     assert "holds no Ed25519 private key" in done.err

@@ -79,6 +79,8 @@ def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Cal
     assert "-o: folder.svg is a folder" in call(*sweep, "-o", "folder.svg").err
     lattice = call("lattice", "policy.yml", *DATABASE, "--plot", "l.txt")
     assert (lattice.code, "--plot: does not tell a form" in lattice.err) == (2, True)
+    lattice = call("lattice", "policy.yml", *DATABASE, "-o", "l.txt")
+    assert (lattice.code, "-o: does not tell a form (allowed: *.csv" in lattice.err) == (2, True)
     before = listing(warehouse)
     for target in ("policy.yml", "warehouse.duckdb"):
         done = call("diff", "policy.yml", "policy.yml", *DATABASE, "-o", target)

@@ -52,7 +52,7 @@ def test_command(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> 
         main(COMMANDS[name])
     assert ended.value.code == 2
     shown = capsys.readouterr()
-    assert shown.err.splitlines()[-1].startswith(f"tables: several tables: `{name}`")
+    assert shown.err.splitlines()[-1].startswith(f"tables: are several, and `{name}`")
     assert shown.out == ""
     assert files(place) == before
 

@@ -214,3 +214,12 @@ def test_odd_names_in_paths(name: str, shown: str) -> None:
     given["columns"][name] = {"role": "quazi"}
     (problem,) = problems_of(given)
     assert problem.path == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(-0.5, "must be at least 0"), (200, "must be at most 1")]
+)
+def test_bounds_are_written_as_numbers_are_in_a_policy(value: float, said: str) -> None:
+    with pytest.raises(PolicyError) as raised:
+        Policy.model_validate({**PLAIN, "suppression_limit": value})
+    assert str(raised.value) == f"suppression_limit: {said}"

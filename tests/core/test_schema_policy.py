@@ -292,7 +292,7 @@ def test_verbs_of_one_table() -> None:
     assert raised.value.exit_code == 2
     (problem,) = raised.value.problems
     assert problem.path == "tables"
-    assert problem.message == "several tables: `lattice` works on policies of one table"
+    assert problem.message == "are several, and `lattice` works on policies of one table"
 
 
 jsonschema: Any = pytest.importorskip("jsonschema")

@@ -155,6 +155,24 @@ def test_a_policy_that_cannot_work_is_an_error_without_values(built: Project) ->
     assert built.query("select count(*) from visits_release") == [(400,)]
 
 
+def test_a_model_that_was_a_table_meanwhile_says_what_to_drop(built: Project) -> None:
+    model = built.folder / "models" / "releases" / "visits_release.sql"
+    before = model.read_text()
+    try:
+        model.write_text(before.replace('"anonymized"', '"table"'))
+        assert built.dbt("run", "--select", "visits_release").returncode == 0
+        model.write_text(before)
+        failed = built.dbt("run", "--select", "visits_release")
+    finally:
+        model.write_text(before)
+    assert failed.returncode == 1
+    assert "exists and was not published by this tool" in failed.stdout, failed.stdout
+    with duckdb.connect(str(built.database)) as connection:
+        connection.execute("drop table visits_release")
+    assert built.dbt("run", "--select", "visits_release").returncode == 0
+    assert built.query("select count(*) from visits_release") == [(400,)]
+
+
 def _tests(cases: dict[str, tuple[str, dict[str, Any], dict[str, Any]]]) -> str:
     """A properties file with these tests on stg_visits: name -> (test, arguments, config)."""
     entries = [
@@ -236,6 +254,17 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("k_anonymity", {"quasi": [], "k": 2}, "quasi: is needed, or class_id"),
     ("k_anonymity", {"quasi": "sex", "k": 2}, "quasi: is one text (allowed: a list of columns)"),
     ("k_anonymity", {"quasi": ["town"], "k": 2}, "quasi: the relation has no column town (allowed"),
+    ("k_anonymity", {"k": 2}, "quasi: is needed, or class_id"),
+    (
+        "person_k_anonymity",
+        {"quasi": ["sex"], "k": 2, "person": "town"},
+        "person: the relation has no column town (allowed",
+    ),
+    (
+        "l_diversity",
+        {"quasi": ["sex"], "sensitive": "town", "l": 2},
+        "sensitive: the relation has no column town (allowed",
+    ),
     ("l_diversity", {**DISEASE, "l": 2, "kind": "x"}, "kind: is not a kind (allowed: distinct, "),
     ("t_closeness", {**DISEASE, "t": 2}, "t: is 2 (allowed: a number from 0 to 1)"),
     ("no_raw_columns", {}, "columns: is needed, or raw"),

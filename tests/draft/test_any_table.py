@@ -184,3 +184,14 @@ def test_free_text_is_nobody(tmp_path: Path) -> None:
     found = draft("t", str(tmp_path / "any.duckdb"), base=tmp_path)
     assert found.guesses["remark"].role == "identifier"
     assert "person:" not in found.text
+
+
+def test_a_household_is_no_person(tmp_path: Path) -> None:
+    """Its rows are of several persons, and would be merged into one that nobody is."""
+    columns = "i as record_id, i // 3 as {}, 20 + i % 40 as age, i % 2 as sex"
+    found = drafted(tmp_path, columns.format("household_id"), 3000)
+    assert found.person is None
+    assert "merge_person_rows" not in found.text
+    assert "# person: household_id   # 3.0 rows per value: if it tells whose" in found.text
+    (tmp_path / "any.duckdb").unlink()
+    assert drafted(tmp_path, columns.format("person_id"), 3000).person == "person_id"

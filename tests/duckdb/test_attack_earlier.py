@@ -257,6 +257,7 @@ def test_releases_that_continue_an_earlier_one_keep_their_promises(
         source = runs.source(tmp_path / "both", TYPES, rows[:160])
     found = attack(given, source, share=1.0, earlier=tmp_path / "earlier.duckdb")
     assert found.holds
+    assert [guess.bound for guess in found.inference] == [None if m is None else 1 / m]
     (item,) = found.intersection
     assert m is None or item.targets == 160
     assert (item.k, item.l) == ((K, None) if m is None else (None, m))

@@ -51,3 +51,24 @@ def test_a_crash_outside_of_a_statement_is_no_defect_of_ours(kind: type[Exceptio
     assert told.exit_code == CANNOT
     assert SECRET not in str(told.problems[0])
     assert str(translate(kind(SECRET), "engine")) == str(told.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("select nope from people", "a column does not exist"),
+        ("select p.nope from people p", "a column does not exist"),
+        ("select people.age from people p", "a column does not exist"),
+        ("select year(name) from people", "an expression does not fit the columns it names"),
+        ("select * from nobody", "a table or function does not exist"),
+    ],
+)
+def test_a_query_that_fails_is_told_to_be_run_by_itself(query: str, said: str) -> None:
+    engine = DuckDBEngine(duckdb.connect(), owned=True)
+    engine.raw("create table people as select 1 as age, 'x' as name", "setup")
+    with pytest.raises(EngineError) as raised:
+        engine.raw(query, "source.query")
+    assert str(raised.value) == f"source.query: {said} (hint: run the query by itself to see why)"
+    with pytest.raises(EngineError) as raised:
+        engine.raw(query, "elsewhere")
+    assert str(raised.value).startswith(f"elsewhere: {said} (hint: check the")

@@ -85,6 +85,25 @@ def test_a_name_that_the_user_took_is_refused(tmp_path: Path, database: Path, na
     assert database.read_bytes() == before
 
 
+@pytest.mark.parametrize("kind", ["table", "view"])
+def test_what_took_the_place_of_a_release_is_not_replaced(
+    tmp_path: Path, database: Path, kind: str
+) -> None:
+    """The name stays in the record of the tool, but the object under it is of somebody else."""
+    given = policy(tmp_path, COLUMNS, publish=BESIDE)
+    run(given, database)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("drop view people_anonymous")
+        connection.execute(f"create {kind} people_anonymous as select 1 as mine")
+    before = database.read_bytes()
+    with pytest.raises(TargetError, match=r"was not published by this tool .*or drop it if"):
+        run(given, database)
+    assert database.read_bytes() == before
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"drop {kind} people_anonymous")
+    assert published(run(given, database))
+
+
 def test_the_checks_in_the_manifest_run_in_the_database(tmp_path: Path, database: Path) -> None:
     run(policy(tmp_path, COLUMNS, publish=BESIDE), database)
     (row,) = everything(database)["main.people_anonymous_manifest"]

@@ -13,6 +13,7 @@ import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import PolicyError
 from anonymizer.review.sweep import Point, sweep, varied
+from anonymizer.review.sweep.page import page
 
 COLUMNS: dict[str, Any] = {
     "a": {"role": "quasi"},
@@ -127,3 +128,11 @@ def test_the_command_draws(source: Path, tmp_path: Path,
     assert [p["options"] for p in data["points"]] == [{"k": "2"}, {"k": "20"}]
     assert "k=20" in picture.read_text()
     assert not (tmp_path / "r.duckdb").exists()
+
+
+def test_a_page_says_what_its_lines_are(source: Path, tmp_path: Path) -> None:
+    policy = anonymizer.Policy.load(tmp_path / "p.yml")
+    points = sweep(policy, source, vary=["k=2,20", "l=2,3"])
+    text = page(points, "p")
+    assert "Dashed: no other point" in text
+    assert "Solid: the points that differ from the chosen one in k only." in text

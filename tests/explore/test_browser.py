@@ -121,6 +121,36 @@ def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
     }
 
 
+def test_an_entry_that_is_no_number_changes_nothing(driver: Any, clinic: Clinic) -> None:
+    """It has no value in the browser, like an emptied field, which takes a rule away."""
+    with clinic.desk() as desk, served(desk) as server:
+        page = opened(driver, server.address)
+        page.settled()
+        for key, typed in (("l disease", "e"), ("limit", "200"), ("k", "1")):
+            page.keyed(key).send_keys("\ue009a\ue000" + typed + "\n")
+            time.sleep(0.5)
+            assert desk.history.now.number == 0
+            assert page.run(
+                "return document.querySelector(`[data-key='${arguments[0]}']`).matches(':invalid')",
+                key,
+            )
+
+
+def test_the_verdict_names_what_does_not_hold(driver: Any, clinic: Clinic) -> None:
+    clinic.policy.write_text(POLICY + "algorithm: {name: lgb}\n")
+    with clinic.desk() as desk, served(desk) as server:
+        page = opened(driver, server.address)
+        page.settled()
+        page.keyed("t disease").send_keys("0.0001\n")
+        page.until(lambda: desk.history.now.number == 1)
+        page.settled()
+        verdict = page.find("#figures .verdict").text
+        first, *others = verdict.splitlines()
+        assert first == "It does not hold: run would publish nothing."
+        assert others
+        assert all(" of disease: required " in line for line in others)
+
+
 def test_hostile_names_and_values_are_texts(driver: Any, clinic: Clinic) -> None:
     with clinic.desk(show_rows=True) as desk, served(desk) as server:
         page = opened(driver, server.address)

@@ -97,7 +97,9 @@ def test_a_frame_stands_for_the_table_of_a_policy() -> None:
             "privacy": {"k_anonymity": 5},
         }
     )
-    assert "over 60 rows" in repr(anonymizer.plan(policy, people()))
+    planned = repr(anonymizer.plan(policy, people()))
+    assert "over 60 rows" in planned
+    assert "checks that stop a run" in planned
     release = anonymizer.run(policy, people(), seed=1, limits=THRIFTY)
     assert release.df().groupby(["age", "zip"]).size().min() >= 5
     assert anonymizer.sweep(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds

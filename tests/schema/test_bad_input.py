@@ -245,7 +245,8 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         PREFIX,
         [
             "publish.names: main.anon_labs exists and was not published by this tool"
-            " (hint: choose another publish.prefix, publish.names or publish.schema)"
+            " (hint: choose another publish.prefix, publish.names or publish.schema,"
+            " or drop it if nobody needs it)"
         ],
     ),
     "the manifest's name": (

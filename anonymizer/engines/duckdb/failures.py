@@ -19,6 +19,17 @@ _UNREADABLE = re.compile(
     r"(?:No magic bytes found|File .* too small to be a Parquet|Malformed (JSON))"
 )
 QUERY = "source.query"
+_NO_COLUMN = re.compile(
+    r"Binder Error: (?:Referenced (?:column|table)|Table) [^\n]* (?:not found|have a column)"
+)
+_OF_SQL = (
+    "ConversionException",
+    "OutOfRangeException",
+    "InvalidInputException",
+    "BinderException",
+    "CatalogException",
+)
+"""Errors of a statement's text or of the values that it reads."""
 
 _AGAIN = (
     "run again, with --threads 1 or another --memory-limit; if it comes back, report it with the"
@@ -87,11 +98,13 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     of_file = _csv(str(error)) or _json(str(error)) or _unreadable(str(error))
     if of_file is not None:
         return EngineError.at(where, of_file[0], hint=of_file[1])
-    if where == QUERY and type(error).__name__ == "InvalidInputException":
-        return EngineError.at(where, "the query fails", hint="run it by itself to see why")
     names = [kind.__name__ for kind in type(error).__mro__]
     for name, message, hint in _KNOWN:
         if name in names:
+            if _NO_COLUMN.match(str(error)):
+                message, hint = "a column does not exist", "check the names in the policy"
+            if where == QUERY and name in _OF_SQL:
+                hint = "run the query by itself to see why"
             return EngineError.at(where, message, hint=hint)
     if isinstance(error, CRASHES):
         return EngineError.at(where, "the engine failed with an error of its own", hint=_AGAIN)

@@ -35,6 +35,6 @@ def together(policy: AnyPolicy, verb: str) -> None:
 def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table. Raises PolicyError for several, which the verb does not support."""
     if isinstance(policy, SchemaPolicy):
-        said = f"several tables: `{verb}` works on policies of one table"
+        said = f"are several, and `{verb}` works on policies of one table"
         raise PolicyError.at("tables", said, hint=INSTEAD.get(verb))
     return policy

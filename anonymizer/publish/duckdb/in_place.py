@@ -86,7 +86,7 @@ class InPlaceTarget(StagedTarget):
             raise TargetError.at(
                 self.names.path,
                 f"{self.names.schema}.{clashes[0]} exists and was not published by this tool",
-                hint=self.names.other,
+                hint=f"{self.names.other}, or drop it if nobody needs it",
             )
 
     def check_catalog(self, engine: DuckDBEngine) -> None:
@@ -113,7 +113,7 @@ class InPlaceTarget(StagedTarget):
 
     def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
         """Those of the wanted names that are taken by objects of others."""
-        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
+        ours = objects.standing(engine, self.catalog)
         # the engine treats names that differ only in case as equal
         taken = {
             (schema.lower(), name.lower())

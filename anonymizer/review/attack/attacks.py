@@ -55,12 +55,12 @@ def attack(
         raise PolicyError.at("algorithm.name", said, hint=hint)
     if not 0 < share <= 1:
         raise PolicyError.at("--share", "is not a share", allowed="above 0, up to 1")
-    path = release_file(policy, release, source)
+    path = release_file(policy, release, source, "--release")
     before = Path(earlier).resolve() if earlier is not None else None
     if before is not None and not before.is_file():
         raise NothingToCheckError.at("--earlier", f"there is no file {before.name}")
     further = [before] if before is not None else []
-    with open_beside(policy, path, source, limits, further) as beside:
+    with open_beside(policy, path, source, limits, further, "--release") as beside:
         now, found = _attacked(beside, share, seed)
         if before is None:
             return found
@@ -68,7 +68,11 @@ def attack(
         k, l = _k(requirements), _l(requirements)
         with attached_release(beside.session, before, "--earlier", EARLIER) as catalog:
             view = Names.of(policy, "").view(catalog)
-            manifest = read_manifest(beside.engine, view)
+            try:
+                manifest = read_manifest(beside.engine, view)
+            except NothingToCheckError as error:
+                error.reword(lambda problem: replace(problem, path="--earlier"))
+                raise
             changes = changes_in_database(beside.engine, view, manifest)
             refuse_changed(None, view, manifest, changes)
             _refuse_unknown(manifest.layout, beside.originals)

@@ -103,7 +103,8 @@ def _person(
 ) -> tuple[str | None, Profile | None]:
     """The column that identifies persons with several rows, and a candidate if none is certain.
 
-    If several columns qualify, the one with most values is chosen.
+    If several columns qualify, the one with most values is chosen. A household is only a candidate:
+    its rows are of several persons.
     """
     told = [
         p
@@ -120,7 +121,8 @@ def _person(
         for p in told
         if p.column != key and repeats_like_persons(p.column, p.different or 0, p.known)
     ]
-    likely = [p for p in repeating if p in named]
+    groups = column_names.GROUPS
+    likely = [p for p in repeating if p in named and not column_names.says(p.column, groups)]
     sure = max(
         (p for p in likely if p.known == p.rows), key=lambda p: p.different or 0, default=None
     )

@@ -82,8 +82,8 @@ def attack_tables(
     `source`: the database of its tables, for the figures before. Raises NothingToCheckError if
     there is no release.
     """
-    path = release_file(lead_of(policy), release, source)
-    with open_tables(policy, path, source, limits) as found:
+    path = release_file(lead_of(policy), release, source, "--release")
+    with open_tables(policy, path, source, limits, "--release") as found:
         run_sql = found.engine.asking("attack")
         before = in_source(run_sql, found.tables, found.read) if found.read is not None else ()
         return TablesAttack(

@@ -48,13 +48,14 @@ def open_tables(
     release: Path,
     source: str | Path | None = None,
     limits: Limits | None = None,
+    option: str = "--database",
 ) -> Iterator[OpenTables]:
     """Open the release of `policy` in a file, with the database of its tables if given.
 
     Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
     lead = lead_of(policy)
-    where = place_of(lead, release)
+    where = place_of(lead, release, option)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
         with opened(release, where) as (engine, catalog):
             yield OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))

@@ -47,12 +47,14 @@
   {%- if quasi is string -%}
     {{ anonymizer.anon_fail(test, "quasi", "is one text", "a list of columns") }}
   {%- endif -%}
-  {{ anonymizer.anon_needs(test, model, {"quasi": quasi or [], "class_id": [class_id], "a column": columns.values() | list}) }}
+  {%- set given = {"quasi": quasi or [], "class_id": [class_id]} -%}
+  {%- for argument, name in columns.items() %}{% do given.update({argument: [name]}) %}{% endfor -%}
+  {{ anonymizer.anon_needs(test, model, given) }}
 select
     {% if class_id is not none -%}
     {{ adapter.quote(class_id) }} as class_id
     {%- else -%}
-    dense_rank() over (order by {{ anonymizer.anon_exactly(quasi) }}) as class_id
+    dense_rank() over (order by {{ anonymizer.anon_exactly(quasi or []) }}) as class_id
     {%- endif %}
     {%- for alias, name in columns.items() %},
     {{ adapter.quote(name) }} as {{ alias }}
