@@ -111,7 +111,7 @@ class Case:
             return False
         step = float(finest(measures["persons"] or measures["rows"]))
         step *= measures["qi_cells"] if name.endswith("_sum") else 1
-        return abs(one - other) <= step + 10**-DIGITS * max(one, other)
+        return bool(abs(one - other) <= step + 10**-DIGITS * max(one, other))
 
 
 @dataclass(frozen=True, slots=True)
