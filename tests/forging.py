@@ -9,8 +9,14 @@ from typing import Generic, TypeVar
 import duckdb
 
 from anonymizer import Policy, SchemaPolicy
-from anonymizer.compile import Table
+from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.ledger.access import attached, settle_down
+from anonymizer.ledger.entries import entries
+from anonymizer.ledger.key import read_key
+from anonymizer.ledger.seal import digests, seal
+from anonymizer.ledger.tables import RELEASES
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 from anonymizer.release.sealing import objects_of, sealed_in
@@ -48,3 +54,14 @@ def seal_again(file: Path, name: str, schema: str = "main") -> None:
     for beside in file.parent.glob(f"{name}.manifest.*"):
         beside.unlink()
     rewrite(file)  # what was there before must not be found in its unused space
+
+
+def seal_ledger_again(ledger: Path) -> None:
+    """Seal every release in a ledger as it stands there, by the ledger's key."""
+    key = read_key(ledger)
+    assert key is not None
+    with own_connection(None, databases=[ledger]) as engine, attached(engine, ledger):
+        for entry in entries(engine):
+            text = f"update {ident(RELEASES)} set seal = {lit(seal(key, entry, digests(engine)))}"
+            engine.raw(f"{text} where release = {lit(entry.release)}", "test")
+        settle_down(engine)

@@ -16,6 +16,7 @@ from anonymizer.ledger.manage import forget_release, listed
 from anonymizer.policy import Policy
 from tests.backends.tables import PEOPLE, embedded, load, on_duckdb, on_postgres, people, query
 from tests.backends.tables import policy as over_people
+from tests.forging import seal_ledger_again
 from tests.threats.population import Population, digests, policy
 
 pytestmark = pytest.mark.postgres
@@ -260,6 +261,7 @@ def _pending(folder: Path, run_id: str | None = None) -> None:
         connection.execute(f"update {table} set state = 'pending'").fetchall()
         if run_id is not None:
             connection.execute(f"update {table} set run_id = '{run_id}'").fetchall()
+    seal_ledger_again(folder / LEDGER)
 
 
 def test_a_run_whose_server_goes_on_is_not_settled(
@@ -286,6 +288,7 @@ def test_a_release_of_another_database_counts_as_published(
     with duckdb.connect(str(tmp_path / LEDGER)) as connection:
         text = "update anonymizer_ledger.releases set target = 'postgres:1/2'"
         connection.execute(text).fetchall()
+    seal_ledger_again(tmp_path / LEDGER)
     run(tmp_path, postgres)
     assert "gone" in [e.run_id for e in listed(tmp_path / LEDGER)]
 

@@ -19,6 +19,7 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet
 from anonymizer.ledger.manage import forget_release, listed
 from anonymizer.ledger.tables import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
+from tests.forging import seal_ledger_again
 from tests.selection import few, some
 from tests.threats.population import Population, digests, policy
 
@@ -263,10 +264,12 @@ def test_ledger_settles_a_killed_run(tmp_path: Path, people: Population, stands:
         connection.execute("update anonymizer_ledger.releases set state = 'pending'").fetchall()
         if not stands:
             connection.execute("update anonymizer_ledger.releases set run_id = 'gone'").fetchall()
+    seal_ledger_again(tmp_path / "private.duckdb")
     second = run(tmp_path)
     expected = [first.run_id, second.run_id] if stands else [second.run_id]
     assert [e.run_id for e in listed(tmp_path / "private.duckdb")] == expected
     assert {e.state for e in listed(tmp_path / "private.duckdb")} == {"published"}
+    run(tmp_path)  # what was settled is sealed as published
 
 
 @pytest.mark.slow

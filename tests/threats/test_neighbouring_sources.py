@@ -68,7 +68,7 @@ PARTS = 12
 @some(0, 1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_equal_rows_come_with_equal_figures(tmp_path: Path, part: int) -> None:
-    """For every algorithm; figures in steps may differ, as the documentation says."""
+    """For every algorithm; figures in steps may differ by one, as the documentation says."""
     alike = 0
     for number in range(part * len(ALGORITHMS), (part + 1) * len(ALGORITHMS)):
         case = draw_case(number, tmp_path)
@@ -80,7 +80,8 @@ def test_equal_rows_come_with_equal_figures(tmp_path: Path, part: int) -> None:
             alike += found.rows in first
             other = first.setdefault(found.rows, found)
             for path, one, another in differences(other.figures, found.figures):
-                assert case.stepped(path), (path, one, another, case.words, rows)
+                near = case.within_a_step(path, one, another, found.figures)
+                assert near, (path, one, another, case.words, rows)
     assert alike >= len(ALGORITHMS)
 
 

@@ -14,10 +14,9 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, GuaranteeError
-from anonymizer.publish.duckdb import file as building
 from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import Manifest, write_manifest
 from anonymizer.release.names import Names
 from tests import runs
 from tests.forging import Place
@@ -124,16 +123,15 @@ def test_a_run_publishes_no_file_with_unused_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What an engine may leave in the file that it builds is noticed before it is published."""
-    whole = building.write_manifest
 
     def leaving(engine: DuckDBEngine, names: Names, catalog: str, manifest: Manifest) -> None:
         raw = f"select 'Ada {NAME.decode()} ' || i as who from range(300000) t(i)"
         engine.raw(f"create table {catalog}.raw as {raw}", "test")
         engine.raw(f"checkpoint {catalog}", "test")
-        whole(engine, names, catalog, manifest)
+        write_manifest(engine, names, catalog, manifest)
         engine.raw(f"drop table {catalog}.raw", "test")
 
-    monkeypatch.setattr(building, "write_manifest", leaving)
+    monkeypatch.setattr("anonymizer.publish.duckdb.file.write_manifest", leaving)
     policy = runs.policy(tmp_path, COLUMNS, k=3)
     rows = [(i % 60, i % 7) for i in range(600)]
     with pytest.raises(EngineError, match=r"publish\.database: was built with unused space"):
