@@ -296,8 +296,8 @@ def test_a_declared_link_to_another_person_tells_who_it_is(tmp_path: Path) -> No
             connection.execute(f"insert into employees {rows}")
         leaves = "select i % 300 as employee_id, i % 3 as days from range(400) r(i)"
         connection.execute(f"create table leaves as {leaves}")
-    head = draft_tables(path, base=tmp_path).guesses["employees"]["head"]
-    assert (head.role, head.reason) == (
+    made = draft_tables(path, base=tmp_path).guesses["employees"]["head"]
+    assert (made.role, made.reason) == (
         "identifier",
         "holds keys of employees; it tells who another person is",
     )

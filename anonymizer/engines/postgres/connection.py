@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.failures import translated
-from anonymizer.engines.postgres.names import LONGEST, RELATIONS, SAFE_PATH, named_table
+from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
 from anonymizer.engines.postgres.types import read_type, type_name
 from anonymizer.errors import EngineError
 from anonymizer.source.profile import other_type

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
+from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.grants import make_private
-from anonymizer.engines.postgres.names import LONGEST, is_long
+from anonymizer.engines.postgres.names import is_long
 from anonymizer.engines.postgres.record import (
     create_record,
     enter,
