@@ -126,8 +126,8 @@ def _usage(error: click.ClickException) -> Problem:
                 low = getattr(kind, "min", None)
                 allowed = "a whole number" + (f" from {low}" if low is not None else "")
                 return Problem(_parameter(error), "is not a number it takes", allowed=allowed)
-            allowed = {click.types.FloatParamType: "a number", click.DateTime: "YYYY-MM-DD"}
-            return Problem(_parameter(error), "cannot be read", allowed=allowed.get(type(kind)))
+            forms = {click.types.FloatParamType: "a number", click.DateTime: "YYYY-MM-DD"}
+            return Problem(_parameter(error), "cannot be read", allowed=forms.get(type(kind)))
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else "anonymizer"
             message = error.format_message().rstrip(".")
