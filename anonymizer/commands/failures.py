@@ -126,8 +126,9 @@ def _usage(error: click.ClickException) -> Problem:
                 low = getattr(kind, "min", None)
                 allowed = "a whole number" + (f" from {low}" if low is not None else "")
                 return Problem(_parameter(error), "is not a number it takes", allowed=allowed)
-            forms = {click.types.FloatParamType: "a number", click.DateTime: "YYYY-MM-DD"}
-            return Problem(_parameter(error), "cannot be read", allowed=forms.get(type(kind)))
+            form = "YYYY-MM-DD" if isinstance(kind, click.DateTime) else None
+            form = "a number" if isinstance(kind, click.types.FloatParamType) else form
+            return Problem(_parameter(error), "cannot be read", allowed=form)
         case click.UsageError():
             command = error.ctx.command_path if error.ctx else "anonymizer"
             message = error.format_message().rstrip(".")

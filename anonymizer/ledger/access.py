@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
-from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs
+from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs, unattached
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
 from anonymizer.release import objects
@@ -54,11 +54,8 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             return
         except AnonymizerError as error:
             if time.monotonic() > until or not _may_be_locked(path, error):
-                raise EngineError.at(
-                    "ledger",
-                    f"{path.name} cannot be opened as a DuckDB database, or is locked",
-                    hint="close the process that has it open",
-                ) from error
+                said, hint = unattached(path, "close the process that has it open")
+                raise EngineError.at("ledger", said, hint=hint) from error
         time.sleep(0.2)
 
 

@@ -150,8 +150,7 @@ def remarks(
     for name in (name for name in unprotected(policy) if name not in spoken):
         found.append(
             f"{column_path(name)}: is sensitive and no rule protects it: everybody in a class may"
-            " have the same value, and who finds the class then knows it; for instance"
-            " protect: {l_diversity: 3}"
+            f" have the same value, and who finds the class then knows it; {_rule_for(policy)}"
         )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
     # names of persons repeat along with their numbers: the numbers alone are reported then
@@ -198,6 +197,13 @@ def unprotected(policy: Policy) -> list[str]:
         return []  # nothing is protected, as the certificate says
     spoken = {requirement.column for requirement in requirements_of(policy)}
     return [name for name in policy.sensitive if name not in spoken]
+
+
+def _rule_for(policy: Policy) -> str:
+    """What would protect a sensitive column without a rule."""
+    if policy.republish is not None and policy.republish.append_only:
+        return "append_only can keep no rule, and republish: {m: 3} protects values"
+    return "for instance protect: {l_diversity: 3}"
 
 
 def _taken(notes: MutableMapping[str, Any], prefix: str) -> Mapping[str, int]:

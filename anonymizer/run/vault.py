@@ -15,6 +15,7 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import unattached
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
@@ -124,5 +125,5 @@ def _opened(where: str, file: Path) -> Iterator[None]:
     try:
         yield
     except (AnonymizerError, OSError) as error:
-        said = f"{file.name} cannot be opened as a DuckDB database, or is locked"
-        raise EngineError.at(where, said, hint="close the process that has it open") from error
+        said, hint = unattached(file, "close the process that has it open")
+        raise EngineError.at(where, said, hint=hint) from error

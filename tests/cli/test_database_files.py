@@ -79,3 +79,20 @@ def test_a_file_that_may_not_be_written_is_not_said_to_be_locked(
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     said = imported(call, "--table", "tree", "--database", "warehouse.duckdb")
     assert "--database: warehouse.duckdb may not be written by this user" in said
+
+
+def test_a_file_that_is_no_database_is_not_called_locked(warehouse: Path, call: Call) -> None:
+    Path("notes.duckdb").write_text("not a database, but longer than the head of one\n")
+    Path("folder").mkdir()
+    said = "notes.duckdb is not a DuckDB database (hint: name another file)"
+    done = call("ledger", "show", "notes.duckdb")
+    assert (done.code, done.err) == (2, f"ledger: {said}\n")
+    run = ("run", "policy.yml", "--database", "warehouse.duckdb", "--quiet")
+    for ledger, wrong in (("notes.duckdb", said), ("folder", "folder is a folder, not a file")):
+        Path("policy.yml").write_text(f"{POLICY}ledger: {ledger}\n")
+        done = call(*run)
+        assert (done.code, f"ledger: {wrong}" in done.err) == (2, True), done.err
+    Path("policy.yml").write_text(POLICY.replace("release.duckdb", "notes.duckdb"))
+    done = call(*run)
+    assert (done.code, done.err) == (2, f"publish.database: {said}\n")
+    assert Path("notes.duckdb").read_text().startswith("not a database")

@@ -216,6 +216,17 @@ def test_a_sensitive_column_without_a_rule_is_told(
     assert set(said) <= set(collect(given).warnings)
 
 
+def test_no_rule_is_advised_that_the_policy_cannot_have(tmp_path: Path) -> None:
+    given = policy(
+        tmp_path, {**COLUMNS, "ill": "sensitive"}, key="patient_id", ledger="ledger.duckdb",
+        republish={"append_only": True},
+    )  # fmt: skip
+    release = run(given, source(tmp_path, TYPES, rows(24)))
+    (said,) = [warning for warning in release.warnings if warning.startswith("columns.ill: ")]
+    assert "append_only can keep no rule, and republish: {m: 3} protects values" in said
+    assert "l_diversity" not in said
+
+
 @some(1)
 @pytest.mark.parametrize(("algorithm", "told"), [("mondrian", True), ("full_domain", False)])
 def test_a_hierarchy_that_shapes_no_cell_is_told(

@@ -233,6 +233,14 @@ def _begins_as_database(file: Path) -> bool:
         return begins_as_database(handle.read(12))
 
 
+def unattached(path: Path, hint: str) -> tuple[str, str]:
+    """What is wrong with a file that could not be attached, and a hint; `hint`: if it is locked."""
+    if path.exists() and not is_database(path):
+        what = "a folder, not a file" if path.is_dir() else "not a DuckDB database"
+        return f"{path.name} is {what}", "name another file"
+    return f"{path.name} cannot be opened as a DuckDB database, or is locked", hint
+
+
 def unopened(path: Path, where: str, error: BaseException) -> Problem:
     """Why the engine could not open a database file; its message is inspected but not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}

@@ -16,7 +16,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
-from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.sandbox import own_connection, unattached
 from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
 from anonymizer.process.interrupts import decide
@@ -162,11 +162,9 @@ class FileTarget:
         try:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
         except EngineError as error:
-            raise TargetError.at(
-                where,
-                "exists and cannot be opened as a DuckDB database, or is locked",
-                hint="close the process that writes to it, or name another file",
-            ) from error
+            hint = "close the process that writes to it, or name another file"
+            said, hint = unattached(self.path, hint)
+            raise TargetError.at(where, said, hint=hint) from error
         try:
             held = objects.recorded(engine, PREVIOUS)
             TargetError.refuse(clashes_with_releases(self.names, held))

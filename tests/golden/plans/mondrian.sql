@@ -578,7 +578,7 @@ with ordered as (
 stepped as (
     select o.class_id, o.place_0, o.place_1, o.place_2, s.step
     from ordered o
-    cross join (select 1 as step union all select 2 as step union all select 3 as step union all select 4 as step union all select 5 as step union all select 6 as step union all select 7 as step union all select 8 as step) s
+    cross join (select 1 as step union all select 2 as step union all select 3 as step union all select 4 as step) s
 ),
 beside as (
     select x.class_id as a, y.class_id as b
