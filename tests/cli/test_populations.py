@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Call
+from tests.selection import some
 
 POLICY = """\
 version: 1
@@ -42,6 +43,7 @@ def folder(
     return tmp_path
 
 
+@some(3)
 @pytest.mark.parametrize("folder", ["file: everybody.parquet"], indirect=True)
 @pytest.mark.parametrize("verb", [*VERBS.values(), REPORT], ids=[*VERBS, "report"])
 def test_a_population_in_a_file_of_the_policy(
@@ -56,6 +58,7 @@ def test_a_population_in_a_file_of_the_policy(
     assert "--population FILE" in done.err
 
 
+@some(3)
 @pytest.mark.parametrize("folder", ["table: everybody"], indirect=True)
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 def test_a_population_in_a_table_of_the_source(

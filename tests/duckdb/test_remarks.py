@@ -75,6 +75,7 @@ def test_a_repeating_person_key_is_told(
     assert not [name for name in release.measures if "values" in name]
 
 
+@some(3)
 @pytest.mark.parametrize(
     ("form", "more", "told"),
     [
@@ -102,6 +103,7 @@ def test_text_that_holds_numbers_or_dates_is_told(
     assert "written_as" not in str(release.manifest.data)
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("sql_type", "first", "told"),
     [

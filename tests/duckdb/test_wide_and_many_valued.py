@@ -63,6 +63,7 @@ def test_parts_make_the_release_that_one_statement_makes(
     assert published(run(asked, path, seed=SECRET)) == whole
 
 
+@pytest.mark.slow
 def test_no_statement_joins_all_domains_of_a_wide_table(tmp_path: Path) -> None:
     """Or compares all its columns at once: both take a time that is quadratic in the columns."""
     wide = WIDEST + 1  # (to fewer columns a bound of the loss is told)

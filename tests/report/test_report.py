@@ -233,6 +233,7 @@ def test_typed_cells_and_notebooks(tmp_path: Path) -> None:
     assert "<script" not in shown
 
 
+@pytest.mark.slow
 def test_distances_of_tiny_and_of_huge_numbers(tmp_path: Path) -> None:
     """They do not depend on the unit that a column is measured in."""
     found = []

@@ -187,6 +187,7 @@ FORGERIES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_manifest_that_lists_files_of_others_removes_none(
     file: Path, correct: Path, name: str

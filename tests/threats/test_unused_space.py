@@ -92,6 +92,7 @@ def test_what_was_deleted_is_not_handed_out(
     assert anonymizer.verify(correct.policy, file).passed
 
 
+@pytest.mark.slow
 def test_a_dropped_copy_of_the_release(tmp_path: Path) -> None:
     """What was deleted is in the rows as well, so that nobody can tell that it is gone."""
     database, policy = tmp_path / "source.duckdb", runs.policy(tmp_path, TEXTS, k=3)

@@ -103,6 +103,8 @@ def translate(error: Exception, where: str) -> AnonymizerError:
         if name in names:
             if _NO_COLUMN.match(str(error)):
                 message, hint = "a column does not exist", "check the names in the policy"
+            if where == QUERY and name == "InvalidInputException":
+                message = "the query fails"
             if where == QUERY and name in _OF_SQL:
                 hint = "run the query by itself to see why"
             return EngineError.at(where, message, hint=hint)
