@@ -14,7 +14,7 @@ from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry
-from anonymizer.ledger.key import bound, digest, no_key
+from anonymizer.ledger.key import key_checks, no_key
 from anonymizer.ledger.recording import held
 from anonymizer.ledger.seal import Digests, changed, digests
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, SIGNATURES
@@ -36,7 +36,7 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
     """
     entries = tuple(found)
     EngineError.refuse(_odd(entries))
-    if any(entry.key_check != digest(bound(key), "check") for entry in entries):
+    if any(entry.key_check not in key_checks(key) for entry in entries):
         raise EngineError(no_key(path))
     EngineError.refuse(_missing(engine, entries))
     of = digests(engine)

@@ -26,7 +26,7 @@ from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
 from anonymizer.ledger.gathering import Contents, Counts, counted, gather
 from anonymizer.ledger.joined import joined_by_name
-from anonymizer.ledger.key import bound, digest, make_key, no_key, read_key, same_secret
+from anonymizer.ledger.key import bound, digest, key_checks, make_key, no_key, read_key, same_secret
 from anonymizer.ledger.places import FilePlace, Place, place_of
 from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_held, record_rows
@@ -233,7 +233,7 @@ class Keeper:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),
-            key_check=digest(bound(self.key), "check"),
+            key_check=key_checks(self.key)[0],
             secret_digest=secret_digest,
             several=counts.several,
             facets=tuple(f.column for f in seen),

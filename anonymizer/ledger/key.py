@@ -71,6 +71,11 @@ def bound(key: str) -> str:
     return digest(key, "statements")[:32]
 
 
+def key_checks(key: str) -> tuple[str, str]:
+    """What an entry holds to show which key it is of: one that has a seal, and one of before."""
+    return digest(bound(key), "check of a sealed entry"), digest(bound(key), "check")
+
+
 def _unreadable(ledger: Path) -> Problem:
     return Problem(
         "ledger",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from typing import TypeAlias
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.entries import PUBLISHED, Entry, entries
-from anonymizer.ledger.key import digest
+from anonymizer.ledger.key import digest, key_checks
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 
 PURPOSE = "seals 1"
@@ -119,13 +120,15 @@ def sealed(engine: DuckDBEngine, key: str, run_id: str) -> str:
 def changed(found: Iterable[Entry], key: str, of: Digests) -> list[Entry]:
     """Releases that are not as they were sealed.
 
-    Ledgers of before there were seals have releases without one, but none after a sealed one.
+    Ledgers of before there were seals have releases without one, but none after a sealed one. The
+    key check of a sealed entry is another one, so that a seal that was removed is missed.
     """
-    since = min((e.release for e in found if e.seal is not None), default=None)
+    releases, (of_sealed, _) = tuple(found), key_checks(key)
+    first = (e.release for e in releases if e.seal is not None or e.key_check == of_sealed)
+    since = min(first, default=math.inf)
     return [
         entry
-        for entry in found
-        if since is not None
-        and (entry.seal is not None or entry.release > since)
+        for entry in releases
+        if entry.release >= since
         and not hmac.compare_digest(entry.seal or "", seal(key, entry, of))
     ]

@@ -168,37 +168,45 @@ def test_the_materialization_points_to_the_page(project: Project) -> None:
     assert "docs/how-to/dbt-postgres.md" in done.stdout
 
 
-def test_a_column_in_other_letters_is_told_with_its_name(project: Project) -> None:
-    """Quoted names are compared as written on Postgres, and the tests quote all names."""
+@pytest.fixture
+def staged(project: Project) -> Iterator[Project]:
+    """The project with the table `staged.visits`."""
     query(project.address, "drop schema if exists staged cascade")
     query(project.address, "create schema staged")
     query(project.address, f"create table staged.visits as {STAGED}")
-    wrong = {"name": "wrong", "arguments": {"k": 1, "quasi": ["Sex"]}}
-    table = {"name": "visits", "data_tests": [{"anonymizer.k_anonymity": wrong}]}
+    yield project
+    query(project.address, "drop schema staged cascade")
+
+
+def failed(project: Project, tests: list[dict[str, Any]]) -> str:
+    """What dbt says of tests of that table, some of which fail."""
+    table = {"name": "visits", "data_tests": tests}
     source = {"name": "staged", "schema": "staged", "tables": [table]}
     project.write("models/staged.yml", json.dumps({"version": 2, "sources": [source]}))
     try:
         done = project.call("dbt", "test", "--select", "source:staged")
     finally:
         (project.folder / "models/staged.yml").unlink()
-        query(project.address, "drop schema staged cascade")
     assert done.returncode == 1, done.stdout
+    return " ".join(done.stdout.split())
+
+
+def test_a_column_in_other_letters_is_told_with_its_name(staged: Project) -> None:
+    """Quoted names are compared as written on Postgres, and the tests quote all names."""
+    wrong = {"name": "wrong", "arguments": {"k": 1, "quasi": ["Sex"]}}
     said = "k_anonymity: quasi: the relation has no column Sex (allowed: visit, patient, age, sex,"
-    assert said in " ".join(done.stdout.split())
+    assert said in failed(staged, [{"anonymizer.k_anonymity": wrong}])
 
 
-def test_generic_tests_agree_with_the_macros_of_duckdb(project: Project) -> None:
+def test_generic_tests_agree_with_the_macros_of_duckdb(staged: Project) -> None:
     """Every bound holds at what the macro finds, and fails just beyond it; NULLs are there."""
-    query(project.address, "drop schema if exists staged cascade")
-    query(project.address, "create schema staged")
-    query(project.address, f"create table staged.visits as {STAGED}")
     with duckdb.connect() as connection:
         connection.execute(SCRIPT.read_text(encoding="utf-8")).fetchall()
         connection.execute(
             "create table stg (visit integer, patient varchar, age integer, sex varchar,"
             " disease varchar)"
         )
-        rows = query(project.address, "select * from staged.visits")
+        rows = query(staged.address, "select * from staged.visits")
         connection.executemany("insert into stg values (?, ?, ?, ?, ?)", rows)
 
         def found(text: str) -> tuple[Any, ...]:
@@ -226,15 +234,7 @@ def test_generic_tests_agree_with_the_macros_of_duckdb(project: Project) -> None
         for name, test, given, bound, holds, fails in bounds
         for end, value in (("holds", holds), ("fails", fails))
     ]
-    table = {"name": "visits", "data_tests": tests}
-    source = {"name": "staged", "schema": "staged", "tables": [table]}
-    project.write("models/staged.yml", json.dumps({"version": 2, "sources": [source]}))
-    try:
-        done = project.call("dbt", "test", "--select", "source:staged")
-    finally:
-        (project.folder / "models/staged.yml").unlink()
-        query(project.address, "drop schema staged cascade")
-    assert done.returncode == 1, done.stdout
+    failed(staged, tests)
     names = {f"{name}_{end}": end for name, *_ in bounds for end in ("holds", "fails")}
     expected = {name: "pass" if end == "holds" else "fail" for name, end in names.items()}
-    assert project.results() == expected
+    assert staged.results() == expected

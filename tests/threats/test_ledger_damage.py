@@ -10,6 +10,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import EngineError
+from anonymizer.ledger.key import key_checks, read_key
 from anonymizer.ledger.manage import forget_release, listed
 from tests.schema import hospital
 from tests.selection import some
@@ -132,15 +133,32 @@ def test_a_changed_release_can_be_forgotten(kept: Path, tmp_path: Path) -> None:
     anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
 
 
-@pytest.mark.parametrize(("release", "held"), [(1, True), (2, False)])
-def test_a_release_without_a_seal(kept: Path, tmp_path: Path, release: int, held: bool) -> None:
-    """One of before there were seals is read; none can be recorded after a sealed one."""
+@pytest.mark.parametrize(
+    ("releases", "before", "refused"),
+    [
+        ("release = 1", True, False),
+        ("true", True, False),
+        ("release = 2", True, True),
+        ("release = 1", False, True),
+        ("true", False, True),
+    ],
+)
+def test_releases_without_a_seal(
+    kept: Path, tmp_path: Path, releases: str, before: bool, refused: bool
+) -> None:
+    """Those of before there were seals are read, but none after a sealed one; others were sealed,
+    and whoever takes the seal away does not know the key check of before.
+    """
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
     asked, database = policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb"
     anonymizer.run(asked, database)
-    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
-        connection.execute(f"update {SCHEMA}.releases set seal = null where release = {release}")
-    if held:
+    ledger = tmp_path / "private.duckdb"
+    key = read_key(ledger)
+    assert key is not None
+    unsealed = "seal = null" + (f", key_check = '{key_checks(key)[1]}'" if before else "")
+    with duckdb.connect(str(ledger)) as connection:
+        connection.execute(f"update {SCHEMA}.releases set {unsealed} where {releases}")
+    if not refused:
         anonymizer.run(asked, database)
         return
     with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed"):
