@@ -60,8 +60,9 @@ class Assembly:
     buckets: tuple[Any, ...] = ()
     order: Sql = BY_DRAW
     persons: Table | None = None
-    by_key: bool = False
-    """Whether members are listed by the keys of units, without a table of units."""
+    units: Table | None = UNITS
+    """The units; None where `members` has the keys of units itself."""
+    members: Table = MEMBERS
 
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
@@ -74,8 +75,8 @@ class Assembly:
             {
                 "release": target,
                 "coded": CODED,
-                "units": None if self.by_key else UNITS,
-                "members": MEMBERS,
+                "units": self.units,
+                "members": self.members,
                 "cells": CELLS,
                 "buckets": [b.dealt for b in self.buckets],
                 "persons": self.persons,

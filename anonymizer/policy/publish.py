@@ -83,8 +83,8 @@ class Publish(Options):
     database: Annotated[Text, FilePath()] | None = None
     """Database file of the release. Without it the release is beside the raw table, where in DuckDB
     a view protects nothing."""
-    storage: Storage = "v1.0.0"
-    """Oldest DuckDB that can open the file of the release; later formats may be smaller."""
+    storage: Storage = "v1.4.0"
+    """Oldest DuckDB that can open the file; those before v1.4.0 write slower."""
     cells: Literal["text", "typed"] = "text"
     """Generalized cells as text, or as typed bounds and lists."""
     rename: FrozenMap[Text, Text] = FrozenMap()

@@ -52,11 +52,13 @@ def create_record(runs: Runs, catalog: str) -> None:
 
 def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
     """Record created objects, in the transaction that creates them."""
-    for item in made:
-        values = ", ".join(
-            lit(v).text for v in (item.release, item.schema, item.name, item.kind, item.run_id)
-        )
-        runs.raw(f"insert into {ident(objects_table(catalog))} values ({values})", "release")
+    rows = (
+        ", ".join(lit(v).text for v in (o.release, o.schema, o.name, o.kind, o.run_id))
+        for o in made
+    )
+    listed = ", ".join(f"({row})" for row in rows)
+    if listed:
+        runs.raw(f"insert into {ident(objects_table(catalog))} values {listed}", "release")
 
 
 def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:

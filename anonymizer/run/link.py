@@ -22,6 +22,7 @@ from anonymizer.source.profile import Attribute
 from anonymizer.steps import Step
 
 LINK = work("link")
+CLASSES = work("classes_of_tuples")
 
 LARGE_FROM = 200_000
 """Rows from which a table is large: below, saving memory costs more time than it gains."""
@@ -48,15 +49,17 @@ def linked_writes(
     if not isinstance(assembly, Assembly) or prepared.rows < LARGE_FROM:
         return (_link(assembly), _published(rows), *further)
     numbered = _numbered(prepared)
-    keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS}
-    spent = (MEMBERS, CELLS) if further else (MEMBERS, CELLS, CODED)
+    keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS, "classes": CLASSES}
+    spent = (CLASSES, CELLS) if further else (CLASSES, CELLS, CODED)
     own = {a.column for a in numbered}
     written = [c.name for c in compiled.layout.columns if c.name and c.column in own]
     return (
         Step("classes of tuples", "link/classes.sql.j2", keys),
-        _forget(UNITS),
+        # (the bound of the loss may still be reading them)
+        _forget(UNITS, aside=True),
+        _forget(MEMBERS, aside=True),
         *_numbers(numbered),
-        _link(replace(assembly, by_key=True)),
+        _link(replace(assembly, units=None, members=CLASSES)),
         *map(_forget, spent),
         _published(rows, written),
         *further,
@@ -73,8 +76,8 @@ def _published(rows: Table, written: Sequence[str] = ()) -> Step:
     return Step("publish the rows", "link/published.sql.j2", context)
 
 
-def _forget(spent: Table) -> Step:
-    return Step("release memory", "prepare/forget.sql.j2", {"spent": spent})
+def _forget(spent: Table, *, aside: bool = False) -> Step:
+    return Step("release memory", "prepare/forget.sql.j2", {"spent": spent}, aside=aside)
 
 
 def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:

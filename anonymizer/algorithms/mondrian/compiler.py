@@ -95,6 +95,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         persons=persons,
         population=population,
     )
+    extent_of_classes, *cells = cell_steps(roles.quasi, policy.publish.cells, extents)
     divided, cut = _cuts(policy, profile, roles, how, dealing, units)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
@@ -110,8 +111,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *feasibility(policy, persons),
         *population_stages(population),
         *cut,
-        *cell_steps(roles.quasi, policy.publish.cells, extents),
+        extent_of_classes,
+        # (beside the cells, which take one thread)
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
+        *cells,
     )
     layout, columns = published(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None
