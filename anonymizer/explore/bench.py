@@ -14,9 +14,9 @@ from anonymizer.explore.outcome import Outcome, failed, outcome_of
 from anonymizer.policy import Policy
 from anonymizer.policy.algorithms import Mondrian
 from anonymizer.process.seed import Seed
-from anonymizer.review.sampling import sample_of
+from anonymizer.review.forecast import sample_of
 from anonymizer.review.scratch import Scratch, in_scratch
-from anonymizer.review.sweep.shared import SharedExecutor
+from anonymizer.review.sweep.run import SharedExecutor
 from anonymizer.source.masking.keys import bound_values
 from anonymizer.steps import Note, Stage, Step
 

@@ -14,7 +14,7 @@ from anonymizer.errors import AnonymizerError, PolicyError, TargetError
 from anonymizer.explore.bench import Bench, alone
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import one_table
-from anonymizer.explore.history import History, State
+from anonymizer.explore.outcome import History, State
 from anonymizer.explore.saving import Target
 from anonymizer.policy import Policy
 from anonymizer.policy.schema.either import together

@@ -23,9 +23,8 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import EngineError, NothingToCheckError, no_file
 from anonymizer.policy import Policy
-from anonymizer.release.as_published import unchanged
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of
+from anonymizer.release.opening import opened, place_of, unchanged
 from anonymizer.release.population import population_files
 from anonymizer.run.counted import counted
 from anonymizer.run.nodes import nodes_step

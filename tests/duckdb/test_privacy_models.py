@@ -22,8 +22,8 @@ from anonymizer.privacy.k_anonymity import KAnonymity
 from anonymizer.privacy.levels import Levels
 from anonymizer.privacy.recursive_cl import RecursiveCL
 from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.t_closeness import THierarchical
 from anonymizer.privacy.t_equal import TEqual
-from anonymizer.privacy.t_hierarchical import THierarchical
 from anonymizer.privacy.t_ordered import TOrdered
 from tests.judging import judge_sql, value_l_sql
 from tests.oracle import models

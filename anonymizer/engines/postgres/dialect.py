@@ -16,7 +16,6 @@ from anonymizer.compile.dialects.common import (
 )
 from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
 from anonymizer.engines.postgres.dialect_lists import lists
-from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
     decimals,
@@ -25,8 +24,8 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
-from anonymizer.engines.postgres.dialect_words import respelled
-from anonymizer.engines.postgres.long_names import short_names
+from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES, respelled
+from anonymizer.engines.postgres.names import short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"

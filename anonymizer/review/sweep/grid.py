@@ -10,7 +10,7 @@ from typing import Any
 
 from anonymizer.errors import PolicyError, PolicyFormError, Problem
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.schema.privacy import Knows
+from anonymizer.policy.schema.model import Knows
 
 MOST_POINTS = 100
 OPTION = "--vary"

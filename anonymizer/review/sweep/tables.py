@@ -11,7 +11,7 @@ from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.process.seed import Seed
-from anonymizer.review.diff.tables import Tried, tried_tables
+from anonymizer.review.diff.trial import Tried, tried_tables
 from anonymizer.review.sweep.grid import varied
 from anonymizer.review.sweep.points import Point, timed
 from anonymizer.review.tables.observers import ONE, TWO
