@@ -44,7 +44,7 @@ def judge_independently(
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
     GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
     """
-    from anonymizer.commands.checks import unverified_lines
+    from anonymizer.commands.progress import unverified_lines
     from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import FIGURES, lines
 

@@ -61,9 +61,9 @@ def command(
     them. Exit code 1 if the release was changed, a guarantee does not hold, or the release does not
     match POLICY; 2 if there is nothing to judge.
     """
-    from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import UsageError
     from anonymizer.commands.independent import is_export, judge_independently, state_of
+    from anonymizer.commands.progress import failed_checks
     from anonymizer.run.verify import verify
 
     if policy is None and database is None:
@@ -134,7 +134,7 @@ def _named_in(policy: AnyPolicy | None) -> str | None:
 
 def _lines(found: Verification) -> Iterator[str]:
     """The kind of every release, and the checks."""
-    from anonymizer.commands.checks import check_lines
+    from anonymizer.commands.progress import check_lines
     from anonymizer.policy.kinds import WORDS
 
     said = {str(kind): words for kind, words in WORDS.items()}

@@ -11,12 +11,10 @@ from typing import Any, Literal
 
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError
-from anonymizer.explore.bench import Bench, Stop, Stopped
+from anonymizer.explore.bench import Bench, Stop, Stopped, frontier
 from anonymizer.explore.details import details_of, raw_rows
-from anonymizer.explore.edits import Edit, with_edits
-from anonymizer.explore.frontier import frontier
+from anonymizer.explore.edits import Edit, Target, with_edits
 from anonymizer.explore.outcome import History, State
-from anonymizer.explore.saving import Target
 from anonymizer.explore.trees import candidates, tree
 from anonymizer.explore.why import costly_cells, costs_of, why
 from anonymizer.review.diff.comparison import comparison_of

@@ -21,8 +21,7 @@ from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.either import together
 from anonymizer.process.seed import Seed
 from anonymizer.review.scratch import Scratch, in_scratch
-from anonymizer.review.sweep.grid import check, combinations, varied
-from anonymizer.review.sweep.points import Point, marked, timed
+from anonymizer.review.sweep.grid import Point, check, combinations, marked, timed, varied
 from anonymizer.review.sweep.tables import points_of_tables
 from anonymizer.source.masking.keys import bound_values
 from anonymizer.steps import Compute, Row, Step

@@ -12,8 +12,7 @@ from anonymizer.errors import PolicyError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.trial import Tried, tried_tables
-from anonymizer.review.sweep.grid import varied
-from anonymizer.review.sweep.points import Point, timed
+from anonymizer.review.sweep.grid import Point, timed, varied
 from anonymizer.review.tables.observers import ONE, TWO
 from anonymizer.review.tables.opening import open_source
 from anonymizer.source.masking.keys import bound_values

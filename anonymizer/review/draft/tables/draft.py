@@ -13,12 +13,10 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database
 from anonymizer.policy import Policy
 from anonymizer.review.assess.opening import open_database
-from anonymizer.review.draft.guess import ANOTHER, Guess, spread_of, without_quasi
-from anonymizer.review.draft.others import of_others
+from anonymizer.review.draft.guess import ANOTHER, Guess, of_others, spread_of, without_quasi
 from anonymizer.review.draft.profiles import FEW, Profile
-from anonymizer.review.draft.tables.found import Found, Tables, find_tables
+from anonymizer.review.draft.tables.found import OWN, Found, Tables, find_tables, like_key
 from anonymizer.review.draft.tables.links import Link, Several, find_links, links_of_several
-from anonymizer.review.draft.tables.names import OWN, like_key
 from anonymizer.review.draft.tables.text import Drafted, Written, text_of
 from anonymizer.review.draft.tables.tree import Tree, find_tree
 from anonymizer.review.draft.writing import TAKEN, own_names

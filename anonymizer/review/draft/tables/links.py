@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.compile import Table, ident, quote, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.review.draft.tables.found import Found
-from anonymizer.review.draft.tables.names import OWN, fits, like_key
+from anonymizer.review.draft.tables.found import OWN, Found, fits, like_key
 from anonymizer.review.draft.writing import PLAIN
 from anonymizer.source.child import family
 from anonymizer.source.persons import countable
