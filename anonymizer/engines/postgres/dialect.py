@@ -8,13 +8,15 @@ from sqlglot import exp
 
 from anonymizer.compile.dialects.base import MARK, Dialect, is_work_table
 from anonymizer.compile.dialects.common import (
+    Rewrite,
+    filled,
+    from_leaves,
     group_by_all,
     named_subqueries,
     plain_qualify,
     read_once,
     tuple_membership,
 )
-from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
 from anonymizer.engines.postgres.dialect_lists import lists
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
