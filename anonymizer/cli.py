@@ -20,7 +20,7 @@ import click
 
 from anonymizer import __version__
 from anonymizer.commands import VERBS, load
-from anonymizer.commands.group import Group
+from anonymizer.commands.options import Group
 from anonymizer.commands.output import ERRORS, Output, open_streams, wanted_format
 from anonymizer.process import run_folder, turns
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published

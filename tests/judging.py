@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from anonymizer.compile import Sql, Table, ident, join, lit
+from anonymizer.compile import Sql, Table, ident, join
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.rule import Rule
 
@@ -38,23 +38,3 @@ def judge_sql(relation: Table | Sql, part: Sequence[str], rules: Sequence[Rule])
     inner = layered_sql(relation, join(keys), rules)
     grouped = f" group by {join(keys)}" if keys else ""
     return Sql(f"select {join([*keys, *figures])} from ({inner}) as judged{grouped}")
-
-
-def value_l_sql(
-    value: Sql,
-    levels: Mapping[int, Sequence[object]],
-    level_l: Mapping[int, int],
-    default_level: int | None,
-) -> Sql:
-    """The l that a value of the data needs: `value` is its column, of a comparable type.
-
-    NULL gets 1, which every class grants. A value that no level lists and no `default_level` covers
-    gets NULL, to be refused by the caller.
-    """
-    cases = [f"when {value} is null then 1"]
-    for level, values in sorted(levels.items()):
-        if values:
-            listed = ", ".join(lit(one).text for one in values)
-            cases.append(f"when {value} in ({listed}) then {lit(level_l[level])}")
-    other = lit(None if default_level is None else level_l[default_level])
-    return Sql(f"case {' '.join(cases)} else {other} end")

@@ -12,7 +12,7 @@ from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
-from anonymizer.policy.weights import weights_given
+from anonymizer.policy.columns import weights_given
 from anonymizer.source.coding import coding
 from anonymizer.source.profile import Attribute, Kept, Sensitive, published_type
 from anonymizer.source.roles import Roles

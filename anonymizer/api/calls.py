@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from anonymizer.api.frames import alone, connected, kind_of, standing
-from anonymizer.engines.choice import told_by
+from anonymizer.engines.registry import told_by
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.run import verbs

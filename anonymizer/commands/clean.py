@@ -19,7 +19,7 @@ def command(output: Output, database: str) -> None:
     """
     from pathlib import Path
 
-    from anonymizer.engines.choice import told_by
+    from anonymizer.engines.registry import told_by
     from anonymizer.run.clean import clean
 
     if told_by(database) == "postgres":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from anonymizer.commands import options
-from anonymizer.commands.group import Group
+from anonymizer.commands.options import Group
 from anonymizer.commands.output import Output
 from anonymizer.errors import PolicyError
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from anonymizer.commands.group import Group
-from anonymizer.commands.options import output_options
+from anonymizer.commands.options import Group, output_options
 from anonymizer.commands.output import Output
 from anonymizer.process.text import table
 

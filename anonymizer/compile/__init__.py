@@ -1,9 +1,10 @@
 """Renders templates with their filters, and checks every rendered statement."""
 
-from anonymizer.compile.numbered import NumberedColumn, NumberedTable
 from anonymizer.compile.render import Header, Statement, header, render
 from anonymizer.compile.sql import (
     SCRATCH,
+    NumberedColumn,
+    NumberedTable,
     Sql,
     Table,
     as_pattern,

@@ -1,4 +1,4 @@
-"""The registry of engines: their descriptions and modules.
+"""The registry of engines: their descriptions and modules, and which of them a run uses.
 
 An engine is a subpackage with a description named `ENGINE` and the modules `source`
 (`open_source`) and `script` (`script`, `copied_source`). It publishes with
@@ -16,6 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from anonymizer.engines.base import EngineName
+from anonymizer.errors import PolicyError
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
@@ -70,10 +73,36 @@ def script_of(engine: str) -> ModuleType:
 
     `script(plan, policy, database)` returns the text, and `copied_source(policy)` the table that
     the script reads if its plan was made from a copy. (DuckDB's script is written from an execution
-    instead, by `anonymizer.run.rehearsed`.)
+    instead, by `anonymizer.run.scripts`.)
     """
     return _part(engine, "script")
 
 
 def _part(engine: str, name: str) -> ModuleType:
     return import_module(f"anonymizer.engines.{engine}.{name}")
+
+
+def told_by(database: Any) -> EngineName | None:
+    """The engine that a database belongs to; None if it cannot be inferred."""
+    package = type(database).__module__.split(".", 1)[0]
+    for name, engine in engines().items():
+        addressed = isinstance(database, str) and database.startswith(engine.addresses)
+        if package in engine.libraries or (engine.addresses and addressed):
+            return name
+    return None
+
+
+def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None) -> EngineName:
+    """The engine to use. Raises PolicyError if the database belongs to another one."""
+    names = tuple(engines())
+    if asked is not None and asked not in names:
+        raise PolicyError.at("--engine", f"{asked} is not an engine", allowed=", ".join(names))
+    found = told_by(database)
+    stated = policy is not None and policy.engine != "duckdb"
+    wanted = asked or (policy.engine if stated and policy else None) or found
+    if wanted is None:
+        return "duckdb"
+    if found is not None and wanted != found:
+        said = f"is a database of {found}, and the engine is {wanted}"
+        raise PolicyError.at("--database", said, hint=f"engine: {found}")
+    return wanted

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from anonymizer.compile import Sql, ident, render, work
+from anonymizer.compile import Sql, Table, ident, render, work
+from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
-from anonymizer.explore.rare import HIDDEN, rare_labels
 from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.policy import Policy
 from anonymizer.release.certificate import known_attacks
@@ -22,6 +22,39 @@ from anonymizer.review.report.collect import FLOOR, floor_of
 from anonymizer.review.report.distributions import compared
 from anonymizer.review.scratch import Scratch, unit_of
 from anonymizer.review.with_source import Beside
+
+HIDDEN = "(rare)"
+
+
+def rare_labels(
+    run: RunSql,
+    relation: Table | Sql,
+    value: Sql,
+    labels: Iterable[str | None],
+    floor: int,
+    *,
+    number: bool,
+    person: Sql | None = None,
+) -> set[str]:
+    """The labels that contain a value of fewer than `floor` rows (persons).
+
+    A number must occur as a whole; of texts and dates any part counts, so that rather too many
+    labels are hidden than too few.
+    """
+    wanted = sorted({label for label in labels if label})
+    if not wanted:
+        return set()
+    parameters = {
+        "source": relation,
+        "relation": ident(relation),
+        "value": value,
+        "unit": Sql(f"count(distinct {person})") if person is not None else Sql("count(*)"),
+        "labels": wanted,
+        "floor": floor,
+        "number": number,
+    }
+    return {str(row[0]) for row in run(render("explore/rare_labels.sql.j2", parameters).text)}
+
 
 SHOWN = 8
 """Number of example rows."""

@@ -13,9 +13,8 @@ from anonymizer.engines.duckdb.session import open_session
 from anonymizer.errors import AnonymizerError, PolicyError, TargetError
 from anonymizer.explore.bench import Bench, alone
 from anonymizer.explore.desk import Desk
-from anonymizer.explore.edits import one_table
-from anonymizer.explore.history import History, State
-from anonymizer.explore.saving import Target
+from anonymizer.explore.edits import Target, one_table
+from anonymizer.explore.outcome import History, State
 from anonymizer.policy import Policy
 from anonymizer.policy.schema.either import together
 from anonymizer.policy.values import file_format

@@ -9,8 +9,7 @@ from anonymizer.compile import ident
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError
 from anonymizer.explore.bench import alone
-from anonymizer.explore.details import floor_shown
-from anonymizer.explore.rare import rare_labels
+from anonymizer.explore.details import floor_shown, rare_labels
 from anonymizer.hierarchy.show import Shown
 from anonymizer.policy import Policy
 from anonymizer.policy.builders import DATE_LEVELS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,13 +12,91 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.compile.environment import folder
 from anonymizer.errors import AnonymizerError, PolicyError, Problem
 from anonymizer.explore.desk import Desk
-from anonymizer.explore.edits import edits_of
+from anonymizer.explore.edits import ROLES, edits_of
 from anonymizer.explore.guard import App, Guard
-from anonymizer.explore.view import view
+from anonymizer.policy import Policy
 from anonymizer.process.text import plain
+from anonymizer.review.report.words import ROLES as ROLE_WORDS
+
+
+def view(desk: Desk) -> dict[str, Any]:
+    """Everything about the current state."""
+    with desk.lock:
+        state = desk.history.now
+        found: dict[str, Any] = plain(
+            {
+                "version": desk.version,
+                "title": desk.title,
+                "file": desk.target.path.name,
+                "saved": desk.target.found == state.text,
+                "text": state.text,
+                "show_rows": desk.show_rows,
+                "roles": {name: ROLE_WORDS[name] for name in ROLES},
+                "algorithms": {n: d.words for n, d in ALGORITHMS.items()},
+                "columns": list(_columns(desk, state.policy)),
+                "table": _table(state.policy),
+                "history": [{"number": s.number, "label": s.label} for s in desk.history.states],
+                "at": state.number,
+                "sample": _outcome(state.outcomes.get("sample")),
+                "whole": _outcome(state.outcomes.get("whole")),
+                "before": _outcome(_before(desk)),
+                "is_sample": desk.sample.sampled,
+                "rows": desk.whole.rows,
+                "progress": desk.progress,
+                "stopped": desk.stopped,
+                "busy": desk.busy,
+                "details": dict(state.details),
+                "frontier": state.frontier,
+                "why": state.why,
+                "defects": list(desk.defects),
+            }
+        )
+        return found
+
+
+def _outcome(outcome: Any) -> dict[str, Any] | None:
+    return None if outcome is None else outcome.as_dict()
+
+
+def _before(desk: Desk) -> Any:
+    """The result for the previous state, on the same sample."""
+    at = desk.history.at
+    return desk.history.states[at - 1].outcomes.get("sample") if at > 0 else None
+
+
+def _table(policy: Policy) -> dict[str, Any]:
+    given = policy.to_dict()
+    return {
+        "k": policy.privacy.k_anonymity,
+        "suppression_limit": policy.suppression_limit,
+        "algorithm": given["algorithm"],
+        "person": policy.person,
+        "ledger": policy.ledger is not None,
+    }
+
+
+def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
+    """Every column of the source, including those that the policy does not classify."""
+    given = policy.to_dict()["columns"]
+    for name, sql_type in desk.whole.session.profile.columns:
+        described = given.get(name, {})
+        drafted = desk.reasons.get(name, {})
+        yield {
+            "name": name,
+            "type": sql_type,
+            "role": described.get("role"),
+            "hierarchy": described.get("hierarchy"),
+            "protect": described.get("protect"),
+            "semi": described.get("sensitive_when") is not None,
+            "key": name in (policy.key, policy.person),
+            "drafted": drafted.get("role"),
+            "reason": drafted.get("reason"),
+        }
+
 
 FOLDER = "explore"
 TYPES = {

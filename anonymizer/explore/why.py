@@ -11,11 +11,9 @@ from anonymizer.compile import Sql
 from anonymizer.contract.columns import quasi
 from anonymizer.errors import AnonymizerError
 from anonymizer.explore.bench import Bench, Stop
-from anonymizer.explore.details import cell_text, floor_shown, rare_cells
+from anonymizer.explore.details import HIDDEN, cell_text, floor_shown, rare_cells
 from anonymizer.explore.edits import Edit, with_edits
-from anonymizer.explore.history import State
-from anonymizer.explore.outcome import Outcome
-from anonymizer.explore.rare import HIDDEN
+from anonymizer.explore.outcome import Outcome, State
 from anonymizer.policy import Policy
 from anonymizer.review.scratch import Scratch
 from anonymizer.run.link import LINK

@@ -25,7 +25,6 @@ def measure_release(
     *,
     link: Table | None = None,
     suppressed: int = 0,
-    suppressed_cells: int | None = None,
 ) -> Measures:
     """All measures of a release.
 
@@ -47,15 +46,13 @@ def measure_release(
     told in steps (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column hide
     how many values they stand for.
 
-    A suppressed row costs 1 per cell; it has one cell per quasi-identifier, unless
-    `suppressed_cells` gives the number of cells of all suppressed rows.
+    A suppressed row costs 1 per cell; it has one cell per quasi-identifier.
     """
     found = counts_of(run_sql, view, layout, suppressed)
-    lost = suppressed * len(quasi(layout)) if suppressed_cells is None else suppressed_cells
     if layout.classless:
         return found
     units = int(found["persons"] or found["rows"] or 0)
-    found |= _losses(run_sql, view, layout, originals, lost, link, units)
+    found |= _losses(run_sql, view, layout, originals, suppressed * len(quasi(layout)), link, units)
     for column in bucketized(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
@@ -205,13 +202,12 @@ def column_losses(
     originals: Originals,
     *,
     suppressed: int = 0,
-    units: int | None = None,
 ) -> dict[str, float]:
     """Mean NCP of the cells of every quasi-identifier (Xu et al. 2006), 0 to 1.
 
     Domains are those of the release (`measure/_losses.sql.j2`). Where the nodes of a column hide
-    how many values they stand for, its loss is told in steps (`contract.coarse`), by the number of
-    `units` (default: its cells).
+    how many values they stand for, its loss is told in steps (`contract.coarse`), by the number
+    of its cells.
 
     A suppressed row costs 1. Cells in buckets, which are not generalized, are not included.
     """
@@ -219,7 +215,7 @@ def column_losses(
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         row = _row(run_sql, "measure/losses.sql.j2", parameters)
-        steps = (units or row[0]) if _hidden(parameters) else None
+        steps = row[0] if _hidden(parameters) else None
         found[column.column] = _mean_loss(row, suppressed, steps)
     return found
 

@@ -11,13 +11,12 @@ from anonymizer.policy import content, defaults, names
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.columns import Column
-from anonymizer.policy.context import Context
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.publish import Publish, Republish, Source, Workload
+from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
 from anonymizer.policy.schema.model import SchemaPolicy
 from anonymizer.policy.values import LocalPath, Share, Text
 

@@ -1,4 +1,4 @@
-"""The source of the table, and the target and names of its release."""
+"""The source of the table, the target and names of its release, and its context in words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from anonymizer.policy.frozen import FrozenMap, Options, fail
+from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, fail
 from anonymizer.policy.values import (
     AtLeastTwo,
     DataFile,
     FilePath,
     LocalPath,
+    PositiveShare,
     TableName,
     Text,
     exactly_one,
@@ -21,6 +22,29 @@ from anonymizer.policy.values import (
     portable,
     table_parts,
 )
+
+
+class Context(Options):
+    """Who receives the release, and what is known about them: printed, no effect on the run."""
+
+    recipients: Text | None = None
+    """Who receives the release."""
+    purpose: Text | None = None
+    """What the release is used for."""
+    knowledge: Text | None = None
+    """What recipients could know about a person from elsewhere, and why they might search."""
+    controls: Annotated[tuple[Text, ...], AsTuple] | None = None
+    """What binds recipients: contracts, access, training, audits."""
+    impact: Text | None = None
+    """The consequences for a person who is re-identified."""
+    stakeholders: Text | None = None
+    """Who was consulted or informed: persons in the table, ethics committees, boards."""
+    monitoring: Text | None = None
+    """What is done after the release: reviews, new data, incidents."""
+    responsible: Text | None = None
+    """Who is responsible for the release, by name or office."""
+    acceptable_risk: PositiveShare | None = None
+    """The largest acceptable risk of re-identification, between 0 and 1."""
 
 
 class Source(Options):

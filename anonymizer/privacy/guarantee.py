@@ -39,8 +39,6 @@ class Given:
     null_as_value: bool = False
     height: int = 0
     """Levels of the column's hierarchy above the leaves."""
-    level_l: Mapping[int, int] | None = None
-    """The l of every security level."""
     declared: Sql | None = None
     """The code, in this column, of the one value that the guarantee names."""
 

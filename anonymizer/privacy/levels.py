@@ -5,44 +5,19 @@
 where N are the units of the class with a value. Units: the achieved figure is max n·l/N, at most 1.
 Source: Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based on
 security level" (2020), definition 10. A class without any value does not hold. Exact (whole
-numbers). Needs `value_l`, the l of each value's level.
+numbers). `msb` separates the values by their levels itself, so the search has no rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
 
-from anonymizer.compile import Sql
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
 from anonymizer.contract.value_text import value_text
 from anonymizer.policy import Policy
 from anonymizer.policy.protect import Protect
-from anonymizer.privacy.exact import big, share_of_known
-from anonymizer.privacy.guarantee import Example, Given, Guarantee
-from anonymizer.privacy.rule import Rule
-
-
-@dataclass(frozen=True, slots=True)
-class Levels(Rule):
-    """Shares bounded by the security level of the value."""
-
-    name: ClassVar[str] = "level_l"
-
-    level_l: Mapping[int, int]
-    """The l that each level requires."""
-
-    def holds(self) -> Sql:
-        return Sql(f"({self.known} > 0 and {big(self._most)} <= {big(self.known)})")
-
-    def achieved(self) -> Sql:
-        return share_of_known(self._most, self.known)
-
-    @property
-    def _most(self) -> str:
-        return f"coalesce(max(n * value_l) filter (where {self.counts}), 0)"
+from anonymizer.privacy.guarantee import Example, Guarantee
 
 
 def _terms(policy: Policy, protect: Protect) -> dict[str, object]:
@@ -72,12 +47,6 @@ def _weights(requirement: Requirement) -> Mapping[str, object]:
     }
 
 
-def _rules(given: Given) -> list[Rule]:
-    if given.level_l is None:
-        return []
-    return [Levels(given.column, given.level_l, null_as_value=given.null_as_value)]
-
-
 GUARANTEE = Guarantee(
     name="level_l",
     field="protect.levels",
@@ -87,7 +56,7 @@ GUARANTEE = Guarantee(
     asks=(
         Ask("level_l", "l by security level (L_sl)", share=1, computed=_weights, worst="greatest"),
     ),
-    rules=_rules,
+    rules=lambda _: [],
     says="Values of {column} are as rare in a group as their level asks for.",
     values=("levels",),
     lists_values=lambda _: True,

@@ -7,16 +7,56 @@ The distances are `t_equal`, `t_ordered` and `t_hierarchical`. Source: Li, Li, V
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from anonymizer.compile import Sql
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.guarantee import Example, Flag, Guarantee
+from anonymizer.privacy.rule import Layers, layer, size_layer, window
 from anonymizer.privacy.t_equal import TCloseness, TEqual
-from anonymizer.privacy.t_hierarchical import THierarchical
 from anonymizer.privacy.t_ordered import TOrdered
+
+
+@dataclass(frozen=True, slots=True)
+class THierarchical(TCloseness):
+    """t-closeness by the column's hierarchy of `height` levels above the leaves."""
+
+    distance: ClassVar[str] = "hierarchical"
+    dense: ClassVar[bool] = True
+    paths: ClassVar[bool] = True
+
+    height: int
+
+    def layers(self, part: Sql) -> Layers:
+        surplus = layer(leaf_surplus="n * q_size - q * group_size")
+        nodes: dict[str, str] = {}
+        for level in self._inner:
+            over = window(part, f"a{level}", "(value = 0)")
+            nodes[f"surplus_{level}"] = f"cast(sum(leaf_surplus) {over} as bigint)"
+            nodes[f"first_{level}"] = f"min(value) {over}"
+        return (size_layer(part), surplus, *([layer(**nodes)] if nodes else []))
+
+    @property
+    def _inner(self) -> range:
+        """Levels between leaves and root."""
+        return range(1, self.height)
+
+    @property
+    def _moved(self) -> str:
+        leaves = "coalesce(sum(abs(leaf_surplus)), 0)"
+        inner = (
+            f"coalesce(sum(abs(surplus_{level})) filter (where value = first_{level}), 0)"
+            for level in self._inner
+        )
+        return f"({' + '.join([leaves, *inner])})"
+
+    @property
+    def _scale(self) -> str:
+        return f"({self._units} * {2 * self.height})"
 
 
 def t_rule(column: str | None, t: float, distance: str, height: int = 0) -> TCloseness:

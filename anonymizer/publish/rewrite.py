@@ -23,7 +23,7 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetEr
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
 from anonymizer.release.judge import fingerprint
-from anonymizer.release.unused_space import HEADERS
+from anonymizer.release.sealing import HEADERS
 
 OLD, NEW = SOURCE, "anon_new"
 WINDOW = 16

@@ -13,14 +13,37 @@ from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
 from anonymizer.errors import EngineError, SourceError
+from anonymizer.measure.words import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.shown import Fact, as_text, fact
-from anonymizer.release.manifest import Manifest, finite
+from anonymizer.process.html import Fact, as_text, environment, fact
+from anonymizer.release.manifest import Manifest, finite, shown_measures
 
 if TYPE_CHECKING:
     import pandas as pd
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+
+def summary(release: Release) -> str:
+    """HTML without rows or values, with every text escaped."""
+    words = measure_words(release.manifest.layout)
+    return (
+        environment()
+        .get_template("report/summary.html.j2")
+        .render(
+            release=release,
+            kind=kind_words(release.kind),
+            checks=release.verification.guarantees,
+            rest=len(release.verification.form),
+            measures=[
+                (words[name], value)
+                for name, value in shown_measures(release.measures, release.manifest.layout).items()
+                if name in words and value is not None
+            ],
+            certificate=str(release.manifest.data["certificate"]),
+            reproducible=bool(release.manifest.data["reproducible"]),
+        )
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,8 +185,6 @@ class Release:
 
     def _repr_html_(self) -> str:
         """The HTML shown in a notebook: verdict, guarantees and main measures, without rows."""
-        from anonymizer.release.summary import summary
-
         return summary(self)
 
 

@@ -13,10 +13,10 @@ from anonymizer.contract.layout import requirement_dict
 from anonymizer.contract.tables import in_release
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
+from anonymizer.policy.columns import weights_given
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.policy.schema.paths import table_path
-from anonymizer.policy.weights import weights_given
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.figures import plain, required_of_population, suppression_stated
 from anonymizer.release.manifest import Manifest

@@ -10,18 +10,43 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.split.size import ABOVE
-from anonymizer.compile import ident
+from anonymizer.compile import ident, work
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError
 from anonymizer.policy import Policy
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.result import Trial
 from anonymizer.review.diff.trial import tried
-from anonymizer.review.sampling import sample_of
 from anonymizer.source.masking.keys import bound_values
+from anonymizer.source.relation import Relation
+
+DRAWN = work("drawn_rows")
+
+
+def sample_of(policy: Policy, session: Session, rows: int, wanted: int) -> tuple[Session, int]:
+    """A session with a sample of about `wanted` rows as its source, and the number of rows.
+
+    A source with no more rows is used as a whole.
+    """
+    if rows <= wanted:
+        return session, rows
+    drawn = f"create or replace table {ident(DRAWN)} as {_drawn(policy, session, rows, wanted)}"
+    session.engine.raw(drawn, "sample")
+    count = session.engine.raw(f"select count(*) from {ident(DRAWN)}", "sample")[0][0]
+    return replace(session, source=Relation(ident(DRAWN), DRAWN)), int(count)
+
+
+def _drawn(policy: Policy, session: Session, rows: int, wanted: int) -> str:
+    """Draw about `wanted` rows of the source, with all rows of a person; the same on every call."""
+    every = f"select * from {session.source.sql}"
+    if policy.person is not None:
+        person = f"cast({ident(policy.person)} as varchar)"
+        return f"{every} where md5_number_lower({person}) % {rows} < {wanted}"
+    return f"{every} using sample reservoir({wanted} rows) repeatable (7)"
+
 
 SAMPLED = 20_000
 """Rows of the large sample. A smaller table is used as a whole."""

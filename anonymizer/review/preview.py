@@ -11,8 +11,8 @@ from typing import Any
 
 from anonymizer.compile import ident
 from anonymizer.engines.capabilities import refuse
-from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.execute import Executor
+from anonymizer.engines.registry import chosen_engine
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.ledger import Keeper
@@ -25,8 +25,7 @@ from anonymizer.publish.target import publisher
 from anonymizer.release.names import Names
 from anonymizer.review.forecast import Forecast, forecast
 from anonymizer.review.tables.preview import PlannedTable, tree_of
-from anonymizer.run.at_file import of_file
-from anonymizer.run.at_table import at_persons
+from anonymizer.run.at_table import at_persons, of_file
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.remarks import remarks
 from anonymizer.run.tables import read_tables, refuse_other_engines

@@ -23,12 +23,11 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import EngineError, NothingToCheckError, no_file
 from anonymizer.policy import Policy
-from anonymizer.release.as_published import unchanged
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of
+from anonymizer.release.opening import opened, place_of, unchanged
 from anonymizer.release.population import population_files
 from anonymizer.run.counted import counted
-from anonymizer.run.nodes import nodes_step
+from anonymizer.run.original_values import nodes_step
 from anonymizer.run.prepare import hierarchy_stages
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps

@@ -1,4 +1,4 @@
-"""Rewording of problems of a single table for a policy of several tables."""
+"""Rewording of problems: of a table for a policy of several, of a source that is a file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,36 @@ from anonymizer.algorithms.guards import KEYLESS, REPEATED
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.paths import column_path
+from anonymizer.policy.schema.derived import singles_of
 from anonymizer.policy.schema.paths import within
 from anonymizer.source.roles import ROLES
+
+AS_TABLE = (
+    "a file has no query: make a table of it in a DuckDB database first, as in create table visits"
+    " as from 'visits.csv'"
+)
+
+
+@contextmanager
+def at_file(policy: AnyPolicy) -> Iterator[None]:
+    """Extend hints that mention `source.query`: they explain how to query a file."""
+    try:
+        yield
+    except AnonymizerError as error:
+        error.reword(lambda problem: of_file(policy, problem))
+        raise
+
+
+def of_file(policy: AnyPolicy, problem: Problem) -> Problem:
+    """The problem, with an extended hint if its source is a file."""
+    hint = problem.hint or ""
+    if "source.query" not in hint or AS_TABLE in hint:
+        return problem
+    files = [path for path, one in singles_of(policy).items() if one.source.kind == "file"]
+    if not problem.path.startswith(tuple(files)):
+        return problem
+    return replace(problem, hint=f"{hint}; {AS_TABLE}")
+
 
 OF_PARTS = ("columns", "source", "key", "links")
 """First parts of the paths in a single table's policy."""

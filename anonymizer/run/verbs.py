@@ -14,11 +14,10 @@ from typing import Any
 from anonymizer.engines.aside import aside
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.capabilities import refuse
-from anonymizer.engines.choice import chosen_engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.solving import solver_of
 from anonymizer.engines.execute import Executor, Listener
-from anonymizer.engines.registry import open_source
+from anonymizer.engines.registry import chosen_engine, open_source
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.ledger import Keeper
 from anonymizer.ledger.carried import home_of
@@ -32,8 +31,7 @@ from anonymizer.publish.target import Target, publisher
 from anonymizer.release.names import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
-from anonymizer.run.at_file import at_file
-from anonymizer.run.at_table import at_persons
+from anonymizer.run.at_table import at_file, at_persons
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job
 from anonymizer.run.prepare import Prepared, prepare

@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Origin, Verification
 from anonymizer.contract.tables import in_release
-from anonymizer.engines.choice import chosen_engine
+from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of

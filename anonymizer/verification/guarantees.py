@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident
@@ -13,8 +15,29 @@ from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.verification.bounds import lower_bound, upper_bound
 from anonymizer.verification.questions import Achieved, Over, Question
+
+DENOMINATOR = 10**18
+"""Largest denominator: products with counts of a release stay within 128-bit integers."""
+
+
+def upper_bound(value: float | int | str | Decimal) -> Fraction:
+    """The decimal as written, as a fraction of at most eighteen digits.
+
+    A truncated bound is stricter, so that no release passes because of it.
+    """
+    exact = Fraction(Decimal(repr(value) if isinstance(value, float) else value))
+    if exact.denominator <= DENOMINATOR:
+        return exact
+    return Fraction(exact * DENOMINATOR // 1, DENOMINATOR)
+
+
+def lower_bound(value: float) -> Fraction:
+    """The decimal as written; a longer one is rounded up, which is stricter."""
+    cut = upper_bound(value)
+    exact = Fraction(repr(value))
+    return cut if cut == exact else cut + Fraction(1, DENOMINATOR)
+
 
 Groups = dict[str, Any]
 SET_ROWS, SET_CLASS = "set_rows", "anonymizer:set"

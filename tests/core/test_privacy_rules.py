@@ -39,8 +39,6 @@ EVERYTHING = Protect.model_validate(
         "alpha": 0.5,
         "beta_likeness": 2,
         "delta_disclosure": 1.5,
-        "levels": {0: ["Flu"], 2: ["HIV"]},
-        "default_level": 1,
     }
 )
 TABLE = Privacy.model_validate(
@@ -91,7 +89,7 @@ def test_exponentials_are_just_below(number: float) -> None:
 
 
 def test_every_protection_becomes_a_rule() -> None:
-    rules = rules_of("disease", EVERYTHING, height=2, level_l={0: 1, 1: 2, 2: 3})
+    rules = rules_of("disease", EVERYTHING, height=2)
     assert {rule.name: figures(rule) for rule in rules} == {
         "distinct_l": {"l": 3},
         "entropy_l": {"l": 2.5},
@@ -100,7 +98,6 @@ def test_every_protection_becomes_a_rule() -> None:
         "alpha": {"alpha": 0.5, "only": None},
         "beta_likeness": {"beta": 2, "enhanced": False},
         "delta_disclosure": {"delta": 1.5},
-        "level_l": {"level_l": {0: 1, 1: 2, 2: 3}},
     }
     assert all(rule.column == "disease" for rule in rules)
     assert [rule.name for rule in rules if rule.dense] == ["t_closeness"]
@@ -109,12 +106,8 @@ def test_every_protection_becomes_a_rule() -> None:
 
 
 def test_null_as_value_reaches_every_rule_but_t() -> None:
-    rules = rules_of("disease", EVERYTHING, True, height=2, level_l={0: 1, 1: 2, 2: 3})
+    rules = rules_of("disease", EVERYTHING, True, height=2)
     assert {rule.name for rule in rules if not rule.null_as_value} == {"t_closeness"}
-
-
-def test_levels_need_the_table_to_say_what_they_mean() -> None:
-    assert "level_l" not in {rule.name for rule in rules_of("disease", EVERYTHING, height=1)}
 
 
 def test_a_hierarchical_distance_needs_a_hierarchy() -> None:
@@ -179,7 +172,7 @@ def test_shared_window_columns_are_computed_once() -> None:
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_the_sql_is_understood_in_every_dialect(dialect: str) -> None:
-    columns = rules_of("d", EVERYTHING, height=3, level_l={0: 1, 1: 2, 2: 3})
+    columns = rules_of("d", EVERYTHING, height=3)
     on_column = table_rules_of("d", TABLE)
     relations = [
         [*columns, *of_basis(on_column, "histogram")],

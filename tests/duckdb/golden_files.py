@@ -43,9 +43,9 @@ class Golden:
 def golden(folder: Path) -> Golden:
     """All golden files, made in an empty folder.
 
-    A template of which no whole plan holds a step is shown by its first rendering. Of every later
-    rendering, what it has in branches that were not shown before is added to the template's file.
-    Lines that were told before are not told again.
+    A template of which no whole plan holds a step is shown by its first rendering, unless that is
+    its own text with names put in. Of every later rendering, what it has in branches that were not
+    shown before is added to the template's file. Lines that were told before are not told again.
     """
     made = Golden()
     shown: dict[str, list[str]] = defaultdict(list)
@@ -89,7 +89,7 @@ def _shows(made: Golden, rendering: Rendering, where: str, *, in_plan: bool) -> 
     """The lines that a rendering adds to the file of its template."""
     new = rendering.template not in made.templates
     made.templates.add(rendering.template)
-    if new and not in_plan:
+    if new and not in_plan and not rendering.as_written:
         yield f"-- {where}: {header(rendering.template).purpose}"
         yield rendering.text
     for taken in rendering.taken:

@@ -69,18 +69,6 @@ OUTLINED: dict[str, Setting] = {
         key="visit",
         privacy={},
     ),
-    "mondrian_recursive": asked(
-        {**MONDRIAN, "loop": "recursive"},
-        {
-            **KEPT,
-            "patient": "identifier",
-            "zip": tree(),
-            "sex": "quasi",
-            "ward": "keep",
-            "ill": sensitive(DIVERSE),
-        },
-        key="visit",
-    ),
     "mondrian_driven_median": asked(
         {**MONDRIAN, "loop": "driven", "split": "median"},
         {
@@ -92,9 +80,6 @@ OUTLINED: dict[str, Setting] = {
             "cost": sensitive(CLOSE_IN_ORDER),
         },
         **TYPED,
-    ),
-    "mondrian_tree_distance": asked(
-        MONDRIAN, {**TWO, "ill": sensitive(CLOSE_IN_TREE, hierarchy=PREFIX)}
     ),
     "mondrian_persons": asked(
         MONDRIAN,
@@ -147,14 +132,6 @@ OUTLINED: dict[str, Setting] = {
         {**MONDRIAN, "loop": "driven", "refine": "full"},
         {**TWO, "cost": sensitive({**CLOSE_IN_ORDER, "beta_likeness": 1})},
     ),
-    "mondrian_relaxed": asked(
-        {**MONDRIAN, "split": "median", "strict": False},
-        {**TWO, "age": {"role": "quasi", "nulls": "forbid"}, "ill": sensitive(CLOSE)},
-    ),
-    "lgb_mdp": asked(
-        {**LGB, "generalization": "mdp"},
-        {"age": hidden(), "zip": tree(), "sex": hidden(), "ill": sensitive(DIVERSE)},
-    ),
     "lgb_ncp": asked(
         {**LGB, "generalization": "ncp", "rebalance": True},
         {
@@ -165,7 +142,6 @@ OUTLINED: dict[str, Setting] = {
         },
         **TYPED,
     ),
-    "lgb_persons": asked(LGB, {**TWO, "ill": sensitive(DIVERSE)}, **PERSONS),
     "lgb_tight": asked(
         {**LGB, "generalization": "loss", "ranges": "tight"},
         {"age": "quasi", "sex": hidden({"t_closeness": 0.6}), "cost": sensitive(DIVERSE)},
@@ -205,9 +181,6 @@ OUTLINED: dict[str, Setting] = {
         {**FULL, "optimum": "distortion"},
         {"age": tree("frequency"), "ward": tree("frequency")},
     ),
-    "full_domain_budget": asked(
-        {**FULL, "budget": 40}, {**TREES, "ill": sensitive(DIVERSE)}, suppression_limit=0.1
-    ),
     "full_domain_budget_c_dm": asked(
         {**FULL, "budget": 40, "optimum": "c_dm"},
         {**TREES, "age": tree("divisor", mode="independent"), "ill": sensitive(CLOSE)},
@@ -229,12 +202,6 @@ OUTLINED: dict[str, Setting] = {
         {"zip": tree(), "ward": tree("frequency"), "ill": sensitive(CLOSE)},
         suppression_limit=0.1,
     ),
-    "privacyfrost_suppressing_persons": asked(
-        {**FROST, "partial_domain": False},
-        {"zip": tree(), "ward": tree("frequency"), "ill": sensitive(DIVERSE)},
-        suppression_limit=0.1,
-        **PERSONS,
-    ),
     "privacyfrost_budget": asked(
         {**FROST, "score": "log", "budget": 40}, {"zip": tree(), "ward": tree("frequency")}
     ),
@@ -251,16 +218,6 @@ OUTLINED: dict[str, Setting] = {
             "cost": sensitive(DIVERSE),
         },
         privacy={},
-    ),
-    "msb_exact_mmdcf_levels": asked(
-        {**MSB, "mode": "exact"},
-        {
-            **TWO,
-            "ill": sensitive(LEVELS),
-            "ward": sensitive({"levels": {1: ["A"]}, "default_level": 1}),
-        },
-        privacy=LEVEL_L,
-        **TYPED,
     ),
     "msb_batched_msdcf_levels": asked(
         {**MSB, "strategy": "msdcf", "generalize": {"k": 2}},
@@ -327,16 +284,6 @@ OUTLINED: dict[str, Setting] = {
         republish={"m": 3},
         **PERSONS,
     ),
-    "mondrian_weights": asked(
-        {**MONDRIAN, "refine": "full"},
-        {
-            "age": {"role": "quasi", "weight": 4},
-            "zip": tree(),
-            "sex": {"role": "quasi", "weight": 0.5},
-            "ward": "quasi",
-            "ill": "sensitive",
-        },
-    ),
     "lgb_weights": asked(
         {**LGB, "generalization": "ncp"},
         {"age": {"role": "quasi", "weight": 4}, "zip": tree(), "ill": sensitive(DIVERSE)},
@@ -362,15 +309,6 @@ OUTLINED: dict[str, Setting] = {
         {**TREES, "born": tree("date")},
         privacy={"k_anonymity": 2, "quasi_sets": [["age", "zip"], ["born"]]},
     ),
-    "full_domain_weights": asked(
-        FULL,
-        {
-            "age": tree(
-                "conventional",
-            ),
-            "zip": {**tree(), "weight": 3},
-        },
-    ),
 }
 
 CHANGED: dict[str, list[tuple[Any, str, int]]] = {
@@ -388,7 +326,6 @@ CHANGED: dict[str, list[tuple[Any, str, int]]] = {
     "mondrian_identity_reserved": [(tuples, "WORD_LIMIT", 8)],
     "full_domain_c_dm_persons": [(tuples, "WORD_LIMIT", 8)],
     "full_domain_t": [(packing, "WORD", 6)],
-    "full_domain_budget": [(packing, "WORD", 6)],
     "privacyfrost_driven": [(partial, "RECURSIVE_UP_TO", 0)],
     "privacyfrost_recursive": [(packing, "WORD", 6)],
     "privacyfrost_suppressing": [(packing, "WORD", 6)],

@@ -36,14 +36,12 @@ from tests.runs import policy, run, source
 from tests.schema import hospital
 
 SEVERAL_TABLES: dict[str, Setting] = {
-    "several_tables": {},
     "several_tables_everybody_reserved": {"privacy.ir_kl": {"k": 2, "l": 2}},
     "several_tables_named": {
         "tables.visits.source": {"query": "select *, 'Dr ' || ward as name from visits"},
         "tables.visits.columns.name": {"role": "keep"},
         "tables.visits.columns.diagnosis.acknowledge": ["national_id"],
     },
-    "several_tables_exact": {"privacy.knows.events": 0, "publish.cells": "typed"},
     "several_tables_two_events": {
         "privacy.knows": {"events": 2, "rows": True},
         "tables.visits.columns.diagnosis.protect": {"eir_l": 2},
@@ -83,13 +81,6 @@ SEVERAL_TABLES: dict[str, Setting] = {
 """Changes of the policy of the hospital."""
 
 HIERARCHIES: dict[str, tuple[Setting, str, str]] = {
-    "conventional": ({"builder": "conventional", "min_width": 10}, "SMALLINT", "numeric"),
-    "conventional_decimal": (
-        {"builder": "conventional", "domain": [0, 9.9]},
-        "DECIMAL(3,1)",
-        "numeric",
-    ),
-    "conventional_timestamp": ({"builder": "conventional"}, "TIMESTAMP", "date"),
     "conventional_double": ({"builder": "conventional"}, "DOUBLE", "numeric"),
     "divisor_chain": ({"builder": "divisor", "min_width": 10}, "SMALLINT", "numeric"),
     "divisor_independent": ({"builder": "divisor", "mode": "independent"}, "DOUBLE", "numeric"),
@@ -97,17 +88,8 @@ HIERARCHIES: dict[str, tuple[Setting, str, str]] = {
     "cardinality": ({"builder": "cardinality", "min_width": 10}, "SMALLINT", "numeric"),
     "cardinality_double": ({"builder": "cardinality"}, "DOUBLE", "numeric"),
     "on_the_fly": ({"builder": "on_the_fly"}, "INTEGER", "numeric"),
-    "intervals": (
-        {"builder": "intervals", "cuts": [20, 40], "bottom": 18, "top": 80},
-        "SMALLINT",
-        "numeric",
-    ),
     "intervals_wide": ({"builder": "intervals", "cuts": [20, 40]}, "BIGINT", "numeric"),
-    "date": ({"builder": "date"}, "DATE", "date"),
-    "prefix": ({"builder": "prefix"}, "VARCHAR", "categorical"),
     "suffix": ({"builder": "suffix", "lengths": [4, 2]}, "VARCHAR", "categorical"),
-    "frequency": ({"builder": "frequency"}, "VARCHAR", "categorical"),
-    "order": ({"builder": "order", "values": ["low", "high"]}, "VARCHAR", "categorical"),
     "taxonomy": ({"table": "codes"}, "VARCHAR", "categorical"),
 }
 """Options, type and kind of a column whose hierarchy is built."""
@@ -155,7 +137,6 @@ SECOND_RELEASES_OF_TABLES: dict[str, Setting] = {
         "tables.labs.columns.lab_id": {"role": "drop"},
         "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
     },
-    "ledger_tables_numbers": {"privacy.knows": {"events": 0, "rows": True}},
 }
 """The same for several tables."""
 

@@ -27,6 +27,8 @@ START, NUMBERED, END = "\ue000", "\ue001", "\ue002"
 MARK = re.compile(f"({START}[0-9]+{NUMBERED}|{END})")
 LONG = 10
 """So many lines of the middle turns of a loop are told by their digest."""
+SHORT = 60
+"""Characters of a printed value that is a name or a number."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Rendering:
     """Every branch taken, outer ones before those inside."""
     digest: str
     """Of what the parameters decided: the branches taken and the values printed, in order."""
+    as_written: bool
+    """Nothing but names and short values are put into the text of the template."""
 
 
 class Probe(jinja2.Environment):
@@ -110,6 +114,7 @@ class Probe(jinja2.Environment):
             MARK.sub("", short).strip(),
             tuple(self._taken(short)),
             _digest("\0".join(decided)),
+            not taken and all(len(value) <= SHORT for value in self._values),
         )
         self._done[id(step), template] = step, made
         return made

@@ -19,13 +19,12 @@ from anonymizer.privacy.delta_disclosure import DeltaDisclosure
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.entropy_l import EntropyL
 from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.levels import Levels
 from anonymizer.privacy.recursive_cl import RecursiveCL
 from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.t_closeness import THierarchical
 from anonymizer.privacy.t_equal import TEqual
-from anonymizer.privacy.t_hierarchical import THierarchical
 from anonymizer.privacy.t_ordered import TOrdered
-from tests.judging import judge_sql, value_l_sql
+from tests.judging import judge_sql
 from tests.oracle import models
 from tests.selection import some
 
@@ -40,8 +39,6 @@ PATHS = {
     "e": ("ef", "def", "*"),
     "f": ("ef", "def", "*"),
 }
-LEVELS = {2: ["a"], 0: ["b", "c"]}
-LEVEL_L = {0: 1, 1: 2, 2: 3}
 
 Classes = dict[Hashable, list[str | None]]
 
@@ -85,7 +82,7 @@ with coded as (
 ), found as (select trial, class, value, count(*) as n from coded group by all)
 select class, r.trial, r.value, coalesce(n, 0) as n, q, q_known, q_size, m,
     -- NULL is a category of its own, wherever its ancestors seem to put it
-    coalesce(a1, 'ab') as a1, coalesce(a2, 'abc') as a2, a3, {value_l} as value_l
+    coalesce(a1, 'ab') as a1, coalesce(a2, 'abc') as a2, a3
 from reference as r
 join (select distinct trial, class from coded) as c using (trial)
 {join} join found as f using (trial, class, value)
@@ -113,7 +110,6 @@ def trials() -> Iterator[Trials]:
         connection.execute(f"insert into data values {listed}")
         paths = ", ".join(str((leaf, *above)) for leaf, above in PATHS.items())
         connection.execute(f"create table paths as from (values {paths}) as p (leaf, a1, a2, a3)")
-        value_l = value_l_sql(Sql("r.v"), LEVELS, LEVEL_L, 1)
         for name, join, distinct in (
             ("sparse", "", ""),
             ("dense", "left", ""),
@@ -121,9 +117,7 @@ def trials() -> Iterator[Trials]:
             ("dense_persons", "left", "distinct"),
         ):
             connection.execute(
-                HISTOGRAM.format(
-                    name=name, join=join, distinct=distinct, value_l=value_l, source="data"
-                )
+                HISTOGRAM.format(name=name, join=join, distinct=distinct, source="data")
             )
         yield Trials(connection, classes, persons)
 
@@ -325,16 +319,6 @@ def test_delta_disclosure(trials: Trials, delta: float, null_as_value: bool) -> 
     )
 
 
-def test_levels(trials: Trials) -> None:
-    levels = {value: level for level, values in LEVELS.items() for value in values}
-
-    def weights(classes: Classes, who: dict[Hashable, list[int]] | None) -> dict[Hashable, Any]:
-        counted = models.counted(classes, who)
-        return models.l_sl(counted, levels, LEVEL_L, default_level=1).per_class
-
-    check(trials, Levels("v", LEVEL_L), weights, lambda weight: weight <= 1)
-
-
 def test_several_rules_in_one_query(trials: Trials) -> None:
     rules: list[Rule] = [
         DistinctL("v", 2),
@@ -345,7 +329,6 @@ def test_several_rules_in_one_query(trials: Trials) -> None:
         AlphaOfK("v", 0.25),
         BetaLikeness("v", 1),
         DeltaDisclosure("v", 1.0),
-        Levels("v", LEVEL_L),
         KAnonymity(None, 2),
     ]
     query = judge_sql(DENSE, ["trial", "class"], rules).text
@@ -364,13 +347,13 @@ def test_merged_classes_keep_what_both_hold(trials: Trials) -> None:
     for rule in (
         EntropyL("v", 1.5), RecursiveCL("v", 2, 2), TEqual("v", 0.4), TOrdered("v", 0.25),
         THierarchical("v", 0.3, 3), Alpha("v", 0.5), BetaLikeness("v", 1),
-        DeltaDisclosure("v", 1.0), Levels("v", LEVEL_L), DistinctL("v", 2),
+        DeltaDisclosure("v", 1.0), DistinctL("v", 2),
     ):  # fmt: skip
         alone = judged(trials, rule, DENSE)
         table = ", ".join(f"({t}, {c}, {g})" for (t, c), g in groups.items())
         union = Sql(
             "select d.trial, g as class, value, sum(n)::bigint as n, q, q_known, q_size, m,"
-            " a1, a2, a3, value_l from dense as d"
+            " a1, a2, a3 from dense as d"
             f" join (values {table}) as g (trial, class, g) using (trial, class) group by all"
         )
         query = judge_sql(union, ["trial", "class"], [rule])
@@ -385,11 +368,11 @@ def test_merged_classes_keep_what_both_hold(trials: Trials) -> None:
 def test_no_rows_at_all() -> None:
     empty = Sql(
         "select 1 as value, 1::bigint as n, 1::bigint as q, 1::bigint as q_known,"
-        " 1::bigint as q_size, 1 as m, 1 as a1, 1 as a2, 1 as value_l where false"
+        " 1::bigint as q_size, 1 as m, 1 as a1, 1 as a2 where false"
     )
     rules: list[Rule] = [
         DistinctL("v", 2), EntropyL("v", 2), RecursiveCL("v", 1, 2), Alpha("v", 0.5),
-        BetaLikeness("v", 1), DeltaDisclosure("v", 1), Levels("v", LEVEL_L),
+        BetaLikeness("v", 1), DeltaDisclosure("v", 1),
     ]  # fmt: skip
     with duckdb.connect() as connection:
         for rule in rules:
@@ -419,15 +402,15 @@ def test_counts_of_a_hundred_million_are_decided_to_the_unit(off: int) -> None:
     """Two values, half and half of the reference; the class is off by a row, or exact."""
     half = BIG // 2
     rows = [(1, half + off, half), (2, half - off, half)]
-    listed = ", ".join(str((v, n, q, BIG, BIG, 2, 0, "x", "*", 2)) for v, n, q in rows)
+    listed = ", ".join(str((v, n, q, BIG, BIG, 2, 0, "x", "*")) for v, n, q in rows)
     histogram = Sql(
         f"select value, n::bigint as n, q::bigint as q, q_known::bigint as q_known,"
-        " q_size::bigint as q_size, m, a1, a2, value_l"
-        f" from (values {listed}) as h (value, n, q, q_known, q_size, m, z, a1, a2, value_l)"
+        " q_size::bigint as q_size, m, a1, a2"
+        f" from (values {listed}) as h (value, n, q, q_known, q_size, m, z, a1, a2)"
     )
     edge = [
         Alpha("v", 0.5), TEqual("v", 0.0), TOrdered("v", 0.0), THierarchical("v", 0.0, 2),
-        Levels("v", LEVEL_L), BetaLikeness("v", 1e-9),
+        BetaLikeness("v", 1e-9),
     ]  # fmt: skip
     with duckdb.connect() as connection:
         for rule in edge:
@@ -469,7 +452,7 @@ def test_many_values_and_rows_do_not_overflow() -> None:
     "rule",
     [
         Alpha("v", 1.0), AlphaOfK("v", 1.0), BetaLikeness("v", 1000), DeltaDisclosure("v", 27),
-        Levels("v", {0: 1}), DistinctL("v", 1), EntropyL("v", 1.0), RecursiveCL("v", 1000, 1),
+        DistinctL("v", 1), EntropyL("v", 1.0), RecursiveCL("v", 1000, 1),
     ],
     ids=lambda rule: rule.name,
 )  # fmt: skip
@@ -477,7 +460,7 @@ def test_a_class_without_any_value_holds_no_rule(rule: Rule) -> None:
     """However weak the parameter: there is nothing that could be diverse."""
     nulls = Sql(
         "select 0 as value, 5::bigint as n, 5::bigint as q, 20::bigint as q_known,"
-        " 25::bigint as q_size, 2 as m, 1 as value_l"
+        " 25::bigint as q_size, 2 as m"
     )
     with duckdb.connect() as connection:
         ((holds, _),) = connection.execute(judge_sql(nulls, [], [rule]).text).fetchall()

@@ -17,9 +17,9 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.algorithms.lattice import packing
-from anonymizer.commands.independent import judge_independently
 from anonymizer.commands.output import Output
 from anonymizer.commands.plan import _lines
+from anonymizer.commands.verify import judge_independently
 from anonymizer.compile import Table
 from anonymizer.contract.checks import verification
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement

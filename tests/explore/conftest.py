@@ -18,7 +18,7 @@ import pytest
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.opening import given, opened
 from anonymizer.explore.serve import serve
-from anonymizer.explore.view import view
+from anonymizer.explore.web import view
 from tests.explore.browser import chromium
 
 SCRIPT = "<img src=x onerror=alert(1)>"

@@ -15,7 +15,7 @@ from anonymizer.errors import PolicyError, TargetError
 from anonymizer.explore.bench import without_refinement
 from anonymizer.explore.edits import Edit
 from anonymizer.explore.opening import given
-from anonymizer.explore.view import view
+from anonymizer.explore.web import view
 from tests.explore.conftest import HOSTILE, POLICY, RARE, Clinic, Served, settled
 
 K = ("privacy", "k_anonymity")

@@ -12,8 +12,8 @@ import pytest
 import anonymizer
 from anonymizer.review.report import write_report
 from anonymizer.review.sweep import Point, sweep
+from anonymizer.review.sweep.grid import marked
 from anonymizer.review.sweep.page import page
-from anonymizer.review.sweep.points import marked
 from tests.explore.browser import Page
 from tests.explore.conftest import Clinic
 

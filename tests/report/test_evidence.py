@@ -15,7 +15,7 @@ import pytest
 import anonymizer
 from anonymizer.algorithms.registry import ALGORITHMS
 from anonymizer.errors import PolicyError
-from anonymizer.policy.context import Context
+from anonymizer.policy.publish import Context
 from anonymizer.process.text import figure, plain
 from anonymizer.review.evidence import STANDARDS, Evidence, collect_evidence
 from anonymizer.review.evidence.entries import Compared, Open, Rows, Stated, Value

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.policy.context import Context
+from anonymizer.policy.publish import Context
 from anonymizer.review.evidence import STANDARDS
 from anonymizer.review.report import rendered
 from anonymizer.review.report.collect import collect

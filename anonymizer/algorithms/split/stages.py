@@ -22,14 +22,64 @@ from anonymizer.algorithms.partition.partition import (
     choice,
     context_of,
 )
+from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS
+from anonymizer.algorithms.population import COMPARED
 from anonymizer.algorithms.population import TUPLES as POPULATION
-from anonymizer.algorithms.split.judging import LEAVES, NODES, VERDICTS, judging_stages
 from anonymizer.algorithms.split.size import BITS, Split
 from anonymizer.algorithms.split.tree import leaf_sql, nodes_of, parts_of
 from anonymizer.compile import Sql, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Composed, Compute, Loop, Parts, Row, Stage, Step
+
+LEAVES = work("leaves_of_cuts")
+NODES = work("nodes_of_cuts")
+VERDICTS = work("verdicts_on_nodes")
+KINDS = 1 << 20
+"""More than the number of patterns in a table."""
+
+
+def judging_stages(how: Partitioning) -> tuple[Stage, ...]:
+    """Stages that write the verdict on every node."""
+    shared = {"nodes": NODES, "leaves": LEAVES, "units": UNITS, "apart": how.apart}
+    persons, judging = _of_persons(how, shared)
+    compared: tuple[Stage, ...] = ()
+    if how.population is not None:
+        context = {**how.population.context(), **shared}
+        compared = (Step("nodes in the population", "split/population_verdicts.sql.j2", context),)
+    judged = {
+        **shared,
+        **persons,
+        "k": how.k,
+        "verdicts": VERDICTS,
+        "protections": how.protections,
+        "cells": [p.cells for p in how.protections],
+        "references": [p.reference for p in how.protections],
+        "compared": COMPARED if compared else None,
+    }
+    return (
+        *judging,
+        *compared,
+        Step("guarantees in the nodes", "split/verdicts.sql.j2", judged),
+    )
+
+
+def _of_persons(
+    how: Partitioning, shared: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[Stage, ...]]:
+    if how.persons is None or not how.persons.rules:
+        return {"persons": []}, ()
+    leaves, nodes = Judging(how.persons, "asked_leaves"), Judging(how.persons, "asked_nodes")
+    node = Sql("grp") if how.apart is None else Sql(f"cast(floor(grp / {KINDS}) as bigint)")
+    told = {**shared, "most_kinds": KINDS, "node": node, "verdicts": leaves.verdicts}
+    stages: tuple[Stage, ...] = (
+        Step("leaves to judge", "split/asked_leaves.sql.j2", {**told, "asked": leaves.asked}),
+        leaves.counts(),
+        Step("nodes to judge", "split/asked_nodes.sql.j2", {**told, "asked": nodes.asked}),
+        nodes.counts(),
+    )
+    return {"persons": [leaves.verdicts, nodes.verdicts], "node": node}, stages
+
 
 TUPLES = work("tuples")
 SAMPLE = work("sampled_tuples")

@@ -7,14 +7,13 @@ that only an execution shows, such as the rounds of a loop, come from a rehearsa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer.compile import SCRATCH, ident, lit
 from anonymizer.compile.wrap import comment, wrapped
 from anonymizer.engines.duckdb.connection import SOURCE
-from anonymizer.engines.duckdb.legend import legend
 from anonymizer.engines.duckdb.messages import Explain
 from anonymizer.engines.duckdb.printed import ANEW, Printer, check, said
 from anonymizer.engines.duckdb.rehearsal import Rehearsal
@@ -23,7 +22,71 @@ from anonymizer.errors import Problem
 from anonymizer.policy import Policy
 from anonymizer.source.relation import QUERIED
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Row, Stage
+from anonymizer.steps import Compute, Loop, Row, Stage, Step
+
+ALWAYS = (
+    ("row_id, row_ref", "number of a row of the source, in an order without meaning"),
+    ("identity", "what tells a row from others with the same quasi-identifiers"),
+    ("draw", "what orders rows and breaks ties: a digest of the secret and the row"),
+    ("unit", "rows with equal codes, or a person, that the algorithm keeps together"),
+    ("n", "how many rows (persons) are behind a row of a table"),
+    ("class_id", "equivalence class"),
+)
+"""Names that are the same in every script."""
+
+
+def legend(policy: Policy, roles: Roles, stages: Iterable[Stage]) -> Iterator[str]:
+    """Comment lines that explain the source's columns, then other names, then tables."""
+    yield "-- Short names of columns:"
+    for a in roles.quasi:
+        own = [f"{a.q} its value", f"{a.c} its code (0 is NULL)"]
+        if a.flagged:
+            own += [f"{a.f} whether the cell is sensitive", f"{a.r} the code of such a cell"]
+        yield _line(
+            a.column, f"{', '.join(own)}; other names with the number {a.index} are of it too"
+        )
+    for s in roles.sensitive:
+        yield _line(s.column, f"{s.s} its value")
+    for kept in roles.kept:
+        yield _line(kept.column, f"{kept.k} its value")
+    if policy.person is not None:
+        yield _line(policy.person, "person")
+    yield "-- Other names:"
+    for name, meaning in ALWAYS:
+        yield _line(name, meaning)
+    yield f"-- Tables of {SCRATCH}.main, with the step that makes them first:"
+    for table, name in _tables(stages):
+        yield _line(table, name)
+
+
+def _line(name: str, meaning: str) -> str:
+    return comment(f"{name}: {meaning}", first="--   ", more="--     ")
+
+
+def _tables(stages: Iterable[Stage]) -> Iterator[tuple[str, str]]:
+    known: set[str] = set()
+    for step in _steps(stages):
+        targets = (
+            [step.target.name]
+            if isinstance(step, Compute)
+            else [target.rpartition(".")[2] for (target,) in sorted(step.statement().writes)]
+        )
+        for target in targets:
+            if target not in known:
+                known.add(target)
+                yield target, step.name
+
+
+def _steps(stages: Iterable[Stage]) -> Iterator[Step | Compute]:
+    for stage in stages:
+        match stage:
+            case Step() | Compute():
+                yield stage
+            case Loop():
+                yield from _steps(stage.body)
+            case _:
+                pass
+
 
 NO_SECRET = Problem(
     "secret",

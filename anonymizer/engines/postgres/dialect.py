@@ -8,15 +8,16 @@ from sqlglot import exp
 
 from anonymizer.compile.dialects.base import MARK, Dialect, is_work_table
 from anonymizer.compile.dialects.common import (
+    Rewrite,
+    filled,
+    from_leaves,
     group_by_all,
     named_subqueries,
     plain_qualify,
     read_once,
     tuple_membership,
 )
-from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
 from anonymizer.engines.postgres.dialect_lists import lists
-from anonymizer.engines.postgres.dialect_names import FUNCTIONS, NODES
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
     decimals,
@@ -25,8 +26,8 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
-from anonymizer.engines.postgres.dialect_words import respelled
-from anonymizer.engines.postgres.long_names import short_names
+from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES, respelled
+from anonymizer.engines.postgres.names import short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.rewriting import filled
+from anonymizer.compile.dialects.common import filled
 from anonymizer.engines.postgres.dialect_words import LENGTH
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.rewriting import Rewrite, filled
+from anonymizer.compile.dialects.common import Rewrite, filled
 from anonymizer.errors import TemplateError
 
 Type = exp.DataType.Type

@@ -22,12 +22,12 @@ from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.asking import ROW_REF, Asking
 from anonymizer.engines.spark.by_duckdb import only_duckdb, show_rows
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
+from anonymizer.engines.spark.names import duckdb_type
 from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
 from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
 from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread, executors
 from anonymizer.engines.spark.tables import SparkTables, rows_of
 from anonymizer.engines.spark.together import judged_together
-from anonymizer.engines.spark.types import duckdb_type
 from anonymizer.errors import TemplateError
 from anonymizer.policy.values import table_parts
 from anonymizer.steps import Parts

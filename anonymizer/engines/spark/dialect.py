@@ -11,8 +11,13 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from anonymizer.compile.dialects.base import Dialect
-from anonymizer.compile.dialects.common import plain_qualify, tuple_membership
-from anonymizer.compile.dialects.rewriting import Rewrite, filled, from_leaves
+from anonymizer.compile.dialects.common import (
+    Rewrite,
+    filled,
+    from_leaves,
+    plain_qualify,
+    tuple_membership,
+)
 from anonymizer.engines.spark.dialect_names import FUNCTIONS as KNOWN_FUNCTIONS
 from anonymizer.engines.spark.dialect_names import NODES
 from anonymizer.engines.spark.dialect_values import (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.rewriting import filled
+from anonymizer.compile.dialects.common import filled
 
 
 def concatenation(node: exp.Expr) -> exp.Expr:

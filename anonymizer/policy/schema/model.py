@@ -6,23 +6,95 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from anonymizer.errors import Problem
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
-from anonymizer.policy.context import Context
 from anonymizer.policy.document import Document
-from anonymizer.policy.frozen import FrozenMap, Refused, fail
+from anonymizer.policy.frozen import FrozenMap, Options, Refused, fail
 from anonymizer.policy.kinds import ReleaseKind, kind_of
+from anonymizer.policy.privacy import DeltaPresence, KMap, Privacy
 from anonymizer.policy.problems import Broken
+from anonymizer.policy.publish import Context, Publish
 from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.policy.schema.checks import crosscheck
-from anonymizer.policy.schema.privacy import SchemaPrivacy, Weight
-from anonymizer.policy.schema.publish import SchemaPublish
-from anonymizer.policy.schema.table import SINGLE, SchemaColumn, SchemaTable
+from anonymizer.policy.schema.table import MONDRIAN, SINGLE, SchemaColumn, SchemaTable
 from anonymizer.policy.suggest import closest
-from anonymizer.policy.values import LocalPath, Share, Text
+from anonymizer.policy.values import LocalPath, Positive, PositiveNumber, Share, Text
+
+SETS = Refused(f"{SINGLE}: an observer knows the quasi columns of a person", "leave it out")
+POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")
+
+
+class Knows(Options):
+    """What an observer may know about a person besides the quasi-identifiers."""
+
+    events: Annotated[int, Field(ge=0, le=3)] = 0
+    """Number of rows of a person whose event values may be known: k candidates remain."""
+    rows: bool = False
+    """The number of rows that the person has in every table: k candidates remain."""
+    sensitive: bool = False
+    """The rules of sensitive columns also hold among the candidates that remain (LKC)."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether an observer knows anything besides the quasi-identifiers."""
+        return self.events > 0 or self.rows
+
+
+class SchemaPrivacy(Privacy):
+    """Guarantees for all tables together, counted by persons; k_anonymity is required."""
+
+    knows: Knows = Knows()
+    """What else an observer may know; default: nothing, and the report shows what that leaves
+    open."""
+    level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
+    k_map: Annotated[KMap | None, POPULATION] = None
+    delta_presence: Annotated[DeltaPresence | None, POPULATION] = None
+    quasi_sets: Annotated[None, SETS] = None
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """Names of the required guarantees of classes."""
+        return tuple(name for name in super().guarantees if name != "knows")
+
+
+class Weight(Options):
+    """Weights of losses relative to each other."""
+
+    events: PositiveNumber = 1.0
+    """Weight of the loss of an event cell; that of a quasi-identifying cell is 1."""
+
+
+NAME = Refused("names one view, and every table has one", "names: {visits: encounters}")
+RENAME = Refused(SINGLE, "rename the column in a query as source")
+BESIDE = Refused(SINGLE, "publish: {database: release.duckdb}")
+GRANT = Refused(f"{SINGLE}: it is a Postgres grant, and duckdb anonymizes them", "leave it out")
+
+
+def _prefix(given: str) -> str:
+    if "\0" in given or given != given.strip():
+        raise fail("must be the beginning of a name", hint="prefix: anonymous_")
+    return given
+
+
+class SchemaPublish(Publish):
+    """The release: names of its views, location and format."""
+
+    prefix: Annotated[str, AfterValidator(_prefix)] = ""
+    """Prefix of the name of every view."""
+    names: FrozenMap[Text, Text] = FrozenMap()
+    """Table to the name of its view; default: the name of the table."""
+    name: Annotated[Text, NAME] = Field("", exclude=True)
+    rename: Annotated[FrozenMap[Text, Text], RENAME] = Field(FrozenMap(), exclude=True)
+    replace_source: Annotated[bool, BESIDE] = Field(False, exclude=True)
+    grant_select: Annotated[Text | tuple[Text, ...] | None, GRANT] = None
+
+    def view(self, table: str) -> str:
+        """The name of the view of a table."""
+        return self.prefix + self.names.get(table, table)
+
 
 OF_TABLE = Refused("cannot be combined with tables: every table has its own", "move it there")
 LEAVE = Refused(SINGLE, "leave it out")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from anonymizer.compile import Sql
 from anonymizer.policy.privacy import Privacy
@@ -18,17 +18,15 @@ def rules_of(
     null_as_value: bool = False,
     *,
     height: int = 0,
-    level_l: Mapping[int, int] | None = None,
 ) -> tuple[Rule, ...]:
     """The rules of one column, all judged over its histogram.
 
-    `height`: levels of the column's hierarchy above the leaves (for hierarchical t). `level_l`: the
-    l of every security level; without it `levels` creates no rule.
+    `height`: levels of the column's hierarchy above the leaves (for hierarchical t).
     """
     return tuple(
         rule
         for guarantee, value in asked(OF_COLUMNS, protect)
-        for rule in guarantee.rules(Given(value, column, null_as_value, height, level_l))
+        for rule in guarantee.rules(Given(value, column, null_as_value, height))
     )
 
 

@@ -14,21 +14,26 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.names import is_long
 from anonymizer.engines.postgres.record import (
     create_record,
     enter,
     forget,
     has_schema,
+    make_private,
     may_make_schemas,
 )
 from anonymizer.engines.session import Session
 from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
-from anonymizer.publish.postgres.hanging import hanging, same_columns
-from anonymizer.publish.postgres.objects import entry, published_objects, recorded
+from anonymizer.publish.postgres.objects import (
+    entry,
+    hanging,
+    published_objects,
+    recorded,
+    same_columns,
+)
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names

@@ -1,6 +1,5 @@
 """Assessment of an existing table: privacy models, risk, identifying column combinations."""
 
-from anonymizer.review.assess.assessment import Assessment, assess, assess_opened
-from anonymizer.review.assess.of_policy import assess_policy
+from anonymizer.review.assess.assessment import Assessment, assess, assess_opened, assess_policy
 
 __all__ = ["Assessment", "assess", "assess_opened", "assess_policy"]

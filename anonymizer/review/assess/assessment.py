@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ from anonymizer.contract.checks import Check
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.schema.either import together
 from anonymizer.policy.values import file_format
-from anonymizer.process.shown import Fact, as_html, as_text, fact
+from anonymizer.process.html import Fact, as_html, as_text, fact
 from anonymizer.review.assess import checks, figures, risk
 from anonymizer.review.assess.advice import advice
 from anonymizer.review.assess.combinations import Combinations, find_combinations
@@ -21,6 +23,7 @@ from anonymizer.review.assess.opening import Opened, open_table
 from anonymizer.review.assess.risk import Population, Risk
 from anonymizer.review.assess.staging import stage
 from anonymizer.review.draft.context import guess_columns
+from anonymizer.review.tables.assess import TablesAssessment, assess_tables
 
 THRESHOLD = 0.2
 """A probability of one in five: classes with fewer than five rows are at risk."""
@@ -233,3 +236,43 @@ def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | 
     if person is not None and person in quasi:
         problems.append(Problem("--person", f"{person} is among the quasi-identifiers"))
     SourceError.refuse(problems)
+
+
+OPTIONS = {"combined": "combinations"}
+"""Parameters whose command-line option has a different name."""
+
+
+def assess_policy(
+    policy: AnyPolicy, database: Database = None, *, limits: Limits | None = None, **options: Any
+) -> Assessment | TablesAssessment:
+    """Assess the table of a policy with its roles, or its tables together.
+
+    `options`: those of `assess`, which override the policy's roles; none are allowed with several
+    tables. Raises PolicyError for options and sources that are not supported.
+    """
+    together(policy, "assess")
+    if isinstance(policy, SchemaPolicy):
+        _refuse(options)
+        return assess_tables(policy, database, limits=limits)
+    source = policy.source
+    if source.query is not None:
+        said, hint = "is a query, and a table, view or file is assessed", "make a view of it"
+        raise PolicyError.at("source.query", said, hint=hint)
+    name = source.table or str(policy.resolve(source.file or "").resolve())
+    roles = {"quasi": policy.quasi, "sensitive": policy.sensitive, "person": policy.person}
+    found = assess(name, database, limits=limits, **{**roles, **options})
+    return replace(found, table=source.table or source.file or name)
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    in_policy = "the policy tells the person, the roles and k"
+    PolicyError.refuse(
+        Problem(
+            f"--{OPTIONS.get(name, name)}",
+            "does not go with a policy of several tables",
+            hint=in_policy
+            if name in ("quasi", "sensitive", "person", "require")
+            else "leave it out, or assess one table: anonymizer assess TABLE",
+        )
+        for name in options
+    )

@@ -15,8 +15,7 @@ from anonymizer.policy.schema.either import together
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.process.seed import Seed
-from anonymizer.review.diff.required import Named, required_of
-from anonymizer.review.diff.result import Trial
+from anonymizer.review.diff.result import Named, Trial, required_of
 from anonymizer.review.diff.trial import trial
 
 APART = ("version", "columns", "privacy", "tables", "links")

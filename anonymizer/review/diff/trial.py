@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from anonymizer.algorithms.compiled import STAGED
-from anonymizer.compile import work
+from anonymizer.algorithms.compiled import STAGED, staged_values
+from anonymizer.compile import Table, work
+from anonymizer.contract.checks import Verification
+from anonymizer.contract.tables import Released
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
@@ -22,14 +24,142 @@ from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.process.seed import Seed
 from anonymizer.publish.target import Target, publisher
+from anonymizer.release.judge import Suppression, judge
 from anonymizer.release.names import Names
-from anonymizer.review.diff.required import Named, required_of
-from anonymizer.review.diff.result import Trial, of_whole
-from anonymizer.review.diff.tables import trial_of_tables
+from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
+from anonymizer.review.diff.result import Named, Trial, of_whole, required_of
 from anonymizer.review.scratch import Scratch, in_scratch, unit_of
+from anonymizer.review.tables.observers import Observer, in_release
 from anonymizer.review.tables.opening import open_source
+from anonymizer.run.at_table import at_persons
 from anonymizer.run.original_values import originals
+from anonymizer.run.source_checks import (
+    policy_requirements,
+    release_measures,
+    stage_originals,
+    suppression,
+)
+from anonymizer.run.tables import TablesRead, read_tables
+from anonymizer.run.tables_job import stage_table_originals, tables_measures, tables_read
 from anonymizer.source.masking.keys import bound_values
+from anonymizer.verification.tables import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A release of several tables in scratch: its verification and its figures."""
+
+    verification: Verification
+    suppression: Suppression
+    """Suppression of persons."""
+    measures: Mapping[str, Any]
+    """Measures of the persons' table."""
+    losses: dict[str, float]
+    """Mean NCP of the cells of each of its columns; a suppressed person costs 1."""
+    others: dict[str, Any]
+    """The same for every other table; a suppressed row costs 1."""
+    observers: tuple[Observer, ...]
+
+
+def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Tried:
+    """Run the policy over the source of an open session, in its scratch.
+
+    `below`: with fewer candidates, an observer has too few; default: the policy's k.
+    """
+    engine, executor, lead = session.engine, Executor(session.engine), lead_of(policy)
+    read = read_tables(policy, session, executor)
+    prepared, roles = read.prepared, read.persons.roles
+    layout = prepared.compiled.layout
+    with at_persons(policy):
+        executor.run(prepared.compiled.stages)
+    executor.run([*read.writes()])
+    stage_originals(engine, prepared.compiled, roles)
+    requirements = policy_requirements(lead, engine, roles)
+    judged = judge(engine, STAGED, layout, requirements)
+    for one in read.compiled.tables:
+        stage_table_originals(engine, one)
+    tables, where = tables_read(policy, read, engine), _staged(read)
+    judged += judge_tables(engine, tables, where)
+    refuse_tables_unanswered(policy, judged)
+    found = suppression(lead, engine, roles, STAGED, layout)
+    return Tried(
+        verification=judged,
+        suppression=found,
+        measures=release_measures(requirements, engine, prepared, STAGED, layout, found),
+        losses=column_losses(
+            engine.asking("measures"),
+            STAGED,
+            layout,
+            originals(roles),
+            suppressed=found.suppressed,
+        ),
+        others=tables_measures(engine, read, tables, where, all_rows=True),
+        observers=in_release(
+            engine.asking("observers"), replace(tables, k=below or tables.k), where
+        ),
+    )
+
+
+def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = None) -> Trial:
+    """Run a policy of several tables and return the result as a trial."""
+    found = tried_tables(policy, session, below)
+    share, published = found.suppression.share, found.suppression.published
+    losses = {policy.person: found.losses} | {t: one["ncp"] for t, one in found.others.items()}
+    return Trial(
+        achieved=dict(_achieved(policy, found.verification)),
+        figures={
+            "persons published": published,
+            "persons suppressed": found.suppression.suppressed,
+            **of_whole("persons", share, found.measures, published, found.measures["class_min"]),
+            **_of_tables(found.others),
+        },
+        losses={
+            f"{table}.{column}": loss
+            for table, columns in losses.items()
+            for column, loss in columns.items()
+        },
+        observers=dict(_told(found.observers, below or policy.privacy.k_anonymity)),
+        holds=found.verification.passed and found.suppression.within(policy.suppression_limit),
+    )
+
+
+def _staged(read: TablesRead) -> Where:
+    """The names of the tables of a trial."""
+    numbers = {one.child.name: one.child.number for one in read.compiled.tables}
+
+    def where(one: Released) -> Table:
+        return staged_values(numbers[one.table]) if one.table in numbers else STAGED
+
+    return where
+
+
+def _achieved(
+    policy: SchemaPolicy, judged: Verification
+) -> Iterator[tuple[Named, tuple[Any, bool]]]:
+    """Figure and verdict of every guarantee, without the checks of form."""
+    required = required_of(policy)
+    for check in judged.checks:
+        column = check.column
+        if column is not None and not column.startswith(tuple(f"{t}." for t in policy.children)):
+            column = f"{policy.person}.{column}"
+        if (check.name, column) in required:
+            yield (check.name, column), (check.achieved, check.passed)
+
+
+def _of_tables(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    found = {}
+    for table, one in measures.items():
+        found[f"{table}: rows published"] = one["rows"]
+        found[f"{table}: rows left out"] = one["suppressed"]
+        if "orphans" in one:
+            found[f"{table}: rows that reach nobody"] = one["orphans"]
+    return found
+
+
+def _told(left: Iterable[Observer], below: int | None) -> Iterator[tuple[str, int]]:
+    for one in left:
+        yield f"{one.knows}: alone", one.alone
+        yield f"{one.knows}: fewer than {below} left", one.below
 
 
 def trial(

@@ -16,9 +16,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format, table_parts
 from anonymizer.review.assess.opening import Opened, open_table
 from anonymizer.review.draft.context import guesses as guess_all
-from anonymizer.review.draft.fallback import without_quasi
-from anonymizer.review.draft.guess import Guess
-from anonymizer.review.draft.others import of_others
+from anonymizer.review.draft.guess import Guess, of_others, without_quasi
 from anonymizer.review.draft.profiles import Profile, profiles
 from anonymizer.review.draft.writing import (
     AUDIENCE,

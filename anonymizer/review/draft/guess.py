@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from anonymizer.compile import ident, render
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
 from anonymizer.source import column_names
+from anonymizer.source.child import family
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, countable, fractional
 from anonymizer.source.profile import kind_of
+from anonymizer.source.relation import Relation
 
 REPEATS = 0.5
 """Up to this many values per row, a text is a category, such as a job or a city."""
@@ -156,3 +162,94 @@ def _category_of_text(p: Profile) -> Guess:
     if p.spread <= REPEATS:
         return Guess("quasi", f"a category of many values, which others may know; {spread}")
     return Guess("drop", f"not understood, so not published; {spread}")
+
+
+EVERYBODY = "everybody"
+"""The column that is added if none of the table's columns can be generalized."""
+
+
+def without_quasi(
+    found: tuple[Profile, ...],
+    guesses: dict[str, Guess],
+    *,
+    file: bool,
+    key: str | None = None,
+) -> str | None:
+    """Give some column role quasi if none has it, or return the name of a column to be added.
+
+    A constant column is preferred: generalizing it loses and discloses nothing. No column can be
+    added to a file; there, the column with the fewest values is used. `key` cannot be quasi. Raises
+    SourceError for a file without any suitable column.
+    """
+    if any(one.role == "quasi" for one in guesses.values()):
+        return None
+    open_to_it = [p for p in found if p.column != key and kind_of(p.sql_type) is not None]
+    alike = [p for p in open_to_it if p.known == p.rows and p.different == 1]
+    if alike:
+        guesses[alike[0].column] = Guess(
+            "quasi",
+            "one value only; no column seems to be known by others, and one has to be quasi",
+        )
+        return None
+    if not file:
+        taken = {p.column.lower() for p in found}
+        return next(
+            name for n in range(len(taken) + 1) if (name := EVERYBODY + "_" * n) not in taken
+        )
+    usable = [p for p in open_to_it if p.known]
+    if not usable:
+        said = "has no column with values that can be generalized"
+        hint = "numbers, text, booleans, dates; its first line has to name the columns"
+        raise SourceError.at("TABLE", said, hint=hint)
+    chosen = min(usable, key=lambda p: (guesses[p.column].role == "identifier", p.spread))
+    guesses[chosen.column] = Guess(
+        "quasi",
+        "no column seems to be known by others, and one has to be: the one of fewest values",
+    )
+    return None
+
+
+REFERRING = column_names.KEY | {"by", "to", "of"}
+"""Last words of names of numbers that may refer to a row: `team_lead_no`, `approved_by`."""
+
+
+def of_others(
+    engine: DuckDBEngine,
+    rows: Relation,
+    columns: Iterable[Profile],
+    persons: Relation,
+    key: Profile,
+    name: str,
+) -> dict[str, Guess]:
+    """The columns of `rows` that hold keys of `persons`, the table `name`, and nothing else."""
+    likely = [p for p in columns if p.column != key.column and _may_refer(p, key)]
+    if not likely:
+        return {}
+    pairs = [
+        {
+            "table": rows.sql,
+            "column": ident(p.column),
+            "to": persons.sql,
+            "key": ident(key.column),
+        }
+        for p in likely
+    ]
+    context = {"tables": [rows.table, persons.table], "pairs": pairs}
+    text = render("drafting/strangers.sql.j2", context).text
+    return {
+        p.column: Guess("identifier", f"all its values are keys of {name}; {ANOTHER}")
+        for p, (_, strangers) in zip(likely, engine.raw(text, "columns"), strict=True)
+        if not strangers
+    }
+
+
+def _may_refer(p: Profile, key: Profile) -> bool:
+    """Whether it would be no chance if all values were keys: small numbers are keys of anything."""
+    if not countable(p.sql_type) or family(p.sql_type) != family(key.sql_type):
+        return False
+    meant = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
+    if column_names.says(p.column, meant):
+        return False
+    if not p.number:
+        return (p.different or 0) > CATEGORY
+    return (p.different or 0) > A_HANDFUL and not REFERRING.isdisjoint(words(p.column)[-1:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from anonymizer.policy.context import Context
+from anonymizer.policy.publish import Context
 from anonymizer.process.text import figure, plain
 from anonymizer.review.evidence.entries import Value
 from anonymizer.review.report.content import Report

@@ -85,7 +85,6 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
 
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.text import plain
-    from anonymizer.review.evidence import markdown as evidence_markdown
     from anonymizer.review.evidence import page as evidence_page
     from anonymizer.review.report import content, markdown, page
     from anonymizer.review.tables import markdown as tables_markdown
@@ -101,7 +100,7 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
         html, text = tables_report.html, tables_markdown.markdown
     elif standard is not None:
         shown = evidence.collect_evidence(report, standard)
-        html, text = evidence_page.html, evidence_markdown.markdown
+        html, text = evidence_page.html, evidence_page.markdown
     else:
         html, text = page.html, markdown.markdown
     match form:

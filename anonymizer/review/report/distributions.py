@@ -13,9 +13,16 @@ from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.coarse import finest
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.measure.staging import Staged as StagedAttribute
-from anonymizer.review.report.bins import OTHER, intervals, listed, merged, round_bounds
+from anonymizer.review.report.bins import (
+    OTHER,
+    intervals,
+    listed,
+    merged,
+    round_bounds,
+    rounded,
+    step_of,
+)
 from anonymizer.review.report.distances import EXACT, Distance, distance
-from anonymizer.review.report.shares import rounded, step_of
 from anonymizer.review.with_source import Beside, Published
 from anonymizer.source.profile import kind_of
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from anonymizer.compile.environment import folder
 from anonymizer.process.html import environment
 from anonymizer.process.text import plain
-from anonymizer.review.sweep.points import Point
+from anonymizer.review.sweep.grid import Point
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 330, 88, 24, 16, 56
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0)

@@ -17,9 +17,8 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.process.seed import Seed
-from anonymizer.release.as_published import unchanged_tables
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of
+from anonymizer.release.opening import opened, place_of, unchanged_tables
 from anonymizer.review.with_source import attached_release
 from anonymizer.run.at_table import at_persons
 from anonymizer.run.tables import TablesRead, read_tables

@@ -9,8 +9,7 @@ from anonymizer.compile import Table, quote
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile
 from anonymizer.review.draft.tables.found import Found
-from anonymizer.review.draft.tables.links import Link
-from anonymizer.review.draft.tables.several import Several
+from anonymizer.review.draft.tables.links import Link, Several
 from anonymizer.review.draft.writing import (
     AUDIENCE,
     LIMIT,

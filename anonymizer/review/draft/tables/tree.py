@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
-from anonymizer.review.draft.tables.found import WHERE, Found
-from anonymizer.review.draft.tables.links import Link
-from anonymizer.review.draft.tables.names import of_one_row
-from anonymizer.review.draft.tables.several import Several
+from anonymizer.review.draft.tables.found import WHERE, Found, of_one_row
+from anonymizer.review.draft.tables.links import Link, Several
 from anonymizer.source import column_names
 
 PEOPLE = frozenset(

@@ -1,4 +1,3 @@
-case when r.c3 = u.c3 then 0 else 10000000 end + greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap and  -- mondrian_recursive, tuples near them: join points u on {% for some in first_terms %}{{ some }} < r.cap and {% endfor %}{{ pair }} < r.cap
 -- mondrian_many_rows, tuples near them: {% if sampled > 1 %}
 -- as many as are kept, of a part of the units: those of all units are no farther
 close as (

@@ -1,1 +1,1 @@
-, bool_or(u.c1 = -1) as f1  -- lgb_mdp, extent of classes: {% if a.flagged %}
+, bool_or(u.c3 = -1) as f3  -- lgb_ncp, extent of classes: {% if a.flagged %}

@@ -1,4 +1,4 @@
--- mondrian_tree_distance, better classes by dealing: The units in the classes that were dealt, where these hold every rule and lose less.
+-- mondrian_dealt, better classes by dealing: The units in the classes that were dealt, where these hold every rule and lose less.
 create or replace table anon_scratch.main.refine_points as
 with extents as (
     select
@@ -18,26 +18,17 @@ counted_1 as (
     group by h.block, h.grp, c.value
 ),
 layer_1_0 as (
-    select e.block, e.grp, coalesce(c.n, 0) as n, r.*
-    from extents e
-    cross join anon_scratch.main.reference_1 r
-    left join counted_1 c on c.block = e.block and c.grp = e.grp and c.value = r.value
+    select c.block, c.grp, c.n, r.*
+    from counted_1 c
+    join anon_scratch.main.reference_1 r on r.value = c.value
 ),
 layer_1_1 as (
     select *, cast(sum(n) over (partition by block, grp) as bigint) as "group_size"
     from layer_1_0
 ),
-layer_1_2 as (
-    select *, n * q_size - q * group_size as "leaf_surplus"
-    from layer_1_1
-),
-layer_1_3 as (
-    select *, cast(sum(leaf_surplus) over (partition by block, grp, a1, (value = 0)) as bigint) as "surplus_1", min(value) over (partition by block, grp, a1, (value = 0)) as "first_1", cast(sum(leaf_surplus) over (partition by block, grp, a2, (value = 0)) as bigint) as "surplus_2", min(value) over (partition by block, grp, a2, (value = 0)) as "first_2", cast(sum(leaf_surplus) over (partition by block, grp, a3, (value = 0)) as bigint) as "surplus_3", min(value) over (partition by block, grp, a3, (value = 0)) as "first_3"
-    from layer_1_2
-),
 failing_1 as (
-    select block, grp from layer_1_3 group by block, grp
-    having not ((cast((coalesce(sum(abs(leaf_surplus)), 0) + coalesce(sum(abs(surplus_1)) filter (where value = first_1), 0) + coalesce(sum(abs(surplus_2)) filter (where value = first_2), 0) + coalesce(sum(abs(surplus_3)) filter (where value = first_3), 0)) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * 8) * 2))
+    select block, grp from layer_1_1 group by block, grp
+    having not ((cast((cast(coalesce(sum(abs(n * q_size - q * group_size)), 0) as decimal(38, 0)) + cast(coalesce(sum(n), 0) as decimal(38, 0)) * (coalesce(max(q_size), 0) - coalesce(sum(q), 0))) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * 2) * 2))
 ),
 better as (
     select 1 as one
@@ -60,7 +51,8 @@ select
 , p.w1, p.l1, p.h1
 from anon_scratch.main.refine_points p
 left join numbered h on h.unit = p.unit
--- mondrian_dealt, better classes by dealing: {% if one.dense %} ... {% else %}
-    select c.block, c.grp, c.n, r.*
-    from counted_1 c
-    join anon_scratch.main.reference_1 r on r.value = c.value
+-- mondrian_dealt_driven, better classes by dealing: {% if one.dense %}
+    select e.block, e.grp, coalesce(c.n, 0) as n, r.*
+    from extents e
+    cross join anon_scratch.main.reference_1 r
+    left join counted_1 c on c.block = e.block and c.grp = e.grp and c.value = r.value

@@ -1,7 +1,7 @@
--- mondrian_tree_distance, blocks with the table's shares: The rows of every value dealt to blocks in the order of one attribute, so that all blocks have the table's shares.
+-- mondrian_dealt, blocks with the table's shares: The rows of every value dealt to blocks in the order of one attribute, so that all blocks have the table's shares.
 create or replace table anon_scratch.main.deal_blocks as
 with binned as (
-    select p.unit, s.bin, s.q, z.goal, s.most
+    select p.unit, s.bin, s.q, z.goal, s.most, p.l1 as place
     from anon_scratch.main.refine_points p
     join anon_scratch.main.cells_1 c on c.unit = p.unit
     join anon_scratch.main.deal_shares s on s.value = c.value
@@ -10,7 +10,7 @@ with binned as (
 ranked as (
     select
         *,
-        row_number() over (partition by bin order by unit) as place_in_bin,
+        row_number() over (partition by bin order by place, unit) as place_in_bin,
         count(*) over (partition by bin) as units_of_bin,
         greatest(ceil(cast(count(*) over () as double) / 2000), 1) as blocks
     from binned
@@ -23,5 +23,3 @@ from (
         cast(floor(goal * most) as bigint) as cap
     from ranked
 ) r
-, p.l1 as place  -- mondrian_dealt, blocks with the table's shares: select p.unit, s.bin, s.q, z.goal, s.most{% if order %}, p.{{ order }} as place{% endif %}
-place,  -- mondrian_dealt, blocks with the table's shares: row_number() over (partition by bin order by {% if order %}place, {% endif %}unit) as place_in_bin,

@@ -1,4 +1,4 @@
--- mondrian_tree_distance, deal classes: Classes that have about the table's share of every value, in all blocks at once: the unit with the rarest values starts a class, which takes the units that widen it least until it is large enough.
+-- mondrian_dealt, deal classes: Classes that have about the table's share of every value, in all blocks at once: the unit with the rarest values starts a class, which takes the units that widen it least until it is large enough.
 create or replace table anon_scratch.main.deal_groups as
 with recursive grow(unit, cell, q, cap, turn, left_over, grp, taken, size, spent, have, w1, gw1, l1, gl1, h1, gh1) as (
     select

@@ -1,4 +1,4 @@
--- mondrian_tree_distance, classes of what is left: Units that no class of their block can take form one class together with as many of its classes as they need, beginning with those that lose most. If all are too few, the block is one class.
+-- mondrian_dealt, classes of what is left: Units that no class of their block can take form one class together with as many of its classes as they need, beginning with those that lose most. If all are too few, the block is one class.
 create or replace table anon_scratch.main.deal_homes as
 with bins as (
     select distinct bin, q, total, most from anon_scratch.main.deal_shares

@@ -1,4 +1,4 @@
--- mondrian_tree_distance, settle units: Leftover units join the class of their block that widens least among those whose surplus allows it; a class takes at most {{ at_once }} per round.
+-- mondrian_dealt, settle units: Leftover units join the class of their block that widens least among those whose surplus allows it; a class takes at most {{ at_once }} per round.
 create or replace table anon_scratch.main.deal_homes as
 with bins as (
     select distinct bin, q, total, most from anon_scratch.main.deal_shares

@@ -1,4 +1,4 @@
--- mondrian_tree_distance, shares of values: The share of every value in the table, and the largest share in a class. Under an ordered distance, consecutive values that hold about one part of the rows are combined.
+-- mondrian_dealt, shares of values: The share of every value in the table, and the largest share in a class. Under an ordered distance, consecutive values that hold about one part of the rows are combined.
 create or replace table anon_scratch.main.deal_shares as
 with placed as (
     select

@@ -31,9 +31,9 @@ select
     lo,
     hi
 from placed
-dense_rank() over (order by b.value) as leaf  -- hierarchy_conventional_timestamp, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
-min(leaf) over (partition by level, place) as node,  -- hierarchy_conventional_timestamp, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
-count(*) over (partition by level, place) as leaves,  -- hierarchy_conventional_timestamp, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
+dense_rank() over (order by b.value) as leaf  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
+min(leaf) over (partition by level, place) as node,  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
+count(*) over (partition by level, place) as leaves,  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
 , (max(cast(hi as double)) - min(cast(lo as double))) * 1 > 4000000000000000000 as wide  -- hierarchy_intervals_wide, hierarchy_1.finish: {% if widest is not none %}
 -- hierarchy_intervals_wide, hierarchy_1.finish: {% if points and widest is not none %}
         case when e.wide then dense_rank() over (order by b.value)

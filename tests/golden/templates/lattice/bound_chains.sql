@@ -1,4 +1,4 @@
--- full_domain_budget, chains of columns: In every slice, the sets that lose least (several if they tie), as chains of columns in random order, the most distinguishing columns rather at the beginning. Each chain has a first column at which the columns so far cannot all be as fine as the slice; the earlier it is, the more sets it rules out. It lies from `lo` to `hi`; `hi` < `lo` means that all columns can be so fine, and the slice is settled. Once the column is found, the chain is replaced by a new one. The more a slice can lose, the more chains it has.
+-- full_domain_budget_unbounded, chains of columns: In every slice, the sets that lose least (several if they tie), as chains of columns in random order, the most distinguishing columns rather at the beginning. Each chain has a first column at which the columns so far cannot all be as fine as the slice; the earlier it is, the more sets it rules out. It lies from `lo` to `hi`; `hi` < `lo` means that all columns can be so fine, and the slice is settled. Once the column is found, the chain is replaced by a new one. The more a slice can lose, the more chains it has.
 create or replace table anon_scratch.main.lattice_chains as
 with
 narrowed as (
@@ -40,7 +40,7 @@ placed as (
 )
 select slice, chain, turn, attribute, bit, place, level, cast(sum(guide) over (partition by slice, chain order by place) as bigint) as guide, cast(1 as bigint) as lo, count(*) over (partition by slice, chain) as hi, false as sure, draw, spent
 from placed
--- full_domain_budget, narrow chains: {% if first %} ... {% else %}
+-- full_domain_budget_unbounded, narrow chains: {% if first %} ... {% else %}
 answers as (
     select
         slice,
@@ -64,7 +64,7 @@ narrowed as (
     cross join (select count(*) as n from anon_scratch.main.lattice_probed) t
     left join answers a on a.slice = c.slice and a.chain = c.chain
 ),
--- full_domain_budget, narrow chains: {% if not first %}
+-- full_domain_budget_unbounded, narrow chains: {% if not first %}
 union all
 select c.slice, c.chain, c.turn, c.attribute, c.bit, c.place, c.level, c.guide, n.lo, n.hi, n.sure, c.draw, n.spent
 from anon_scratch.main.lattice_chains c

@@ -1,9 +1,7 @@
--- full_domain_budget, sets that failed: Sets of columns that cannot all be so fine, derived from the nodes that failed.
+-- full_domain_budget_unbounded, sets that failed: Sets of columns that cannot all be so fine, derived from the nodes that failed.
 create or replace table anon_scratch.main.lattice_learned as
 with cells as (
     select number, 0 as attribute, l1 as level from anon_scratch.main.lattice_failed
-    union all
-    select number, 1 as attribute, l2 as level from anon_scratch.main.lattice_failed
 ),
 heights as (
     select attribute, max(level) as height from anon_scratch.main.lattice_levels group by attribute
@@ -22,3 +20,4 @@ from (
     group by number
     having count(*) = count(part) and min(part) = max(part)
 ) found
+union all  -- privacyfrost_suppressing, sets that failed: {% if not loop.last %}

@@ -1,4 +1,4 @@
--- full_domain_budget, first columns of chains: The nodes that narrow the chains: their first columns at the level of the slice, and all others at the root. The place at which the guide predicts the first failure is probed, and the one before. The prediction is the threshold of the guide that contradicts the fewest answers in the slice or, as long as there are none, the fewest verdicts of the walk.
+-- full_domain_budget_unbounded, first columns of chains: The nodes that narrow the chains: their first columns at the level of the slice, and all others at the root. The place at which the guide predicts the first failure is probed, and the one before. The prediction is the threshold of the guide that contradicts the fewest answers in the slice or, as long as there are none, the fewest verdicts of the walk.
 create or replace table anon_scratch.main.lattice_probes as
 with known as (
     select slice, guide, kept from anon_scratch.main.lattice_answers
@@ -35,7 +35,7 @@ narrowing as (
     left join expected e on e.slice = c.slice
     left join expected g on g.slice = -1
     where (c.lo < c.hi or c.lo = c.hi and not c.sure)
-        and c.spent < 60
+        and c.spent < 12
         and c.slice not in (select slice from anon_scratch.main.lattice_chains where hi < lo)
     group by c.slice, c.chain, c.lo, c.hi, c.sure
 ),
@@ -53,7 +53,6 @@ select
     a.place,
     cast(sum(c.bit) as integer) as bits
     , cast(sum(v.m0) as bigint) as m0
-    , cast(sum(v.m1) as bigint) as m1
 from asked a
 join anon_scratch.main.lattice_chains c on c.slice = a.slice and c.chain = a.chain and c.place <= a.place
 join anon_scratch.main.lattice_levels v on v.attribute = c.attribute and v.level = c.level

@@ -1,9 +1,7 @@
--- full_domain_budget, slices of the loss: What the columns lose at least, cut into slices: a slice has the levels that are equally far below the roots, and of every column what it loses by being coarser than that.
+-- full_domain_budget_unbounded, slices of the loss: What the columns lose at least, cut into slices: a slice has the levels that are equally far below the roots, and of every column what it loses by being coarser than that.
 create or replace table anon_scratch.main.lattice_slices as
 with places(attribute, part, bit) as (
-    values
-    (0, 0, 1),
-    (1, 0, 2)
+    select 0, 0, 0 where false
 ),
 -- never more at a finer level, whatever the tree
 lowest as (
@@ -27,4 +25,7 @@ select
 from lowest a
 join lowest b on b.attribute = a.attribute and b.level = a.level + 1
 join places p on p.attribute = a.attribute
-select 0, 0, 0 where false  -- full_domain_budget_unbounded, slices of the loss: {% if places %} ... {% else %}
+-- privacyfrost_suppressing, slices of the loss: {% if places %}
+    values
+    (0, 0, 1),
+    (1, 0, 2)

@@ -1,18 +1,18 @@
--- full_domain_budget, nodes found: The nodes reached for the first time, as many as the budget leaves: of every walker those of the lowest bounds first.
+-- full_domain_budget_c_dm, nodes found: The nodes reached for the first time, as many as the budget leaves: of every walker those of the lowest bounds first.
 create or replace table anon_scratch.main.lattice_found as
 with fresh as (
     select r.*, row_number() over (partition by r.walker order by r.bound, r.l1, r.l2) as place
     from anon_scratch.main.lattice_reached r
     where not exists (
         select 1 from anon_scratch.main.lattice_nodes n
-        where n.m0 = r.m0 and n.m1 = r.m1
+        where n.m0 = r.m0
     )
 ),
 different as (
-    select min(place) as place, l1, l2, m0, m1, ncp, glm, distortion, guide, bound
+    select min(place) as place, l1, l2, m0, ncp, glm, distortion, guide, bound
     from fresh
     where place <= 60
-    group by l1, l2, m0, m1, ncp, glm, distortion, guide, bound
+    group by l1, l2, m0, ncp, glm, distortion, guide, bound
 ),
 known as (
     select count(*) as nodes from anon_scratch.main.lattice_nodes
@@ -22,6 +22,7 @@ numbered as (
     from different d
     cross join known k
 )
-select cast(number as bigint) as number, l1, l2, m0, m1, ncp, glm, distortion, guide, bound
+select cast(number as bigint) as number, l1, l2, m0, ncp, glm, distortion, guide, bound
 from numbered
-where number <= 20
+where number <= 40
+and  -- privacyfrost_suppressing, nodes found: where {% for word in words %}n.{{ word.m }} = r.{{ word.m }}{% if not loop.last %} and {% endif %}{% endfor %}

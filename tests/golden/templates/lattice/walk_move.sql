@@ -1,4 +1,4 @@
--- full_domain_budget, move walkers: The next node of every walker. Down: the node that holds and loses less, by what it saves in relation to its cost; walkers differ in their cost: units suppressed, classes split (the entropy of two rows being in one class), the size of the smallest class, or nothing. As long as no node holds: any node that may have a finer one that does. Swapping, or at the start: the node that loses least. If there is none, walkers that went down swap, and the others begin a new turn.
+-- full_domain_budget_c_dm, move walkers: The next node of every walker. Down: the node that holds and loses less, by what it saves in relation to its cost; walkers differ in their cost: units suppressed, classes split (the entropy of two rows being in one class), the size of the smallest class, or nothing. As long as no node holds: any node that may have a finer one that does. Swapping, or at the start: the node that loses least. If there is none, walkers that went down swap, and the others begin a new turn.
 create or replace table anon_scratch.main.lattice_walkers as
 with seen as (
     select
@@ -13,7 +13,7 @@ with seen as (
         j.smallest,
         cast(j.squares as double) as squares
     from anon_scratch.main.lattice_reached r
-    join anon_scratch.main.lattice_nodes n on n.m0 = r.m0 and n.m1 = r.m1
+    join anon_scratch.main.lattice_nodes n on n.m0 = r.m0
     join anon_scratch.main.lattice_judged j on j.number = n.number
     where n.number not in (select number from anon_scratch.main.lattice_failed)
 ),
@@ -78,3 +78,4 @@ gone as (
 )
 select walker, case when phase = 'start' then turn + 1 else turn end as turn, phase, number, draw
 from gone
+and  -- privacyfrost_suppressing, move walkers: join {{ nodes | ident }} n on {% for word in words %}n.{{ word.m }} = r.{{ word.m }}{% if not loop.last %} and {% endif %}{% endfor %}

@@ -1,4 +1,4 @@
--- full_domain_budget, nodes reached: The nodes that every walker visits next. At the start of a turn: the coarsest node and others on a path down from it or, in every second turn, the best node so far with some columns raised. Going down: one column one level finer. Swapping: one column one level finer and another one coarser, if that can lose less. Nodes finer than one that failed are omitted.
+-- full_domain_budget_c_dm, nodes reached: The nodes that every walker visits next. At the start of a turn: the coarsest node and others on a path down from it or, in every second turn, the best node so far with some columns raised. Going down: one column one level finer. Swapping: one column one level finer and another one coarser, if that can lose less. Nodes finer than one that failed are omitted.
 create or replace table anon_scratch.main.lattice_reached as
 with at_node as (
     select w.walker, w.turn, w.phase, w.draw, n.*
@@ -29,7 +29,7 @@ drawn as (
         v.level,
         c.level as height,
         v.entropy,
-v."ncp" as loss,
+v.distortion as loss,
         row_number() over (partition by w.walker order by md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.turn, ' ', v.attribute, ' ', v.level)), v.attribute, v.level) as place,
         count(*) over (partition by w.walker) as places
     from anon_scratch.main.lattice_walkers w
@@ -120,7 +120,6 @@ started as (
         , cast(max(case when v.attribute = 0 then v.level end) as integer) as l1
         , cast(max(case when v.attribute = 1 then v.level end) as integer) as l2
         , cast(sum(v.m0) as bigint) as m0
-        , cast(sum(v.m1) as bigint) as m1
         , cast(sum(v.ncp) as hugeint) as ncp
         , cast(sum(v.glm) as hugeint) as glm
         , cast(sum(v.distortion) as hugeint) as distortion
@@ -131,32 +130,32 @@ started as (
     group by r.walker, r.stop
 ),
 stepped as (
-    select a.walker, a.turn, a.phase, s.attribute as lowered, s.to_level as lowered_to, a.bound as current, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.m1 + s.m1 as m1, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
+    select a.walker, a.turn, a.phase, s.attribute as lowered, s.to_level as lowered_to, a.bound as current, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
     from at_node a
     join anon_scratch.main.lattice_steps s on s.down and s.level = case s.attribute when 0 then a.l1 when 1 then a.l2 end
     where a.phase in ('down', 'swap')
 ),
 swapped as (
-    select a.walker, a.lowered, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.m1 + s.m1 as m1, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
+    select a.walker, a.lowered, case when s.attribute = 0 then s.to_level else a.l1 end as l1, case when s.attribute = 1 then s.to_level else a.l2 end as l2, a.m0 + s.m0 as m0, a.ncp + s.ncp as ncp, a.glm + s.glm as glm, a.distortion + s.distortion as distortion, a.guide + s.entropy as guide
     from stepped a
     join anon_scratch.main.lattice_steps s on not s.down and s.attribute <> a.lowered and s.level = case s.attribute when 0 then a.l1 when 1 then a.l2 end
     where a.phase = 'swap'
 ),
 reached as (
-    select walker, cast(-1 as bigint) as lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from started
+    select walker, cast(-1 as bigint) as lowered, l1, l2, m0, ncp, glm, distortion, guide from started
     union all
-    select walker, lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from stepped where phase = 'down'
+    select walker, lowered, l1, l2, m0, ncp, glm, distortion, guide from stepped where phase = 'down'
     union all
-    select walker, lowered, l1, l2, m0, m1, ncp, glm, distortion, guide from swapped
+    select walker, lowered, l1, l2, m0, ncp, glm, distortion, guide from swapped
 ),
 bounded as (
     select
         c.*,
-        c."ncp" as bound
+        cast(floor(pow(cast(l.units_records as double), 2) * exp(-c.guide / 1000000.0) * 0.9999) as hugeint) as bound
     from reached c
     cross join (select records - left_out as units_records from anon_scratch.main.lattice_limits) l
 )
-select b.walker, coalesce(g.weight, 1) as weight, b.l1, b.l2, b.m0, b.m1, b.ncp, b.glm, b.distortion, b.guide, b.bound
+select b.walker, coalesce(g.weight, 1) as weight, b.l1, b.l2, b.m0, b.ncp, b.glm, b.distortion, b.guide, b.bound
 from bounded b
 join anon_scratch.main.lattice_walkers w on w.walker = b.walker
 left join weights g on g.walker = b.walker and g.attribute = b.lowered
@@ -164,6 +163,7 @@ left join anon_scratch.main.lattice_judged j on j.number = w.number
 where (w.phase <> 'swap' or not j.holds or b.bound < j.loss)
     and not exists (
         select 1 from anon_scratch.main.lattice_failed f
-        where b.m0 & f.m0 = f.m0 and b.m1 & f.m1 = f.m1
+        where b.m0 & f.m0 = f.m0
     )
-v.distortion  -- full_domain_budget_c_dm, nodes reached: {% if optimum == "c_dm" %}v.distortion{% else %}v.{{ optimum | ident }}{% endif %} as loss,
+v."ncp"  -- full_domain_budget_unbounded, nodes reached: {% if optimum == "c_dm" %}v.distortion{% else %}v.{{ optimum | ident }}{% endif %} as loss, ... {% else %}
+and  -- privacyfrost_suppressing, nodes reached: where {% for word in words %}b.{{ word.m }} & f.{{ word.m }} = f.{{ word.m }}{% if not loop.last %} and {% endif %}{% endfor %}

@@ -1,4 +1,4 @@
--- full_domain_budget, the coarsest node: The first node of a lattice that is not listed: the coarsest. Further nodes are added as they are found, and numbered in this order.
+-- full_domain_budget_c_dm, the coarsest node: The first node of a lattice that is not listed: the coarsest. Further nodes are added as they are found, and numbered in this order.
 create or replace table anon_scratch.main.lattice_nodes as
 with coarsest as (
     select attribute, max(level) as level
@@ -11,7 +11,6 @@ combined as (
         , cast(max(case when v.attribute = 0 then v.level end) as integer) as l1
         , cast(max(case when v.attribute = 1 then v.level end) as integer) as l2
         , cast(sum(v.m0) as bigint) as m0
-        , cast(sum(v.m1) as bigint) as m1
         , cast(sum(v.ncp) as hugeint) as ncp
         , cast(sum(v.glm) as hugeint) as glm
         , cast(sum(v.distortion) as hugeint) as distortion
@@ -22,7 +21,7 @@ combined as (
 )
 select
     c.*,
-    c."ncp" as bound
+    cast(floor(pow(cast(l.units_records as double), 2) * exp(-c.guide / 1000000.0) * 0.9999) as hugeint) as bound
 from combined c
 cross join (select records - left_out as units_records from anon_scratch.main.lattice_limits) l
-cast(floor(pow(cast(l.units_records as double), 2) * exp(-c.guide / 1000000.0) * 0.9999) as hugeint)  -- full_domain_budget_c_dm, the coarsest node: {% if optimum == "c_dm" %}
+c."ncp"  -- full_domain_budget_unbounded, the coarsest node: {% if optimum == "c_dm" %} ... {% else %}

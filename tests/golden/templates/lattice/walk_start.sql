@@ -1,4 +1,4 @@
--- full_domain_budget, walkers: The walkers, all of them at the coarsest node.
+-- full_domain_budget_c_dm, walkers: The walkers, all of them at the coarsest node.
 create or replace table anon_scratch.main.lattice_walkers as
 select
     cast(w.walker as integer) as walker,

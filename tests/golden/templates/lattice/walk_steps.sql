@@ -1,4 +1,4 @@
--- full_domain_budget, steps between nodes: What changes where one column goes one level up or down.
+-- full_domain_budget_c_dm, steps between nodes: What changes where one column goes one level up or down.
 create or replace table anon_scratch.main.lattice_steps as
 select
     a.attribute,
@@ -6,7 +6,6 @@ select
     b.level < a.level as down,
     b.level as to_level
     , b.m0 - a.m0 as m0
-    , b.m1 - a.m1 as m1
     , b.ncp - a.ncp as ncp
     , b.glm - a.glm as glm
     , b.distortion - a.distortion as distortion

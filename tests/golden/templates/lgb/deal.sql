@@ -1,1 +1,1 @@
-where r.r1 is not null  -- lgb_mdp, deal age: {% if column.row_present %}
+where r.r3 is not null  -- lgb_ncp, deal zip: {% if column.row_present %}

@@ -1,15 +1,14 @@
--- lgb_mdp, rows under their patterns: Every row with its final pattern: the code of a sensitive cell moves from the quasi-identifiers to a column of its own.
+-- lgb_ncp, rows under their patterns: Every row with its final pattern: the code of a sensitive cell moves from the quasi-identifiers to a column of its own.
 create or replace table anon_scratch.main.coded as
 select
     r.row_id,
     r.draw,
     r.row_ref,
     p.target as pattern
-    , case when (p.target // 1) % 2 = 1 then -1 else r.c1 end as c1
-    , case when (p.target // 1) % 2 = 1 then r.c1 end as r1
+    , r.c1
     , r.c2
-    , case when (p.target // 2) % 2 = 1 then -1 else r.c3 end as c3
-    , case when (p.target // 2) % 2 = 1 then r.c3 end as r3
+    , case when (p.target // 1) % 2 = 1 then -1 else r.c3 end as c3
+    , case when (p.target // 1) % 2 = 1 then r.c3 end as r3
     , r.s1
 from anon_scratch.main.coded r
 join anon_scratch.main.patterns p on p.pattern = r.pattern

@@ -1,1 +1,1 @@
-join anon_scratch.main.domain_1 d on d.code = f.original  -- lgb_mdp, permute age: {% if column.coded %}
+join anon_scratch.main.domain_3 d on d.code = f.original  -- lgb_ncp, permute zip: {% if column.coded %}

@@ -1,1 +1,1 @@
-where r1 is not null  -- lgb_mdp, sensitive cells of age: {% if column.present %}
+where r3 is not null  -- lgb_ncp, sensitive cells of zip: {% if column.present %}

@@ -1,33 +1,31 @@
-, p.a1, p.z1  -- mondrian_recursive, partition: {% for level in levels %}, p.{{ level.a }}, p.{{ level.z }}{% endfor %}
-, f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1  -- mondrian_recursive, partition: {% for level in levels %}
--- mondrian_recursive, partition: {% if levels %}
+, p.a1, p.z1  -- mondrian_persons, partition: {% for level in levels %}, p.{{ level.a }}, p.{{ level.z }}{% endfor %}
+, f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1  -- mondrian_persons, partition: {% for level in levels %}
+-- mondrian_persons, partition: {% if levels %}
     join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
     join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-, lead(p.code) over below as next_code  -- mondrian_recursive, partition: {% if levels %}
--- mondrian_recursive, partition: {% for level in levels %}
+, lead(p.code) over below as next_code  -- mondrian_persons, partition: {% if levels %}
+-- mondrian_persons, partition: {% for level in levels %}
         , p.a1, p.z1
         , t.first_a1, t.last_a1, t.last_z1
         , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
--- mondrian_recursive, partition: {% for p in protections %}
-sensed_1 as (
-    select o.class_id, o.c1, o.c2, o.c3, s.value, s.n
-    from partition o
-    join anon_scratch.main.cells_1 s on s.unit = o.unit
-    where not o.closed
+values_all,  -- mondrian_many_values, partition: class_id, attribute, code, false as single, level, n_left, n_all,{% if thinned %} values_all,{% endif %}
+values_all,  -- mondrian_many_values, partition: select class_id, attribute, code, true, level, n, n_all,{% if thinned %} values_all,{% endif %} units, n, {{ single_gain }}
+-- mondrian_many_values, partition: {% if thinned %}
+worthwhile as (
+    select
+        *,
+        row_number() over (
+            partition by class_id, attribute, single, floor(128 * n_left / n_all)
+            order by cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all end) as decimal(18, 8)) desc, code
+        ) as place
+    from scored
+    where cast(gain as decimal(18, 8)) > 0
 ),
-occurrences_1 as (
-    select class_id, 1 as attribute, c1 as code, value, cast(sum(n) as bigint) as n
-    from sensed_1
-    group by class_id, c1, value
-    union all
-    select class_id, 2 as attribute, c2 as code, value, cast(sum(n) as bigint) as n
-    from sensed_1
-    group by class_id, c2, value
-    union all
-    select class_id, 3 as attribute, c3 as code, value, cast(sum(n) as bigint) as n
-    from sensed_1
-    group by class_id, c3, value
+-- of an attribute with many values in a class, the best cut of every stretch of its rows is judged
+candidates as (
+    select * exclude (place) from worthwhile where place = 1 or values_all <= 4
 ),
+-- mondrian_many_values, partition: {% if p.distinct %}
 ends_1 as (
     select class_id, attribute, value, min(code) as first_code, max(code) as last_code
     from occurrences_1
@@ -77,40 +75,6 @@ judged_1 as (
     ) e on e.class_id = c.class_id and e.attribute = c.attribute and e.code = c.code
     where c.single and h.here >= 2 and d.different - coalesce(e.only_here, 0) >= 2
 ),
-where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)  -- mondrian_recursive, partition: {% for p in protections %}
--- mondrian_tree_distance, partition: {% if p.dense %}
-whole_1 as (
-    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
-    from (select distinct class_id from found_1) c
-    cross join (select value from anon_scratch.main.reference_1) v
-    left join found_1 f on f.class_id = c.class_id and f.value = v.value
-),
-whole_  -- mondrian_tree_distance, partition: {% set whole %}{% if p.dense %}whole_{% else %}found_{% endif %}{{ i }}{% endset %}
-where not c.single  -- mondrian_tree_distance, partition: {% if singles %}
--- mondrian_tree_distance, partition: {% if singles %}
-    union all
-    select c.class_id, c.attribute, c.code, true, w.value, coalesce(o.n, 0), w.n_all
-    from candidates c
-    join whole_1 w on w.class_id = c.class_id
-    left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
-    where c.single
-values_all,  -- mondrian_many_values, partition: class_id, attribute, code, false as single, level, n_left, n_all,{% if thinned %} values_all,{% endif %}
-values_all,  -- mondrian_many_values, partition: select class_id, attribute, code, true, level, n, n_all,{% if thinned %} values_all,{% endif %} units, n, {{ single_gain }}
--- mondrian_many_values, partition: {% if thinned %}
-worthwhile as (
-    select
-        *,
-        row_number() over (
-            partition by class_id, attribute, single, floor(128 * n_left / n_all)
-            order by cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all end) as decimal(18, 8)) desc, code
-        ) as place
-    from scored
-    where cast(gain as decimal(18, 8)) > 0
-),
--- of an attribute with many values in a class, the best cut of every stretch of its rows is judged
-candidates as (
-    select * exclude (place) from worthwhile where place = 1 or values_all <= 4
-),
 -- mondrian_parts_of_rows, partition: {% if relaxed %}
     -- units that share the median may go to either side; each counts on the side where the cut puts it
     select o.class_id, 1 as attribute, o.code, s.value, cast(sum(s.n) as bigint) as n
@@ -124,6 +88,22 @@ candidates as (
     ) o
     join anon_scratch.main.cells_1 s on s.unit = o.unit
     group by o.class_id, o.code, s.value
+-- mondrian_parts_of_rows, partition: {% if p.dense %}
+whole_1 as (
+    select c.class_id, v.value, coalesce(f.n_all, 0) as n_all
+    from (select distinct class_id from found_1) c
+    cross join (select value from anon_scratch.main.reference_1) v
+    left join found_1 f on f.class_id = c.class_id and f.value = v.value
+),
+whole_  -- mondrian_parts_of_rows, partition: {% set whole %}{% if p.dense %}whole_{% else %}found_{% endif %}{{ i }}{% endset %}
+where not c.single  -- mondrian_dealt, partition: {% if singles %}
+-- mondrian_dealt, partition: {% if singles %}
+    union all
+    select c.class_id, c.attribute, c.code, true, w.value, coalesce(o.n, 0), w.n_all
+    from candidates c
+    join found_1 w on w.class_id = c.class_id
+    left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
+    where c.single
 -- append_only, partition: {% if shape(a) == "range" and (a.nulls or a.flagged) %}
         , min(case when c2 > 0 then c2 end) as low2, max(c2) as high2
         , max(case when c2 = 0 then 1 else 0 end) as different2

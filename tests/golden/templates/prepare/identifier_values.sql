@@ -95,7 +95,7 @@ anywhere as (
     from anywhere a
     join own o on o.place = a.place
     where a.n >= CAST(0.05 AS DOUBLE) * o.known
--- several_tables, values of identifiers: {% if table == snapshot %} ... {% else %}
+-- several_tables_everybody_reserved, values of identifiers: {% if table == snapshot %} ... {% else %}
         -- as often as there are rows to one of the table above
         select v0 as whole, (select count(*) from anon_scratch.main.rows_1) / (select count(*) from anon_scratch.main.snapshot) as n
         from anon_scratch.main.snapshot where v0 is not null

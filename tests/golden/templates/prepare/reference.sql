@@ -1,4 +1,4 @@
--- mondrian_recursive, values of ill: The values of one sensitive column among the rows that are published, in their own order.
+-- mondrian_driven_median, values of ill: The values of one sensitive column among the rows that are published, in their own order.
 create or replace table anon_scratch.main.reference_1 as
 with counted as (
     select s1 as original, count(*) as q
@@ -34,7 +34,7 @@ placed as (
 )
 , place, upto, cast(sum(upto) over (order by place rows unbounded preceding) as bigint) as area  -- mondrian_driven_median, values of cost: {% if runs %}
 placed  -- mondrian_driven_median, values of cost: from {% if runs %}placed{% else %}ordered{% endif %}
--- mondrian_tree_distance, values of ill: {% if levels %}
+-- mondrian_parts_of_rows, values of ill: {% if levels %}
 ancestors as (
     select
         value
@@ -45,6 +45,6 @@ ancestors as (
     from anon_scratch.main.hierarchy_10001
     group by value
 ),
-, coalesce(h.a1, 0) as a1  -- mondrian_tree_distance, values of ill: {% for level in levels %}
-left join ancestors h on h.value = c.original  -- mondrian_tree_distance, values of ill: {% if levels %}
-, a1  -- mondrian_tree_distance, values of ill: {% for level in levels %}
+, coalesce(h.a1, 0) as a1  -- mondrian_parts_of_rows, values of ill: {% for level in levels %}
+left join ancestors h on h.value = c.original  -- mondrian_parts_of_rows, values of ill: {% if levels %}
+, a1  -- mondrian_parts_of_rows, values of ill: {% for level in levels %}

@@ -1,4 +1,4 @@
--- mondrian_recursive, ill by unit: How often each unit has each value of one sensitive column.
+-- mondrian_driven_median, ill by unit: How often each unit has each value of one sensitive column.
 create or replace table anon_scratch.main.cells_1 as
 select u.unit, f.value, count(*) as n
 from anon_scratch.main.coded r

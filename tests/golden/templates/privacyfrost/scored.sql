@@ -89,5 +89,5 @@ from anon_scratch.main.lattice_screened s
 cross join anon_scratch.main.lattice_limits l
 left join holding h on h.number = s.number
 left join summed t on t.number = s.number
-0  -- privacyfrost_suppressing_persons, scores of tables: cast({% if weighed %}sum(e){% else %}0{% endif %} as bigint) as weight ... {% else %}
-h.number is null as decides,  -- privacyfrost_suppressing_persons, scores of tables: {% if monotone %}
+0  -- privacyfrost_budget, scores of tables: cast({% if weighed %}sum(e){% else %}0{% endif %} as bigint) as weight ... {% else %}
+h.number is null as decides,  -- privacyfrost_budget, scores of tables: {% if monotone %}

@@ -1,1 +1,1 @@
-, p.v1  -- mondrian_recursive, better classes of blocks: {% for one in kept %}, p.{{ one.word }}{% endfor %}
+, p.v1  -- mondrian_many_values, better classes of blocks: {% for one in kept %}, p.{{ one.word }}{% endfor %}

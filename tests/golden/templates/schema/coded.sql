@@ -1,4 +1,4 @@
--- several_tables, encode visits: The rows of a table with the codes of their events, and draws that follow from those of their persons: the secret is in no other statement than theirs.
+-- several_tables_everybody_reserved, encode visits: The rows of a table with the codes of their events, and draws that follow from those of their persons: the secret is in no other statement than theirs.
 create or replace table anon_scratch.main.coded_1 as
 with placed as (
     select
@@ -16,5 +16,5 @@ select
     , c100001
     , c100002
 from placed
-, row_number() over (partition by r.person, r.identity) as copy  -- several_tables, encode labs: {% if copies %}
-, ':', copy  -- several_tables, encode labs: md5_number(concat(hex(person_draw), ':', {{ name | lit }}, ':', identity{% if copies %}, ':', copy{% endif %})) as draw
+, row_number() over (partition by r.person, r.identity) as copy  -- several_tables_everybody_reserved, encode labs: {% if copies %}
+, ':', copy  -- several_tables_everybody_reserved, encode labs: md5_number(concat(hex(person_draw), ':', {{ name | lit }}, ':', identity{% if copies %}, ':', copy{% endif %})) as draw

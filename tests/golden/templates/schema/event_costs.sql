@@ -1,4 +1,4 @@
--- several_tables, loss of events: The loss of the events of every open class if it stays whole: values of too few persons are generalized step by step, and suppressed if the last step does not suffice.
+-- several_tables_everybody_reserved, loss of events: The loss of the events of every open class if it stays whole: values of too few persons are generalized step by step, and suppressed if the last step does not suffice.
 create or replace table anon_scratch.main.event_costs as
 with
 here0 as materialized (

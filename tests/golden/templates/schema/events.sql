@@ -1,4 +1,4 @@
--- several_tables, rows of events: The rows of all tables with events, each with its person and tuple.
+-- several_tables_everybody_reserved, rows of events: The rows of all tables with events, each with its person and tuple.
 create or replace table anon_scratch.main.events as
 select
     1 as source, e.row_ref, e.above, o.person, o.unit, t.tuple, e.draw

@@ -1,4 +1,4 @@
--- several_tables, classes that break a rule of visits.diagnosis: The classes that break a rule of a sensitive column by the rows that are left.
+-- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: The classes that break a rule of a sensitive column by the rows that are left.
 insert into anon_scratch.main.failing_classes
 with present as (
     select r.class_id, f.value, count(distinct r.number) as n

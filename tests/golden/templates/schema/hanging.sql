@@ -1,4 +1,4 @@
--- several_tables, rows that do not count: How many rows that counted for others refer to a suppressed row, and how many persons have numbers of rows that too few others have.
+-- several_tables_everybody_reserved, rows that do not count: How many rows that counted for others refer to a suppressed row, and how many persons have numbers of rows that too few others have.
 select
     (
         select count(*)

@@ -1,4 +1,4 @@
--- several_tables, numbers of persons: Every person of the release with the tuple of the quasi-identifiers; persons are numbered in the secret order of their draws.
+-- several_tables_everybody_reserved, numbers of persons: Every person of the release with the tuple of the quasi-identifiers; persons are numbered in the secret order of their draws.
 create or replace table anon_scratch.main.owners as
 select r.row_ref as owner, u.unit, row_number() over (order by r.draw, r.row_ref) as person
 from anon_scratch.main.coded r

@@ -1,4 +1,4 @@
--- several_tables, place rows, step 0: Place the rows whose cells on this step have enough persons. A cell that lacks some borrows rows of other persons that are placed on a lower step below it, where that loses less than raising all its rows, and the cells that lend keep enough. What has no further step is suppressed.
+-- several_tables_everybody_reserved, place rows, step 0: Place the rows whose cells on this step have enough persons. A cell that lacks some borrows rows of other persons that are placed on a lower step below it, where that loses less than raising all its rows, and the cells that lend keep enough. What has no further step is suppressed.
 create or replace table anon_scratch.main.known_rows as
 with here as materialized (
     select
@@ -30,7 +30,7 @@ select * exclude (cell_here, placed) replace (
     case when placed then cell_here else cell end as cell
 )
 from judged
--- several_tables, place rows, step 1: {% if lending %}
+-- several_tables_everybody_reserved, place rows, step 1: {% if lending %}
 short as (
     select class_id, cell, 3 - persons as wanted, spared
     from sizes
@@ -83,8 +83,8 @@ lent as materialized (
     from enough e
     join helped h on h.class_id = e.class_id and h.cell = e.cell
 ),
-or h.cell is not null  -- several_tables, place rows, step 1: when k.step is null then coalesce(s.persons >= {{ least | lit }}{% if lending %} or h.cell is not null{% endif %}, false)
-t.person is not null  -- several_tables, place rows, step 1: else {% if lending %}t.person is not null{% else %}false{% endif %}
--- several_tables, place rows, step 1: {% if lending %}
+or h.cell is not null  -- several_tables_everybody_reserved, place rows, step 1: when k.step is null then coalesce(s.persons >= {{ least | lit }}{% if lending %} or h.cell is not null{% endif %}, false)
+t.person is not null  -- several_tables_everybody_reserved, place rows, step 1: else {% if lending %}t.person is not null{% else %}false{% endif %}
+-- several_tables_everybody_reserved, place rows, step 1: {% if lending %}
     left join helped h on k.step is null and h.class_id = k.class_id and h.cell = l.cell
     left join lent t on k.step is not null and t.class_id = k.class_id and t.lower_cell = k.cell and t.person = k.person

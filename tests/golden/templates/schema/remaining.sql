@@ -1,4 +1,4 @@
--- several_tables, rows of visits that are left: The rows of a table that are left, with the class and number of their person.
+-- several_tables_everybody_reserved, rows of visits that are left: The rows of a table that are left, with the class and number of their person.
 create or replace table anon_scratch.main.remaining_1 as
 select k.*, m.class_id, o.person as number
 from anon_scratch.main.rows_1 k

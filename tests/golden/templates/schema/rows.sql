@@ -1,4 +1,4 @@
--- several_tables, rows of visits with their originals: The published rows of a table in the order of their draws, each with its original: keys are numbers drawn for this release, and links are those of the rows they lead to.
+-- several_tables_everybody_reserved, rows of visits with their originals: The published rows of a table in the order of their draws, each with its original: keys are numbers drawn for this release, and links are those of the rows they lead to.
 create or replace table anon_scratch.main.link_1 as
 with steps as (
     select * from (values (0, 0, 0), (1, 1, 0), (2, 2, 0), (3, 3, 0), (4, 4, 0), (5, 4, 1), (6, 5, 1)) s(step, l100001, l100002)

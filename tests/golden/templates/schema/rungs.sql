@@ -1,4 +1,4 @@
--- several_tables, steps of visits: The ladder of a table: what every tuple of its events is published as on every step, from the values themselves (step 0) to the roots of all columns, and what that loses.
+-- several_tables_everybody_reserved, steps of visits: The ladder of a table: what every tuple of its events is published as on every step, from the values themselves (step 0) to the roots of all columns, and what that loses.
 create or replace table anon_scratch.main.rungs_1 as
 with tuples as (
     select 1099511627776 + row_number() over (order by c100001, c100002) as tuple, c100001, c100002

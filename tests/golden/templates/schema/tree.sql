@@ -1,4 +1,4 @@
--- several_tables, root of the tree: The classes that were cut last, as nodes of the partition tree with their cost; first, the root.
+-- several_tables_everybody_reserved, root of the tree: The classes that were cut last, as nodes of the partition tree with their cost; first, the root.
 create or replace table anon_scratch.main.partition_tree as
 with boxes as (
     select
@@ -50,8 +50,8 @@ cast(0 as bigint) as parent,
 from boxes b
 left join lost l on l.class_id = b.class_id
 left join anon_scratch.main.event_costs c on c.class_id = b.class_id
-insert into anon_scratch.main.partition_tree  -- several_tables, nodes of the tree: {% if root %} ... {% else %}
--- several_tables, nodes of the tree: ){% if not root %},
+insert into anon_scratch.main.partition_tree  -- several_tables_everybody_reserved, nodes of the tree: {% if root %} ... {% else %}
+-- several_tables_everybody_reserved, nodes of the tree: ){% if not root %},
 ,
 halves as (
     select class_id, class_id as parent from anon_scratch.main.chosen_cuts
@@ -61,8 +61,8 @@ halves as (
 depths as (
     select max(depth) as deepest from anon_scratch.main.partition_tree
 )
-d.deepest + 1  -- several_tables, nodes of the tree: {% if root %}0{% else %}d.deepest + 1{% endif %} as depth, ... {% else %}
-cast(p.parent as bigint)  -- several_tables, nodes of the tree: {% if root %}cast(0 as bigint){% else %}cast(p.parent as bigint){% endif %} as parent, ... {% else %}
--- several_tables, nodes of the tree: {% if not root %}
+d.deepest + 1  -- several_tables_everybody_reserved, nodes of the tree: {% if root %}0{% else %}d.deepest + 1{% endif %} as depth, ... {% else %}
+cast(p.parent as bigint)  -- several_tables_everybody_reserved, nodes of the tree: {% if root %}cast(0 as bigint){% else %}cast(p.parent as bigint){% endif %} as parent, ... {% else %}
+-- several_tables_everybody_reserved, nodes of the tree: {% if not root %}
 join halves p on p.class_id = b.class_id
 cross join depths d
