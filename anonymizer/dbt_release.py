@@ -57,16 +57,18 @@ def publish(given: str, session: Any) -> None:
 def policy_of(data: dict[str, Any], project: Path) -> Policy:
     """The policy of a model. Raises PolicyError."""
     given, base = data["policy"], project
+    problems: list[Problem] = []
     if isinstance(given, str):
         path = project / given
-        given, base = load.read(path), path.parent
+        text, base = load.text_of(path), path.parent
+        given = load.parse(text, path.name)
+        problems += load.blanks(text)
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise PolicyError.at("policy", "is neither a mapping nor the path of a file")
     if "tables" in given:
         raise PolicyError.at("tables", "are several, and a model publishes one")
     columns = given.get("columns") or {}
-    problems = []
     if "source" in given:
         problems.append(Problem("source", "stands in the policy", hint="the model's SQL is it"))
     if isinstance(columns, dict):

@@ -110,18 +110,27 @@ class Document(Options):
         Raises `PolicyError` with every problem found.
         """
         path = Path(path)
-        return cls._validated(load.read(path), path.parent, preset)
+        return cls._loaded(load.text_of(path), path.name, path.parent, preset)
 
     @classmethod
     def loads(cls, text: str, base: str | Path = "", preset: str | None = None) -> Self:
         """Read the policy in a YAML (or JSON) text; relative paths start from `base`."""
-        return cls._validated(load.parse(text), Path(base), preset)
+        return cls._loaded(text, "policy", Path(base), preset)
 
     @classmethod
-    def _validated(cls, given: object, base: Path, preset: str | None) -> Self:
+    def _loaded(cls, text: str, name: str, base: Path, preset: str | None) -> Self:
+        given = load.parse(text, name)
         if preset is not None and isinstance(given, dict):
             given = {**given, "preset": preset}
-        return cls.model_validate(given, context={"base": base})
+        blank = load.blanks(text)
+        try:
+            policy = cls.model_validate(given, context={"base": base})
+        except PolicyError as error:
+            told = {problem.path for problem in error.problems}
+            more = [problem for problem in blank if problem.path not in told]
+            raise type(error)((*error.problems, *more)) from None
+        PolicyError.refuse(blank)
+        return policy
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:

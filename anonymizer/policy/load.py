@@ -30,6 +30,11 @@ MAX_NODES = 100_000
 
 def read(path: Path) -> object:
     """The data in a policy file. Raises `PolicyError`."""
+    return parse(text_of(path), path.name)
+
+
+def text_of(path: Path) -> str:
+    """The text of a policy file. Raises `PolicyError`."""
     name = str(path)
     try:
         if path.is_dir():
@@ -46,7 +51,7 @@ def read(path: Path) -> object:
     if begins_as_database(raw):
         hint = "the policy is a YAML file; databases are named by an option, as in --database FILE"
         raise PolicyError.at(name, "is a DuckDB database, not a policy file", hint=hint)
-    return parse(decode(raw, path.name), path.name)
+    return decode(raw, path.name)
 
 
 def begins_as_database(raw: bytes) -> bool:
@@ -90,6 +95,26 @@ def parse(text: str, name: str = "policy") -> object:
         problems.append(Problem(name, "holds something that YAML 1.2 cannot read"))
     PolicyError.refuse(problems)
     return data
+
+
+def blanks(text: str) -> list[Problem]:
+    """Names with nothing behind them, in a YAML text that can be parsed.
+
+    A value that was forgotten (`person:`) would drop what it promises; `null` says that on purpose.
+    """
+    return _blanks(_yaml().compose(text), ())
+
+
+def _blanks(node: Node | None, path: tuple[Any, ...]) -> list[Problem]:
+    if isinstance(node, MappingNode):
+        children = [((*path, key.value), value) for key, value in node.value]
+    elif isinstance(node, SequenceNode):
+        children = [((*path, at), item) for at, item in enumerate(node.value)]
+    elif isinstance(node, ScalarNode) and node.value == "" and node.style is None and path:
+        return [Problem(path_text(path), "is empty", hint="give it a value, or leave it out")]
+    else:
+        return []
+    return [problem for here, child in children for problem in _blanks(child, here)]
 
 
 def _yaml() -> YAML:

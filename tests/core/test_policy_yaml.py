@@ -197,3 +197,30 @@ def test_unreadable_files(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yml"
     broken.write_text("a: [")
     assert load_problem(broken).path == "broken.yml"
+
+
+@pytest.mark.parametrize(
+    ("option", "path"),
+    [
+        ("person:", "person"),
+        ("key: # which one?", "key"),
+        ("ledger:", "ledger"),
+        ("publish: {database: }", "publish.database"),
+    ],
+)
+def test_a_forgotten_value_does_not_drop_what_it_promises(option: str, path: str) -> None:
+    """Without `person` rows would count, without `publish.database` the source be the target."""
+    problems = problems_of(GOOD + option + "\n")
+    assert [problem.path for problem in problems].count(path) == 1
+    assert any(problem.message == "is empty" for problem in problems if problem.path == path)
+
+
+def test_forgotten_values_are_reported_with_all_other_problems() -> None:
+    text = GOOD.replace("k_anonymity: 5", "k_anonymity: ") + "person:\nkey: 3\nprivacies: {}\n"
+    paths = [problem.path for problem in problems_of(text)]
+    assert sorted(paths) == ["key", "person", "privacies", "privacy", "privacy.k_anonymity"]
+
+
+def test_null_is_no_value_on_purpose() -> None:
+    assert Policy.loads(GOOD + "person: null\nkey: ~\n") == Policy.loads(GOOD)
+    assert Policy.loads(GOOD + "publish: {database: null}\n") == Policy.loads(GOOD)

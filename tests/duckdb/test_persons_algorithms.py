@@ -134,6 +134,23 @@ def test_lgb_buckets_hold_nobody_twice(tmp_path: Path) -> None:
         assert Counter(row["ill"] for row in rows) == everybody
 
 
+@pytest.mark.slow
+def test_lgb_parts_the_equal_cells_of_persons_in_buckets_judged_by_shares(tmp_path: Path) -> None:
+    """Under t-closeness a bucket holds a value several times: equal cells are swapped freely."""
+    types = {"who": "integer", "sex": "varchar", "hide": "boolean"}
+    rows = [(i // 3, "mmmff"[i // 3 % 5], i // 3 % 2 == 0) for i in range(360)]
+    sex = {"role": "quasi", "sensitive_when": "hide", "protect": {"t_closeness": 0.1}}
+    policy = runs.policy(
+        tmp_path,
+        {"who": "drop", "sex": sex, "hide": "drop"},
+        person="who",
+        algorithm={"name": "lgb"},
+    )
+    released = runs.published(runs.run(policy, runs.source(tmp_path, types, rows)))
+    dealt = Counter((row["sex_bucket"], row["person_id"]) for row in released if row["sex_bucket"])
+    assert len(dealt) == dealt.total() == 180
+
+
 def test_lgb_refuses_a_person_with_too_many_cells(tmp_path: Path) -> None:
     rows = [(1, 30, "f", "150", f"ill {i}") for i in range(8)]
     rows += [(who, 30, "f", "150", f"ill {who % 6}") for who in range(2, 8)]

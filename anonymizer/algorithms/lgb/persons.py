@@ -42,7 +42,7 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
             column_path(name, "protect"),
             f"{row[0]} cells could not be parted from other cells of their persons within"
             f" {ROUNDS} rounds",
-            hint="lower l, or leave persons with many rows out in source.query",
+            hint="relax the column's rules, or leave persons with many rows out in source.query",
         )
 
     crowded = Step(f"persons apart in {name}", "lgb/still_crowded.sql.j2", context)

@@ -1,4 +1,4 @@
--- lgb_promoted_persons, swap cells of age: Cells that share a bucket with another cell of their person are swapped with cells of other buckets, chosen at random among those that leave both buckets with enough different values and different persons. Every bucket takes part in at most one swap per round.
+-- lgb_persons, swap cells of ill: Cells that share a bucket with another cell of their person are swapped with cells of other buckets, chosen at random among those that leave both buckets with enough different values and different persons. Cells of equal values leave the values of their buckets as they are. Every bucket takes part in at most one swap per round.
 create or replace table anon_scratch.main.owned_1 as
 with crowding as (
     select row_id, draw, value, bucket, person
@@ -31,12 +31,12 @@ fitting as (
         and not exists (
             select 1 from anon_scratch.main.owned_1 x
             where x.bucket = t.other_bucket and x.row_id <> t.other_row
-                and (x.person = t.person or (x.value = t.value and t.value > 0))
+                and (x.person = t.person or (x.value = t.value and t.value > 0 and t.value <> t.other_value))
         )
         and not exists (
             select 1 from anon_scratch.main.owned_1 x
             where x.bucket = t.bucket and x.row_id <> t.row_id
-                and (x.person = t.other_person or (x.value = t.other_value and t.other_value > 0))
+                and (x.person = t.other_person or (x.value = t.other_value and t.other_value > 0 and t.value <> t.other_value))
         )
 ),
 sides as (
