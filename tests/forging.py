@@ -14,9 +14,10 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.entries import entries
-from anonymizer.ledger.key import read_key
+from anonymizer.ledger.key import key_checks, read_key
+from anonymizer.ledger.listing import list_releases
 from anonymizer.ledger.seal import digests, seal
-from anonymizer.ledger.tables import RELEASES
+from anonymizer.ledger.tables import LISTING, RELEASES
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 from anonymizer.release.sealing import objects_of, sealed_in
@@ -56,12 +57,22 @@ def seal_again(file: Path, name: str, schema: str = "main") -> None:
     rewrite(file)  # what was there before must not be found in its unused space
 
 
-def seal_ledger_again(ledger: Path) -> None:
-    """Seal every release in a ledger as it stands there, by the ledger's key."""
+def seal_ledger_again(ledger: Path, *, before_lists: bool = False) -> None:
+    """Seal every release in a ledger as it stands there, by the ledger's key, and list them.
+
+    `before_lists`: as an earlier version did, which kept no list.
+    """
     key = read_key(ledger)
     assert key is not None
     with own_connection(None, databases=[ledger]) as engine, attached(engine, ledger):
+        if before_lists:
+            old = lit(key_checks(key)[1])
+            engine.raw(f"update {ident(RELEASES)} set key_check = {old}", "test")
         for entry in entries(engine):
             text = f"update {ident(RELEASES)} set seal = {lit(seal(key, entry, digests(engine)))}"
             engine.raw(f"{text} where release = {lit(entry.release)}", "test")
+        if before_lists:
+            engine.raw(f"drop table {ident(LISTING)}", "test")
+        else:
+            list_releases(engine, key)
         settle_down(engine)

@@ -23,6 +23,7 @@ ROLES = frozenset(get_args(Role))
 OF_VALUES = frozenset({"numeric", "categorical", "date"})
 SCOPES = frozenset({"class", "bucket", "group"})
 FLAGS = frozenset({"hierarchy", "list_cells"})
+GENERALIZED = frozenset({"quasi", "semi"})
 MASKS: Mapping[str, Mapping[str, Any]] = {
     "token": {"format": ("hex", "uuid", "number", "like"), "lasting": bool},
     "shift": {"within": int, "keep": ("weekday", "order")},
@@ -70,6 +71,7 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = good and all(name is None or isinstance(name, str) for name in names)
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
+    good = good and layout["algorithm"] == manifest["algorithm"]
     good = good and all(map(is_column, layout["columns"])) and all(map(is_asked, requirements))
     good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
@@ -185,10 +187,16 @@ def _is_harbored(manifest: Mapping[str, Any]) -> bool:
 
 
 def is_column(column: Mapping[str, Any]) -> bool:
-    """Whether a column has a role, a kind, a plain type, and fields of the right types."""
+    """Whether a column has a role, a kind, a plain type, and fields of the right types; only what
+    is generalized has flags of its cells, and a kind of its own if it is kept.
+    """
     if column["role"] not in ROLES or column["kind"] not in OF_VALUES:
         return False
     if not isinstance(column["column"], str) or not TYPE.match(column["sql_type"]):
+        return False
+    if column["role"] not in GENERALIZED and any(column.get(flag) for flag in FLAGS):
+        return False
+    if column["role"] == "keep" and column["kind"] != "categorical":
         return False
     return all(_is_field(name, value) for name, value in column.items())
 

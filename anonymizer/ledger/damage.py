@@ -15,6 +15,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry
 from anonymizer.ledger.key import key_checks, no_key
+from anonymizer.ledger.listing import unlisted
 from anonymizer.ledger.recording import held
 from anonymizer.ledger.seal import Digests, changed, digests
 from anonymizer.ledger.tables import DICTIONARY, MEMBERS, SIGNATURES
@@ -38,6 +39,7 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
     EngineError.refuse(_odd(entries))
     if any(entry.key_check not in key_checks(key) for entry in entries):
         raise EngineError(no_key(path))
+    EngineError.refuse(unlisted(engine, entries, key))
     EngineError.refuse(_missing(engine, entries))
     of = digests(engine)
     EngineError.refuse(

@@ -26,7 +26,9 @@ from anonymizer.ledger.facets import facets, marks
 from anonymizer.ledger.further import Written, further, reserved
 from anonymizer.ledger.gathering import Contents, Counts, counted, gather
 from anonymizer.ledger.joined import joined_by_name
-from anonymizer.ledger.key import bound, digest, key_checks, make_key, no_key, read_key, same_secret
+from anonymizer.ledger.key import bound, digest, key_checks, same_secret
+from anonymizer.ledger.listing import list_releases, mark_listed, unlisted
+from anonymizer.ledger.opening import opened
 from anonymizer.ledger.places import FilePlace, Place, place_of
 from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_held, record_rows
@@ -96,13 +98,7 @@ class Keeper:
         """
         self.home = home
         self.place = place_of(engine, self.target)
-        known = read_key(self.path)
-        if known is None:
-            if self.path.exists():
-                with attached(home, self.path):
-                    if ledger_entries.entries(home):
-                        raise EngineError(no_key(self.path))
-            known = make_key(self.path)
+        known, self.warnings = opened(home, self.path)
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
@@ -112,9 +108,11 @@ class Keeper:
             with home.transaction("ledger"):
                 by_key = partial(seal, known, of=of)
                 found = ledger_entries.settle(home, recorded, self.place, by_key)
+                mark_listed(home, ledger_entries.entries(home), known, of)
+                list_releases(home, known)
             settle_down(home)
         if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
-            self.warnings = (
+            self.warnings += (
                 f"the ledger does not know the release of run {self.standing}, which is replaced:"
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
@@ -152,6 +150,7 @@ class Keeper:
         counts, schema = counted(home, several=several), self._schema(contents)
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, earlier, self.key))
             EngineError.refuse(recognized.problems(self.view, earlier))
             known = schemas(home)
             found = Comparison(
@@ -177,6 +176,7 @@ class Keeper:
                         record_rows(home, number, schema)
                     record_held(home, number)
                     self.due = sealed(home, self.key, self.run_id)
+                    list_releases(home, self.key)
                 settle_down(home)
         self.remembered = True
         return found
@@ -287,4 +287,5 @@ class Keeper:
                 for entry in ledger_entries.entries(home):
                     if entry.run_id == self.run_id:
                         ledger_entries.remove(home, entry)
+                list_releases(home, self.key)
             settle_down(home)

@@ -71,9 +71,13 @@ def bound(key: str) -> str:
     return digest(key, "statements")[:32]
 
 
-def key_checks(key: str) -> tuple[str, str]:
-    """What an entry holds to show which key it is of: one that has a seal, and one of before."""
-    return digest(bound(key), "check of a sealed entry"), digest(bound(key), "check")
+def key_checks(key: str) -> tuple[str, str, str]:
+    """What an entry holds to show which key it is of: one that has a seal and is in the list of
+    releases, one of before there was a list, and one of before there were seals.
+    """
+    told = ("check of a listed entry", "check of a sealed entry", "check")
+    listed, is_sealed, before = (digest(bound(key), text) for text in told)
+    return listed, is_sealed, before
 
 
 def _unreadable(ledger: Path) -> Problem:

@@ -123,8 +123,8 @@ def changed(found: Iterable[Entry], key: str, of: Digests) -> list[Entry]:
     Ledgers of before there were seals have releases without one, but none after a sealed one. The
     key check of a sealed entry is another one, so that a seal that was removed is missed.
     """
-    releases, (of_sealed, _) = tuple(found), key_checks(key)
-    first = (e.release for e in releases if e.seal is not None or e.key_check == of_sealed)
+    releases, before = tuple(found), key_checks(key)[-1]
+    first = (e.release for e in releases if e.seal is not None or e.key_check != before)
     since = min(first, default=math.inf)
     return [
         entry

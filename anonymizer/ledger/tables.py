@@ -18,6 +18,7 @@ SIGNATURES = _kept("signatures")
 DICTIONARY = _kept("dictionary")
 SCHEMAS = _kept("schemas")
 ROWS = _kept("rows")
+LISTING = _kept("listing")
 
 DIGESTS = work("ledger_digests")
 NEW_MEMBERS = work("ledger_members")
@@ -52,6 +53,7 @@ CREATE = (
     " rows boolean, tables varchar[], keys varchar[], columns varchar[])",
     f"create table if not exists {ident(ROWS)} (release integer, person uhugeint, source varchar,"
     " by_key uhugeint, content uhugeint, cells uhugeint)",
+    f"create table if not exists {ident(LISTING)} (listing varchar)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
 published values that are nearly unique; `since` is the release from which on a person's signature
@@ -63,4 +65,5 @@ of each table besides that of the persons, the kind of its key (NULL without one
 columns. `rows`: one line per published row of those tables that somebody may know, found again by
 the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
 say that two rows of the release look the same. `held`: what the other tables hold of a release, in
-numbers. `seal`: a keyed digest of all of that, and of the entry."""
+numbers. `seal`: a keyed digest of all of that, and of the entry. `listing`: one keyed digest of the
+numbers and runs of all releases."""

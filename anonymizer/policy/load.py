@@ -5,6 +5,8 @@ The parser's own messages are dropped, because they quote the text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from anonymizer.policy.paths import path_text
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+ODD = re.compile(r"_|^[-+]?0b|^[-+]0[ox]")
 MAX_NODES = 100_000
 """Most nodes after aliases are expanded: bounds the cost of nested aliases."""
 
@@ -86,7 +90,7 @@ def parse(text: str, name: str = "policy") -> object:
         problems += _refused(text, name)
         if not problems:
             node = _yaml().compose(text)
-            problems += _duplicates(node, ())
+            problems += [*_duplicates(node, ()), *_odd_numbers(node, ())]
             if not problems and node is not None:
                 data = _yaml().constructor.construct_document(node)
     except MarkedYAMLError as error:
@@ -172,6 +176,23 @@ def _refused(text: str, name: str) -> list[Problem]:
         if nodes > MAX_NODES:
             return [Problem(name, f"is too large {where}", allowed=f"{MAX_NODES} items")]
     return []
+
+
+def _odd_numbers(node: Node | None, path: tuple[Any, ...]) -> Iterator[Problem]:
+    """Every number that only the parser takes for one: YAML 1.2 has no `1_000` and no `0b1`, so
+    that another reader of the policy finds a text there.
+    """
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            yield from _odd_numbers(key, path)
+            yield from _odd_numbers(value, (*path, getattr(key, "value", "")))
+    elif isinstance(node, SequenceNode):
+        for at, item in enumerate(node.value):
+            yield from _odd_numbers(item, (*path, at))
+    elif isinstance(node, ScalarNode) and str(node.tag) in NUMBERS and ODD.search(node.value):
+        said = f"is a number as YAML 1.2 has none (line {node.start_mark.line + 1})"
+        hint = "a number without underscores and 0b; or quotes, if it is a text"
+        yield Problem(path_text(path) or "policy", said, hint=hint)
 
 
 def _duplicates(node: Node | None, path: tuple[Any, ...]) -> list[Problem]:

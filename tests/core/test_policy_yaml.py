@@ -69,6 +69,11 @@ def bomb(levels: int = 9, width: int = 10) -> str:
         ("a: 1\n---\nb: x7731", "more than one document (line 2)"),
         ("? [a7731, b]\n: c", "name that is not text (line 1)"),
         ("? {a: 7731}\n: c", "name that is not text"),
+        ("a: 7731_0", "is a number as YAML 1.2 has none (line 1)"),
+        ("a: [0.7731_0]", "is a number as YAML 1.2 has none"),
+        ("a: 0b1101110001", "is a number as YAML 1.2 has none"),
+        ("a: -0x7731", "is a number as YAML 1.2 has none"),
+        ("a: {77_31: b}", "is a number as YAML 1.2 has none"),
         ("a: 2020-99-99", "cannot read"),
         ("a: " + "9" * 6000, "cannot read"),
         ("a: \x00x7731", "cannot read"),
@@ -114,7 +119,9 @@ def test_yaml_1_2_scalars() -> None:
 version: 1
 source: {table: visits}
 columns:
-  on: {role: quasi, hierarchy: {builder: order, values: [No, yes, 1:30, 0o17, 2020-01-31, true]}}
+  on:
+    role: quasi
+    hierarchy: {builder: order, values: [No, yes, 1:30, 0o17, 2020-01-31, true, _1, "1_0"]}
   No: {role: keep}
 privacy: {k_anonymity: 012}
 """
@@ -123,7 +130,7 @@ privacy: {k_anonymity: 012}
     hierarchy = policy.columns["on"].hierarchy
     assert hierarchy is not None
     assert hierarchy.builder == "order"
-    assert hierarchy.values == ("No", "yes", "1:30", 15, "2020-01-31", True)
+    assert hierarchy.values == ("No", "yes", "1:30", 15, "2020-01-31", True, "_1", "1_0")
     assert policy.privacy.k_anonymity == 12
 
 

@@ -417,6 +417,13 @@ HUGE = 10**400
 """Beyond all doubles, which nothing can be compared with."""
 
 
+def _layout(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        data["layout"][name] = value
+
+    return change
+
+
 def _column(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(data: dict[str, Any]) -> None:
         data["layout"]["columns"][-1][name] = value
@@ -442,6 +449,10 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a mask beyond all": _column("masks", [{"mask": "top_code", "at": HUGE}]),
     "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
+    "a layout of another algorithm": _layout("algorithm", "full_domain"),
+    "nodes in a column that is kept": _column("hierarchy", True),
+    "lists in a column that is kept": _column("list_cells", True),
+    "a kind of a column that is kept": _column("kind", "date"),
     "Safe Harbor that is null": _field("safe_harbor", None),
     "a count of failures that is a text": _check("failing", "none"),
     "a note on a check": _check("note", "Ada is in class 3"),

@@ -12,6 +12,7 @@ import anonymizer
 from anonymizer.errors import EngineError
 from anonymizer.ledger.key import key_checks, read_key
 from anonymizer.ledger.manage import forget_release, listed
+from tests.forging import seal_ledger_again
 from tests.schema import hospital
 from tests.selection import some
 from tests.threats.population import Population, policy
@@ -155,14 +156,84 @@ def test_releases_without_a_seal(
     ledger = tmp_path / "private.duckdb"
     key = read_key(ledger)
     assert key is not None
-    unsealed = "seal = null" + (f", key_check = '{key_checks(key)[1]}'" if before else "")
+    seal_ledger_again(ledger, before_lists=True)
+    unsealed = "seal = null" + (f", key_check = '{key_checks(key)[-1]}'" if before else "")
     with duckdb.connect(str(ledger)) as connection:
         connection.execute(f"update {SCHEMA}.releases set {unsealed} where {releases}")
     if not refused:
         anonymizer.run(asked, database)
+        assert {entry.key_check for entry in listed(ledger)} == {key_checks(key)[0]}
+        anonymizer.run(asked, database)  # what was sealed and listed then is as it was recorded
         return
     with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed"):
         anonymizer.run(asked, database)
+
+
+REMOVED = [
+    "delete from {0}.{1} where release = 1",
+    "delete from {0}.{1} where release = 2",
+    "delete from {0}.{1} where release = 2; delete from {0}.listing",
+    "delete from {0}.{1} where release = 2; drop table if exists {0}.listing",
+    "delete from {0}.{1} where release = 2; update {0}.listing set listing = repeat('0', 64)",
+    "update {0}.{1} set release = 5 - release",
+    "update {0}.{1} set release = release + 1",
+]
+
+
+@pytest.fixture(scope="module")
+def kept_twice(kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("twice")
+    shutil.copytree(kept, folder, dirs_exist_ok=True)
+    anonymizer.run(policy(folder, columns=PROTECTED), folder / "source.duckdb")
+    return folder
+
+
+@some(3)
+@pytest.mark.parametrize("change", REMOVED)
+def test_a_release_that_was_removed_as_a_whole_is_missed(
+    kept_twice: Path, tmp_path: Path, change: str
+) -> None:
+    shutil.copytree(kept_twice, tmp_path, dirs_exist_ok=True)
+    ledger = tmp_path / "private.duckdb"
+    runs = [entry.run_id for entry in listed(ledger)]
+    with duckdb.connect(str(ledger)) as connection:
+        for table in ("members", "signatures", "schemas", "rows", "releases"):
+            connection.execute(change.format(SCHEMA, table))
+    before = (tmp_path / "release.duckdb").read_bytes()
+    with pytest.raises(EngineError, match=r"ledger: is damaged: its releases are not those that"):
+        anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
+    assert (tmp_path / "release.duckdb").read_bytes() == before
+    for run_id in {entry.run_id for entry in listed(ledger)} & set(runs):
+        with pytest.raises(EngineError, match="ledger: is damaged"):
+            forget_release(ledger, run_id)  # would make the list of what is left
+
+
+@pytest.mark.slow
+def test_a_list_without_its_key_is_not_made_anew(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    ledger = tmp_path / "private.duckdb"
+    (run_id,) = (entry.run_id for entry in listed(ledger))
+    (tmp_path / "private.duckdb.key").rename(tmp_path / "away")
+    with pytest.raises(EngineError, match=r"its key .* is missing"):
+        forget_release(ledger, run_id)
+    (tmp_path / "away").rename(tmp_path / "private.duckdb.key")
+    forget_release(ledger, run_id)
+    (tmp_path / "private.duckdb.key").unlink()
+    with pytest.raises(EngineError, match=r"its key .* is missing"):
+        anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
+
+
+@pytest.mark.slow
+def test_a_ledger_that_is_newer_than_its_key_is_told(kept: Path, tmp_path: Path) -> None:
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    ledger, asked = tmp_path / "private.duckdb", policy(tmp_path, columns=PROTECTED)
+    release = anonymizer.run(asked, tmp_path / "source.duckdb")
+    assert not any("is new, and its key is not" in said for said in release.warnings)
+    ledger.unlink()
+    release = anonymizer.run(asked, tmp_path / "source.duckdb")
+    assert any("is new, and its key is not" in said for said in release.warnings)
+    release = anonymizer.run(asked, tmp_path / "source.duckdb")
+    assert not any("is new, and its key is not" in said for said in release.warnings)
 
 
 LEDGER = {"ledger": "private.duckdb"}
