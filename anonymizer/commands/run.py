@@ -86,7 +86,7 @@ def command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
-    from anonymizer.commands.progress import check_lines, measure_lines, table_lines
+    from anonymizer.commands.checks import check_lines, measure_lines, table_lines
     from anonymizer.policy.kinds import ANONYMISED, kind_words
     from anonymizer.release.manifest import shown_measures
 
