@@ -12,9 +12,9 @@ from anonymizer.algorithms.partition.loss import shape
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.partition.words import WORD_BITS
 from anonymizer.algorithms.parts import in_parts
-from anonymizer.compile import Sql, Table, work
+from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, work
 from anonymizer.source.draws import later_draw
-from anonymizer.source.profile import Attribute
+from anonymizer.source.profile import Attribute, OfAttribute
 from anonymizer.steps import Step
 
 BOXES = work("boxes")
@@ -24,18 +24,8 @@ Mode = Literal["text", "typed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(OfAttribute):
     """Names of the columns and tables that are used to make one attribute's cells."""
-
-    attribute: Attribute
-
-    @property
-    def c(self) -> Sql:
-        return self.attribute.c
-
-    @property
-    def f(self) -> Sql:
-        return self.attribute.f
 
     @property
     def flagged(self) -> bool:
@@ -46,10 +36,6 @@ class Cell:
         return shape(self.attribute)
 
     @property
-    def domain(self) -> Table:
-        return self.attribute.domain
-
-    @property
     def as_bits(self) -> bool:
         """Whether its sets fit in one integer, one bit per code.
 
@@ -57,62 +43,21 @@ class Cell:
         """
         return self.shape == "set" and self.attribute.distinct <= WORD_BITS - 1
 
-    @property
-    def bits(self) -> Sql:
-        return self._named("bits")
-
-    @property
-    def sets(self) -> Table:
-        return work(f"sets_{self.attribute.index}")
-
-    @property
-    def labels(self) -> Table:
-        return work(f"labels_{self.attribute.index}")
-
-    def _named(self, prefix: str) -> Sql:
-        return Sql(f"{prefix}{self.attribute.index}")
-
-    @property
-    def lo(self) -> Sql:
-        return self._named("lo")
-
-    @property
-    def hi(self) -> Sql:
-        return self._named("hi")
-
-    @property
-    def null(self) -> Sql:
-        return self._named("null")
-
-    @property
-    def low(self) -> Sql:
-        return self._named("low")
-
-    @property
-    def high(self) -> Sql:
-        return self._named("high")
-
-    @property
-    def chosen(self) -> Sql:
-        """Alias of the table of its sets or labels."""
-        return self._named("chosen")
-
-    @property
-    def out(self) -> Sql:
-        """Name of its column in the table of cells."""
-        return self._named("cell")
-
-    @property
-    def out_lo(self) -> Sql:
-        return self._named("cell_lo")
-
-    @property
-    def out_hi(self) -> Sql:
-        return self._named("cell_hi")
-
-    @property
-    def out_nullable(self) -> Sql:
-        return self._named("cell_nullable")
+    bits = NumberedColumn("bits")
+    sets = NumberedTable("sets")
+    labels = NumberedTable("labels")
+    lo = NumberedColumn("lo")
+    hi = NumberedColumn("hi")
+    null = NumberedColumn("null")
+    low = NumberedColumn("low")
+    high = NumberedColumn("high")
+    chosen = NumberedColumn("chosen")
+    """Alias of the table of its sets or labels."""
+    out = NumberedColumn("cell")
+    """Name of its column in the table of cells."""
+    out_lo = NumberedColumn("cell_lo")
+    out_hi = NumberedColumn("cell_hi")
+    out_nullable = NumberedColumn("cell_nullable")
 
 
 def text_cell(cell: Cell) -> Sql:

@@ -14,11 +14,11 @@ from typing import Any
 
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.loss import shape
-from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, lit, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy import Policy
 from anonymizer.privacy.exact import at_least, at_most
-from anonymizer.source.profile import Attribute, Level
+from anonymizer.source.profile import Level, OfAttribute
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
 
@@ -28,23 +28,11 @@ COMPARED = work("population_compared")
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(OfAttribute):
     """Names of the columns and tables that compare one attribute with the population."""
 
-    attribute: Attribute
-
-    @property
-    def index(self) -> int:
-        return self.attribute.index
-
-    @property
-    def c(self) -> Sql:
-        return self.attribute.c
-
-    @property
-    def value(self) -> Sql:
-        """Its value in the population."""
-        return Sql(f"p{self.index}")
+    value = NumberedColumn("p")
+    """Its value in the population."""
 
     @property
     def shape(self) -> str:
@@ -62,14 +50,8 @@ class Rank:
     def levels(self) -> tuple[Level, ...]:
         return self.attribute.levels if self.shape == "node" else ()
 
-    @property
-    def domain(self) -> Table:
-        return self.attribute.domain
-
-    @property
-    def places(self) -> Table:
-        """Work table of the population's values with their positions in the domain."""
-        return work(f"population_places_{self.index}")
+    places = NumberedTable("population_places")
+    """Work table of the population's values with their positions in the domain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,18 +71,7 @@ MODELS = {
 @limit_options
 @output_options
 def command(
-    output: Output,
-    table_name: str,
-    database: str | None,
-    quasi: str | None,
-    sensitive: str | None,
-    person: str | None,
-    require: Sequence[str],
-    population: str | None,
-    fraction: float | None,
-    threshold: float,
-    combined: int,
-    limits: Limits,
+    output: Output, table_name: str, database: str | None, limits: Limits, **options: Any
 ) -> None:
     """Assess risk and diversity of TABLE (a table, view, .parquet, .csv or .json file) as it is.
 
@@ -96,16 +85,7 @@ def command(
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.tables.assess import TablesAssessment
 
-    options: dict[str, Any] = {
-        "quasi": names(quasi),
-        "sensitive": names(sensitive),
-        "person": person,
-        "population": population,
-        "fraction": fraction,
-        "threshold": threshold,
-        "combined": combined,
-        "require": require,
-    }
+    options |= {name: names(options[name]) for name in ("quasi", "sensitive")}
     if _is_policy(table_name):
         asked = click.get_current_context().get_parameter_source
         default = ParameterSource.DEFAULT

@@ -98,7 +98,7 @@ def _tell(
 
 
 def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Iterator[str]:
-    from anonymizer.commands.progress import check_lines
+    from anonymizer.commands.checks import check_lines
     from anonymizer.review import demo
 
     folder = made.folder
@@ -128,7 +128,7 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
 
 
 def _story(made: Demo, release: Release) -> Iterator[str]:
-    from anonymizer.commands.progress import check_lines
+    from anonymizer.commands.checks import check_lines
     from anonymizer.review import demo
     from anonymizer.review.demo import REPORT
 

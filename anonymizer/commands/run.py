@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,6 @@ from anonymizer.commands import options
 from anonymizer.commands.output import Output
 
 if TYPE_CHECKING:
-    from anonymizer.engines.base import Limits
-    from anonymizer.process.seed import Seed
     from anonymizer.release.published import Release
 
 
@@ -45,15 +43,12 @@ def command(
     output: Output,
     policy: str,
     database: str | None,
-    engine: str | None,
     preset: str | None,
-    seed: Seed,
-    limits: Limits,
     explain: bool,
     yes_replace_source: bool,
-    sign: str | None,
     require_approval: bool,
     approvals: str | None,
+    **options_of_run: Any,
 ) -> None:
     """Anonymize the source of POLICY, verify the result, and publish it if everything holds.
 
@@ -76,12 +71,9 @@ def command(
         release = run(
             loaded,
             database,
-            seed=seed,
-            limits=limits,
             listener=listener,
             replace_source=yes_replace_source,
-            engine=engine,
-            sign=sign,
+            **options_of_run,
         )
     for warning in release.warnings:
         output.warn(warning)
@@ -94,7 +86,7 @@ def command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
-    from anonymizer.commands.progress import check_lines, measure_lines, table_lines
+    from anonymizer.commands.checks import check_lines, measure_lines, table_lines
     from anonymizer.policy.kinds import ANONYMISED, kind_words
     from anonymizer.release.manifest import shown_measures
 

@@ -69,8 +69,8 @@ def command(
     them. Exit code 1 if the release was changed, a guarantee does not hold, or the release does not
     match POLICY; 2 if there is nothing to judge.
     """
+    from anonymizer.commands.checks import failed_checks
     from anonymizer.commands.failures import UsageError
-    from anonymizer.commands.progress import failed_checks
     from anonymizer.run.verify import verify
 
     if policy is None and database is None:
@@ -141,7 +141,7 @@ def _named_in(policy: AnyPolicy | None) -> str | None:
 
 def _lines(found: Verification) -> Iterator[str]:
     """The kind of every release, and the checks."""
-    from anonymizer.commands.progress import check_lines
+    from anonymizer.commands.checks import check_lines
     from anonymizer.policy.kinds import WORDS
 
     said = {str(kind): words for kind, words in WORDS.items()}
@@ -175,7 +175,7 @@ def judge_independently(
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
     GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
     """
-    from anonymizer.commands.progress import unverified_lines
+    from anonymizer.commands.checks import unverified_lines
     from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import FIGURES, lines
 

@@ -129,6 +129,9 @@ def _lacking(
 
 
 ELSEWHERE: tuple[EngineName, ...] = ("postgres", "spark")
+NO_FILES = _lacking(
+    ("postgres",), "a server reads its own tables", "load the file into a table, or engine: duckdb"
+)
 
 
 def _of_algorithms() -> Iterator[Feature]:
@@ -170,11 +173,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "source: a file",
         option("source.file", lambda policy: policy.source.kind == "file"),
-        _lacking(
-            ("postgres",),
-            "a server reads its own tables",
-            "load the file into a table, or engine: duckdb",
-        ),
+        NO_FILES,
     ),
     Feature(
         "source: a query", option("source.query", lambda policy: policy.source.kind == "query")
@@ -182,11 +181,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "population: a file",
         _population_file,
-        _lacking(
-            ("postgres",),
-            "a server reads its own tables",
-            "load the file into a table, or engine: duckdb",
-        ),
+        NO_FILES,
     ),
     Feature(
         "release beside the source",

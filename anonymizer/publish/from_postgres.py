@@ -20,7 +20,7 @@ from anonymizer.hierarchy.scale_of_type import DECIMAL
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.publish.duckdb.file import create_schema, create_view
-from anonymizer.publish.postgres.objects import PostgresPublished, published_in
+from anonymizer.publish.postgres.published import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.agreement import refuse_other
 from anonymizer.release.manifest import Manifest, write_manifest

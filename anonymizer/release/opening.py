@@ -9,9 +9,10 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit, quote
 from anonymizer.contract.tables import Tables
+from anonymizer.engines.duckdb.borrowed import refuse_transaction
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.engines.duckdb.session import refuse_transaction, usual_settings
+from anonymizer.engines.duckdb.session import usual_settings
 from anonymizer.engines.session import Database
 from anonymizer.errors import EngineError, GuaranteeError, PolicyError, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy

@@ -113,6 +113,23 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
+class OfAttribute:
+    """An attribute's columns and its domain, for classes that name further columns and tables."""
+
+    attribute: Attribute
+
+    @property
+    def index(self) -> int:
+        return self.attribute.index
+
+    q = NumberedColumn("q")
+    c = NumberedColumn("c")
+    d = NumberedColumn("d")
+    f = NumberedColumn("f")
+    domain = NumberedTable("domain")
+
+
+@dataclass(frozen=True, slots=True)
 class Sensitive:
     """A sensitive column; its physical name in the snapshot is `s<index>`."""
 

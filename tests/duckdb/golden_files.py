@@ -71,7 +71,7 @@ def golden(folder: Path) -> Golden:
     outlines = {path: text for path, text in made.files.items() if path.endswith(".txt")}
     statements = {path: text for path, text in made.files.items() if path.endswith(".sql")}
     made.files.update(told_once(outlines, STEP, 3, across=True))
-    made.files.update(told_once(statements, STATEMENT, 12, across=False))
+    made.files.update(told_once(statements, STATEMENT, 6, across=False))
     return made
 
 

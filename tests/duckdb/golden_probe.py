@@ -69,7 +69,7 @@ class Rendering:
     digest: str
     """Of what the parameters decided: the branches taken and the values printed, in order."""
     as_written: bool
-    """Nothing but names and short values are put into the text of the template."""
+    """Nothing but names and short values are put into the template, alone or one after another."""
 
 
 class Probe(jinja2.Environment):
@@ -114,7 +114,8 @@ class Probe(jinja2.Environment):
             MARK.sub("", short).strip(),
             tuple(self._taken(short)),
             _digest("\0".join(decided)),
-            not taken and all(len(value) <= SHORT for value in self._values),
+            all(t.branch.tag.startswith("{% for ") for t in taken)
+            and all(len(value) <= SHORT for value in self._values),
         )
         self._done[id(step), template] = step, made
         return made

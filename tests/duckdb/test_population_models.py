@@ -14,7 +14,7 @@ import pytest
 import anonymizer
 from anonymizer.algorithms.supported import refuse_unsupported
 from anonymizer.cli import main
-from anonymizer.commands.progress import check_lines
+from anonymizer.commands.checks import check_lines
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, NotChecked, Verification
 from anonymizer.contract.layout import Requirement

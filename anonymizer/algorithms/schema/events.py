@@ -8,9 +8,8 @@ from typing import Any
 
 from anonymizer.algorithms.encode import CODED, UNITS, domain_steps
 from anonymizer.algorithms.lattice.recode import ONE, Climbed, recoding_step
-from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.compile import NumberedColumn, NumberedTable, Sql, lit, work
 from anonymizer.source.child import Child, offset
-from anonymizer.source.profile import Attribute
 from anonymizer.steps import Step
 
 OWNERS = work("owners")
@@ -25,24 +24,13 @@ WHOLE = lit(ONE)
 class Known(Climbed):
     """An event column: its tables, and its columns in them."""
 
-    attribute: Attribute
-    position: int
-
     @property
-    def d(self) -> Sql:
-        return self.attribute.d
+    def index(self) -> int:
+        return self.attribute.index
 
-    @property
-    def c(self) -> Sql:
-        return self.attribute.c
-
-    @property
-    def q(self) -> Sql:
-        return self.attribute.q
-
-    @property
-    def domain(self) -> Table:
-        return self.attribute.domain
+    d = NumberedColumn("d")
+    q = NumberedColumn("q")
+    domain = NumberedTable("domain")
 
 
 def known(child: Child) -> tuple[Known, ...]:

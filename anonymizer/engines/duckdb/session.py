@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 from anonymizer import hierarchy
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.catalogs import refuse_catalogs
-from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards, scratch
+from anonymizer.engines.duckdb.borrowed import borrowed_connection, refuse_transaction
+from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, find_table, refuse_repeated
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, is_waited_for
@@ -26,45 +25,6 @@ from anonymizer.source.relation import QUERIED, Relation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-CLOCK = 0.001
-"""Seconds in which every clock moves on."""
-
-
-@contextmanager
-def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
-    """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
-    refuse_transaction(connection)
-    refuse_catalogs(connection)
-    row = connection.execute("select current_catalog(), current_schema()").fetchone()
-    assert row is not None
-    with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
-
-
-def refuse_transaction(connection: DuckDBPyConnection) -> None:
-    """A connection inside a transaction is refused: a rollback would take the release along.
-
-    Two statements have the same time of transaction only inside one, whatever the default catalog
-    is: a number of the transaction exists in DuckDB's own catalogs only. (Beginning another one
-    would also show it, but the failure would abort the user's.)
-    """
-    import duckdb
-
-    def began() -> object:
-        asked = "select epoch_us(transaction_timestamp())"
-        return connection.execute(asked).fetchone()
-
-    try:
-        first = began()
-        time.sleep(CLOCK)
-        second = began()
-    except duckdb.TransactionException:
-        first = second = None  # an aborted transaction fails every query
-    if first == second:
-        raise EngineError.at(
-            "connection", "is inside a transaction", hint="commit or roll back before the run"
-        )
 
 
 def vaults_of(policy: Policy) -> list[Path]:

@@ -15,7 +15,8 @@ from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
-from anonymizer.publish.duckdb.in_place import InPlaceTarget, ReplaceTarget
+from anonymizer.publish.duckdb.in_place import InPlaceTarget
+from anonymizer.publish.duckdb.replace_source import ReplaceTarget
 from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
 from anonymizer.release.manifest import Manifest, read_manifest

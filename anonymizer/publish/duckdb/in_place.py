@@ -6,7 +6,7 @@ The view does not hide the source from readers of the database; the run warns of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.publish.duckdb.file import create_schema, create_view
-from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.publish.target import (
     Readers,
     StagedTarget,
@@ -209,71 +208,3 @@ def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
     """What the engine says of a catalog; no row where it has none of that name."""
     text = f"select {column} from duckdb_databases() where database_name = {lit(catalog)}"
     return engine.raw(text, "publish")
-
-
-OLD_BYTES = (
-    "the source table is replaced, but its old bytes stay in the file until it is rewritten:"
-    " anonymizer rewrite --database FILE. Copies and backups hold them as well."
-)
-
-
-@dataclass(slots=True)
-class ReplaceTarget(InPlaceTarget):
-    """A release that replaces its source table."""
-
-    source: Table = field(kw_only=True)
-    warnings: tuple[str, ...] = (OLD_BYTES,)
-
-    def check(self, engine: Engine) -> None:
-        """Raise TargetError if the source is not a table that can be replaced."""
-        assert isinstance(engine, DuckDBEngine)
-        self.check_catalog(engine)
-        self.replaces = (dropped_source(self.names.release),)
-        where = "publish.replace_source"
-        rows = engine.raw(
-            "select count(*) from duckdb_tables()"
-            f" where database_name = {lit(self.source.catalog)}"
-            f" and schema_name = {lit(self.source.schema)}"
-            f" and table_name = {lit(self.source.name)} and not temporary",
-            where,
-        )
-        if not rows[0][0] or self.source.catalog != self.catalog:
-            raise TargetError.at(
-                where,
-                "needs a table of the database itself, not a view or a temporary table",
-                hint="source: {table: main.visits}",
-            )
-        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
-        if (self.source.schema, self.source.name) in ours:
-            raise TargetError.at(
-                where, "the source is a release of this tool already", hint="nothing to do"
-            )
-        further = [self.names.separate(name, None) for name in self.names.tables]
-        clashes = self._clashes(engine, (*further, self.names.manifest(None)))
-        if clashes:
-            raise TargetError.at(
-                where,
-                f"{clashes[0]} would be published beside it and exists already",
-                hint="rename that object",
-            )
-
-    def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        assert self.snapshot is not None
-        refuse_changed(engine, self.snapshot)
-        names, catalog = self.names, self.catalog
-        objects.create_record(engine, catalog)
-        try:
-            engine.raw(f"drop table {ident(self.source)}", "publish")
-        except AnonymizerError as error:
-            raise TargetError.at(
-                "publish.replace_source",
-                "something depends on the source table, such as a foreign key",
-                hint="remove the dependency, or publish into a database of its own",
-            ) from error
-        engine.raw(f"create table {ident(self.source)} as from {ident(STAGED)}", "publish")
-        self._freeze_separate(engine)
-        manifest = self._seal(engine, manifest, sign)
-        # the table replaces the release's view
-        made = tuple(item for item in names.recorded() if item.kind != "rows")
-        objects.record(engine, catalog, made)
-        return manifest

@@ -8,7 +8,7 @@ from typing import Any
 from anonymizer.engines.session import Session
 from anonymizer.policy import Policy
 from anonymizer.publish.postgres.in_database import PostgresTarget
-from anonymizer.publish.postgres.objects import PostgresPublished, published_in
+from anonymizer.publish.postgres.published import PostgresPublished, published_in
 from anonymizer.publish.postgres.replace_source import ReplaceTarget
 from anonymizer.release.names import Names
 

@@ -27,13 +27,8 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
-from anonymizer.publish.postgres.objects import (
-    entry,
-    hanging,
-    published_objects,
-    recorded,
-    same_columns,
-)
+from anonymizer.publish.postgres.hanging import hanging, same_columns
+from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names

@@ -14,8 +14,9 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
+from anonymizer.publish.postgres.hanging import hanging
 from anonymizer.publish.postgres.in_database import PostgresTarget
-from anonymizer.publish.postgres.objects import entry, hanging, published_objects, recorded
+from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_object, sealed

@@ -11,9 +11,9 @@ from typing import Any
 
 from anonymizer.compile import Table, ident, render
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.borrowed import borrowed_connection
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
-from anonymizer.engines.duckdb.session import borrowed_connection
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import FORMATS, file_format

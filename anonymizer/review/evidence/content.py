@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from anonymizer.errors import PolicyError
 from anonymizer.review.evidence.entries import Compared, Entry, Open
@@ -12,6 +12,8 @@ from anonymizer.review.evidence.facts import Facts
 from anonymizer.review.evidence.standard import Standard
 from anonymizer.review.evidence.standards import STANDARDS
 from anonymizer.review.report.content import Report
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +33,18 @@ class Evidence:
     report: Report
     clauses: tuple[Clause, ...]
 
+    def _of(self, kind: type[T]) -> list[tuple[Clause, T]]:
+        return [(c, entry) for c in self.clauses for entry in c.entries if isinstance(entry, kind)]
+
     @property
     def open(self) -> tuple[tuple[Clause, Open], ...]:
         """Fields that nobody has filled in."""
-        return tuple(
-            (clause, entry)
-            for clause in self.clauses
-            for entry in clause.entries
-            if isinstance(entry, Open)
-        )
+        return tuple(self._of(Open))
 
     @property
     def above(self) -> tuple[tuple[Clause, Compared], ...]:
         """The figures that are above a threshold."""
-        return tuple(
-            (clause, entry)
-            for clause in self.clauses
-            for entry in clause.entries
-            if isinstance(entry, Compared) and not entry.holds
-        )
+        return tuple((clause, entry) for clause, entry in self._of(Compared) if not entry.holds)
 
     @property
     def says(self) -> str:

@@ -87,7 +87,6 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
     from anonymizer.process.text import plain
     from anonymizer.review.evidence import page as evidence_page
     from anonymizer.review.report import content, markdown, page
-    from anonymizer.review.tables import markdown as tables_markdown
     from anonymizer.review.tables import report as tables_report
 
     shown: Any = report
@@ -97,7 +96,7 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
         if standard is not None:
             hint = "anonymizer report POLICY, without --as"
             raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
-        html, text = tables_report.html, tables_markdown.markdown
+        html, text = tables_report.html, tables_report.markdown
     elif standard is not None:
         shown = evidence.collect_evidence(report, standard)
         html, text = evidence_page.html, evidence_page.markdown

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout
@@ -16,75 +15,8 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.review.assess import Assessment
 from anonymizer.review.attack import Attack
 from anonymizer.review.report.distributions import Distribution
+from anonymizer.review.report.verdict import Verdict, verdict
 from anonymizer.review.report.workload import Answer
-
-State = Literal["fails", "little", "useful"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One sentence at the top of the page, and the reasons for it."""
-
-    state: State
-    says: str
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        return self.state != "fails"
-
-
-def verdict(
-    verification: Verification,
-    little: Sequence[Little],
-    attacked: Attack | None,
-    *,
-    promised: bool = True,
-) -> Verdict:
-    """The verdict that follows from the checks, the attacks and the measures.
-
-    `promised`: whether the policy has any guarantee.
-    """
-    failed = len(verification.failed)
-    reasons = []
-    if not verification.passed:
-        reasons.append(f"{failed} of {len(verification.checks)} checks do not hold")
-    if attacked is not None and not attacked.alone_holds:
-        reasons.append("an attack got beyond a bound that the release promises")
-    broken = _together(attacked, holding=False)
-    if reasons:
-        says = "This release does not hold, and must not be used."
-        return Verdict("fails", says, (*reasons, *broken))
-    if broken:
-        says = "This release does not hold beside the earlier one: whoever has both knows too much."
-        return Verdict("fails", says, tuple(broken))
-    form = len(verification.form)
-    said = f"{len(verification.guarantees)} guarantees and {form} conditions of form hold"
-    if not promised:
-        many = "1 condition of form holds" if form == 1 else f"{form} conditions of form hold"
-        said = f"This release promises no guarantee: it is personal data. {many}."
-        return Verdict("little", said)
-    if verification.not_checked:
-        said = f"all that were checked of them: {said}"
-    said += ", judged again for this report from the rows of the release"
-    exposed = tuple(_together(attacked, holding=True))
-    if little:
-        reasons = [str(found) for found in little]
-        says = f"The release holds, but little is left: {said}."
-        return Verdict("little", says, (*reasons, *exposed))
-    return Verdict("useful", f"The release holds, and enough is left: {said}.", exposed)
-
-
-def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
-    """Joint effects with an earlier release, where guarantees hold (or do not, by `holding`)."""
-    found = attacked.intersection if attacked is not None else ()
-    unit = attacked.unit if attacked is not None else "rows"
-    return [
-        f"with the earlier release {said}"
-        for item in found
-        if item.holds == holding
-        for said in item.says(unit)
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,7 @@ select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 -- 25 lines as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
-        , cast(d1.code as bigint) as t1
-        , d1.code as c1
-        , s.identity
-        , s.s1
+-- 8 lines as in plans/lgb.sql, encode rows
         , s.person
     -- 13 lines as in plans/lgb.sql, encode rows
         , person
@@ -129,15 +122,7 @@ from anon_scratch.main.units
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code
-),
--- a cut that saves nothing need not be judged
-candidates as (
-    select * from scored where cast(gain as decimal(18, 8)) > 0
-),
-allowed as (
-    select
-        class_id, attribute, code, single, level, units_left, kept_left, n_all,
-        -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
+-- 9 lines as in plans/mondrian.sql, partition
         case when level < 10 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     -- 27 lines as in plans/mondrian.sql, partition
     where r.rank <= 1
@@ -150,8 +135,13 @@ cuts as (
         c.n_all - c.kept_left < 128 as right_closed
     from contenders c
     where c.rank = 1
-)
--- 21 lines as in plans/lgb.sql, partition
+-- 7 lines as in plans/mondrian.sql, partition
+    n, c1
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed,
+        case t.attribute when 1 then o.c1 end <= t.code as is_left
+    -- 10 lines as in plans/mondrian.sql, partition
 
 -- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead.
 create or replace table anon_scratch.main.neighbours as
@@ -425,13 +415,7 @@ qualify row_number() over (partition by unit order by near) <= 64;
 -- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
 create or replace table anon_scratch.main.offers as
 with measured as (
-    select
-        x.unit,
-        y.unit as grp,
-        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
-        + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
-    from anon_scratch.main.residual t
-    join anon_scratch.main.units x on x.unit = t.unit
+    -- 7 lines as in plans/danonyir.sql, clusters in reach
     join anon_scratch.main.reach r on r.unit = t.unit
     join anon_scratch.main.closed_clusters y on y.unit = r.grp
 )
@@ -493,20 +477,17 @@ select count(*) from anon_scratch.main.residual where round < 18;
 select 1 where not exists (select 1 from anon_scratch.main.members);
 
 -- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
-create or replace table anon_scratch.main.boxes as
-select
-    m.class_id,
-    cast(sum(u.n) as bigint) as n,
-    min(u.draw) as draw
-    , min(u.c1) filter (where u.c1 > 0) as lo1
-    , max(u.c1) filter (where u.c1 > 0) as hi1
-    , bool_or(u.c1 = 0) as null1
+-- 8 lines as in plans/mondrian.sql, extent of classes
 from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
 -- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
--- 14 lines as in plans/lgb.sql, cells of classes
+-- 10 lines as in plans/mondrian.sql, cells of classes
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

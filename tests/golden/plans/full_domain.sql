@@ -104,12 +104,7 @@ ancestors as (
         , max(leaves) filter (where level = 5) as z5
     from anon_scratch.main.hierarchy_1
     group by value
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
+-- 6 lines as in plans/mondrian.sql, codes of age
 order by h.leaf, v.value
         ) as code,
         count(*) over () as size
@@ -163,12 +158,7 @@ with placed as (
 select count(*) as units from anon_scratch.main.coded having count(*) < 2;
 
 -- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
-create or replace table anon_scratch.main.units as
-with grouped as (
-    select t1, count(*) as n, min(draw) as draw
-    from anon_scratch.main.coded
-    group by t1
-)
+-- 6 lines as in plans/mondrian.sql, distinct tuples
 select row_number() over (order by t1) as unit, *, cast(t1 as integer) as c1
 from grouped;
 

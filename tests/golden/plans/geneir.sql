@@ -26,13 +26,7 @@ group by 1;
 -- as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
-with counted as (
-    select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n2
-    from anon_scratch.main.snapshot
-)
-select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
-union all
-select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+-- 7 lines as in plans/danonyir.sql, checks of the source
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
 -- 19 lines as in plans/full_domain.sql, hierarchy_1.affix_levels
@@ -41,17 +35,12 @@ select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 -- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 61 lines as in plans/full_domain.sql, codes of zip
+-- 20 lines as in plans/full_domain.sql, codes of zip
+-- 6 lines as in plans/mondrian.sql, codes of age
+-- 35 lines as in plans/full_domain.sql, codes of zip
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
-        , cast(d1.code as bigint) as t1
-        , d1.code as c1
-        , s.identity
-        , s.s1
+-- 8 lines as in plans/lgb.sql, encode rows
         , s.person
     -- 13 lines as in plans/lgb.sql, encode rows
         , person
@@ -61,14 +50,7 @@ select *
 from drawn;
 
 -- one tuple per person: Persons whose rows differ in their quasi-identifiers. (stops the run if it returns rows)
-select count(*) as persons
-from (
-    select person
-    from anon_scratch.main.coded
-    group by person
-    having min(c1) <> max(c1)
-)
-having count(*) > 0;
+-- 8 lines as in plans/danonyir.sql, one tuple per person
 
 -- numbers of persons: A number without meaning for every person, in secret-keyed order.
 create or replace table anon_scratch.main.persons as
@@ -99,13 +81,7 @@ from anon_scratch.main.recoding_1
 group by code;
 
 -- persons and their boxes: Every person as one unit with its box, numbered in secret-keyed order: the order in which seeds and residual persons are taken. Where rows of a person differ, c<i> is the lowest of their codes.
-create or replace table anon_scratch.main.units as
-with gathered as (
-    select
-        r.person,
-        min(r.draw) as draw,
-        count(*) as records
-        , min(r.c1) as c1
+-- 7 lines as in plans/danonyir.sql, persons and their boxes
         , min(d1.code) as leaf1
         , min(d1.a1) as node1_1
         , min(d1.a2) as node2_1
@@ -118,14 +94,7 @@ with gathered as (
         , min(d1.cost4) as cost4_1
         , min(d1.cost5) as cost5_1
         , case when min(d1.code) = max(d1.code) then 0 when min(d1.a1) = max(d1.a1) then 1 when min(d1.a2) = max(d1.a2) then 2 when min(d1.a3) = max(d1.a3) then 3 when min(d1.a4) = max(d1.a4) then 4 when min(d1.a5) = max(d1.a5) then 5 else 5 end as level1
-    from anon_scratch.main.coded r
-    join anon_scratch.main.places_1 d1 on d1.code = r.c1
-    group by r.person
-)
-select
-    row_number() over (order by md5_number(concat(hex(draw), ':order')), person) as unit,
-    cast(1 as bigint) as n,
-    *,
+    -- 8 lines as in plans/danonyir.sql, persons and their boxes
     cast((case level1 when 0 then 0 when 1 then cost1_1 when 2 then cost2_1 when 3 then cost3_1 when 4 then cost4_1 when 5 then cost5_1 end) as bigint) as loss
 from gathered;
 
@@ -249,17 +218,7 @@ where unit not in (select unit from anon_scratch.main.members);
 select count(*) as residual_persons from anon_scratch.main.residual;
 
 -- clusters in reach: The clusters that a person without a class may try: the nearest of the current ones, in blocks as far away as the limit on comparisons allows. Blocks are numbered along the cuts.
-create or replace table anon_scratch.main.reach as
-with sizes as (
-    select
-        (select count(*) from anon_scratch.main.residual) as persons,
-        (select count(*) from anon_scratch.main.closed_clusters) as clusters,
-        (select greatest(max(block), 1) from anon_scratch.main.closed_clusters) as blocks
-),
-measured as (
-    select
-        x.unit,
-        y.unit as grp,
+-- 11 lines as in plans/danonyir.sql, clusters in reach
         cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
         -- 12 lines as in plans/danonyir.sql, clusters in reach
 -- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
@@ -272,23 +231,13 @@ with measured as (
         + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit
-    join anon_scratch.main.reach r on r.unit = t.unit
-    join anon_scratch.main.closed_clusters y on y.unit = r.grp
-)
-select row_number() over (order by unit, grp) as offer, *
-from measured
-qualify row_number() over (partition by unit order by near) <= 8;
+    -- 6 lines as in plans/danonyir.sql, offers
 
 -- places: The clusters that residual persons ask for: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). In the first round a cluster hears one person, in each further round four times as many; the others wait.
 -- 13 lines as in plans/danonyir.sql, places
 
 -- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
-create or replace table anon_scratch.main.residual as
-select block, unit, round + 1 as round
-from anon_scratch.main.residual
-where unit not in (select unit from anon_scratch.main.placed)
-    and unit in (select unit from anon_scratch.main.offers)
-    and exists (select 1 from anon_scratch.main.placed);
+-- 6 lines as in plans/danonyir.sql, next persons
 
 -- join: Residual persons become members of the clusters they join.
 insert into anon_scratch.main.members
@@ -354,10 +303,4 @@ select
     c.number as "class_id",
     dense_rank() over (order by p.number) as "person_id",
     c.cell1 as "zip",
-    r.s1 as "ill"
-from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.person = r.person
-join anon_scratch.main.members m on m.unit = u.unit
-join anon_scratch.main.cells c on c.class_id = m.class_id
-join anon_scratch.main.persons p on p.person = r.person
-order by r.draw;
+    -- 7 lines as in plans/danonyir.sql, write the release

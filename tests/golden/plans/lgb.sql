@@ -295,12 +295,7 @@ turn_2 as (
     where f.class_id is null
 ),
 counts_2 as (
-    select
-        o.class_id, t.attribute,
-        case t.attribute when 1 then o.c1 end as code,
-        cast(sum(o.n) as bigint) as n,
-        count(*) as units
-    from partition o
+    -- 6 lines as in plans/lgb.sql, partition
     join turn_2 t on t.class_id = o.class_id
     where not o.closed
     group by 1, 2, 3
@@ -339,52 +334,22 @@ cuts as (
     ) m
 )
 
-
-        select
-    unit,
-    case when is_left then class_id else class_id + units_left end as class_id,
-    level + 1 as level,
-    case when is_left then left_closed else right_closed end as closed,
+-- 6 lines as in plans/mondrian.sql, partition
     n, c1
 from (
     select
         o.*, t.units_left, t.left_closed, t.right_closed,
         case t.attribute when 1 then o.c1 end <= t.code as is_left
-    from partition o
-    join cuts t on t.class_id = o.class_id
-    where not o.closed
-)
-
-    )
-)
-select unit, arg_max(class_id, level) as class_id
-from partition
-group by unit;
+    -- 10 lines as in plans/mondrian.sql, partition
 
 -- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
-create or replace table anon_scratch.main.boxes as
-select
-    m.class_id,
-    cast(sum(u.n) as bigint) as n,
-    min(u.draw) as draw
-    , min(u.c1) filter (where u.c1 > 0) as lo1
-    , max(u.c1) filter (where u.c1 > 0) as hi1
-    , bool_or(u.c1 = 0) as null1
+-- 8 lines as in plans/mondrian.sql, extent of classes
 from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
 -- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
-create or replace table anon_scratch.main.cells as
-with numbers as (
-    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
-    from anon_scratch.main.boxes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
-    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label || case when b.null1 then ' or NULL' else '' end else '[' || low1.label || ', ' || high1.label || ']' || case when b.null1 then ' or NULL' else '' end end as cell1
+-- 10 lines as in plans/mondrian.sql, cells of classes
 from anon_scratch.main.boxes b
 join numbers o on o.class_id = b.class_id
 left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
@@ -397,22 +362,9 @@ with losing as (
 -- 22 lines as in plans/mondrian.sql, tuples for the bound
 
 -- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
-create or replace table anon_scratch.main.bound_rows as
-with d1 as (
-    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
-),
-wanted as (
-    select distinct class_id from anon_scratch.main.bound_sample where place <= 32
-),
-held as (
+-- 8 lines as in plans/mondrian.sql, what they lose
     select m.class_id, m.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
-    from wanted w
-    join anon_scratch.main.members m on m.class_id = w.class_id
-    join anon_scratch.main.units u on u.unit = m.unit
-    join d1 on d1.code = u.c1
-
-),
-classes as (
+    -- 7 lines as in plans/mondrian.sql, what they lose
     select class_id, min(l1) as l1, max(h1) as h1
     from held
     group by class_id
@@ -434,14 +386,7 @@ with d1 as (
 ),
 points as (
     select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
-    from anon_scratch.main.units u
-    join d1 on d1.code = u.c1
-
-    -- where nothing is drawn, nobody is looked at
-    where (select count(*) from anon_scratch.main.bound_rows) > 0
-),
-nearest as (
-    -- the loss of the pair and the unit as one number, so that the least are kept without a sort
+    -- 8 lines as in plans/mondrian.sql, tuples near them
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
     from anon_scratch.main.bound_rows r
     join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap
@@ -452,26 +397,9 @@ join anon_scratch.main.units u on u.unit = p.unit
 join d1 on d1.code = u.c1;
 
 -- what three lose: The least loss of a class with a drawn unit and a near one: the extent of both and a third one, at which k rows are reached. No class made of near units only that has the near one loses less.
-create or replace table anon_scratch.main.bound_thirds as
-with ends as (
-    -- whoever takes part beyond the nearest is at least as far as the first of them
-    select r.unit as r, min(case when x.place > 32 then x.d else r.cap end) as far
-    from anon_scratch.main.bound_near x
-    join anon_scratch.main.bound_rows r on r.unit = x.r
-    group by r.unit
-),
-pairs as (
-    select
-        x.r, x.unit, x.n, x.d, r.n + x.n as held, e.far
+-- 11 lines as in plans/mondrian.sql, what three lose
 , least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
-    from anon_scratch.main.bound_near x
-    join anon_scratch.main.bound_rows r on r.unit = x.r
-    join ends e on e.r = x.r
-    where x.place <= 32 and x.d < e.far
-),
-triples as (
-    select
-        p.r, p.unit, p.n, p.held, p.far, t.n as more
+    -- 8 lines as in plans/mondrian.sql, what three lose
 , least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
     from pairs p
     join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32

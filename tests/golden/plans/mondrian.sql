@@ -92,20 +92,9 @@ order by code;
 create or replace table anon_scratch.main.domain_2 as
 with valued as (
     select value, n from anon_scratch.main.values_2
-),
-coded as (
-    select
-        v.value,
-        v.n,
-row_number() over (
+-- 6 lines as in plans/mondrian.sql, codes of age
 order by v.n desc, v.value
-        ) as code,
-        count(*) over () as size
-    from valued v
-)
-select
-    cast(code as integer) as code,
-    value,
+        -- 7 lines as in plans/mondrian.sql, codes of age
     case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
     n,
     cast(size as bigint) as size,
@@ -552,16 +541,7 @@ from anon_scratch.main.refine_points p
 left join numbered h on h.unit = p.unit;
 
 -- extents of classes: The extents of classes and what all their rows lose together.
-create or replace table anon_scratch.main.refine_classes as
-select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
-from (
-    select
-        class_id, cast(sum(n) as bigint) as n, count(*) as units
-
-, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
-    from anon_scratch.main.refine_points
-    group by class_id
-) c;
+-- 10 lines as in plans/mondrian.sql, extents of classes
 
 -- near classes: Pairs of near classes: of those that follow a class in some order, the ones that lose least in a union with it.
 create or replace table anon_scratch.main.refine_near as

@@ -28,14 +28,7 @@ group by 1;
 -- 25 lines as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
-        , cast(d1.code as bigint) as t1
-        , d1.code as c1
-        , s.identity
-        , s.s1
+-- 8 lines as in plans/lgb.sql, encode rows
         , s.s2
     -- 13 lines as in plans/lgb.sql, encode rows
         , s2
@@ -526,13 +519,7 @@ select type, bucket, c from anon_scratch.main.msb_arrived;
 
 -- add shapes: The shapes of the groups that took a record.
 insert into anon_scratch.main.msb_shapes
-with held as (
-    select
-        m.type,
-        m.c,
-        unnest([0, 1, 2]) as dimension,
-        unnest([1, b.v1, b.v2]) as v,
-        unnest([0, b.need1, b.need2]) as need
+-- 7 lines as in plans/msb.sql, shapes of groups
     from anon_scratch.main.msb_arrived m
     -- 23 lines as in plans/msb.sql, shapes of groups
 
@@ -552,12 +539,7 @@ create or replace table anon_scratch.main.msb_left as
 with used as (
     select bucket, cast(sum(groups) as bigint) as n
     from anon_scratch.main.msb_offers
-    group by bucket
-)
-select l.bucket, l.n - coalesce(u.n, 0) as n
-from anon_scratch.main.msb_left l
-left join used u on u.bucket = l.bucket
-where l.n > coalesce(u.n, 0);
+    -- 6 lines as in plans/msb.sql, what is left
 
 -- exit query of the loop: Whether another round may place a record: not once all parts of the pairs in turn placed none.
 select cast(case

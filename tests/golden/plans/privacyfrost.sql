@@ -28,26 +28,15 @@ group by 1;
 -- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 61 lines as in plans/full_domain.sql, codes of zip
+-- 20 lines as in plans/full_domain.sql, codes of zip
+-- 6 lines as in plans/mondrian.sql, codes of age
+-- 35 lines as in plans/full_domain.sql, codes of zip
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
-        , cast(d1.code as bigint) as t1
-        , d1.code as c1
+-- 6 lines as in plans/lgb.sql, encode rows
     from anon_scratch.main.snapshot s
     join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
-),
-copied as (
-    select *, row_number() over (partition by t1) as copy
-    from placed
-),
-drawn as (
-    select
-        md5_number(concat($secret, ':', t1, ':', copy)) as draw
-        , row_ref
+-- 9 lines as in plans/mondrian.sql, encode rows
         , c1
     from copied
 )
@@ -58,82 +47,33 @@ from drawn;
 select count(*) as units from anon_scratch.main.coded having count(*) < 2;
 
 -- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
-create or replace table anon_scratch.main.units as
-with grouped as (
-    select c1, count(*) as n, min(draw) as draw
-    from anon_scratch.main.coded
-    group by c1
-)
-select row_number() over (order by c1) as unit, *
-from grouped;
+-- 8 lines as in plans/lgb.sql, distinct tuples
 
 -- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
 -- 14 lines as in plans/full_domain.sql, levels of zip
-    from anon_scratch.main.hierarchy_1 h
-    group by h.level, h.node
-),
-placed as (
-    select
-        n.*,
-        n.level = 5 or n.present = x.present as whole
-    from nodes n
-    cross join extent x
-),
-written as (
-    select
-        level,
-        node
-    from placed
-),
-lost as (
-    select
-        level,
-        node
+    -- 7 lines as in plans/full_domain.sql, levels of zip
+    -- 7 lines as in plans/full_domain.sql, levels of zip
+    -- 6 lines as in plans/full_domain.sql, levels of zip
     from written
 )
 select d.code, 0 as level, cast(d.code as bigint) as node
 from anon_scratch.main.domain_1 d
 union all
 select d.code, w.level, w.node
-from (
-    select
-        code,
-        unnest([1, 2, 3, 4, 5]) as level,
-        unnest([a1, a2, a3, a4, a5]) as node
-    from anon_scratch.main.domain_1
-    where code > 0
-) d
-join lost w on w.level = d.level and w.node = d.node;
+-- 9 lines as in plans/full_domain.sql, levels of zip
 
 -- paths of values: The packed path of every value of every column from the root of its hierarchy down.
 -- 34 lines as in plans/full_domain.sql, paths of values
 
 -- packed tuples: The distinct quasi-identifier tuples with their packed paths, over which the lattice is judged.
-create or replace table anon_scratch.main.lattice_tuples as
-select
-    u.unit,
-    u.n,
-u.n as records
-    , u.c1
-    , p1.w0 as w0
-from anon_scratch.main.units u
--- every code has its path, so left joins drop no row; they keep this join order, which saves the search for the best
-left join anon_scratch.main.lattice_paths p1 on p1.attribute = 0 and p1.code = u.c1;
+-- 10 lines as in plans/full_domain.sql, packed tuples
 
 -- merit of levels: For every level of every column, what it adds to the score of a table, and the size of the column's smallest class by itself; depths count from the root.
 create or replace table anon_scratch.main.search_depths as
 with priorities(attribute, height, priority) as (
     values
     (0, 5, cast(1 as decimal(25, 12)))
-),
-masks(attribute, level, m0) as (
-    values
-    (0, 0, 127),
-    (0, 1, 120),
-    (0, 2, 112),
-    (0, 3, 96),
-    (0, 4, 64),
-    (0, 5, 0)
+-- 9 lines as in plans/full_domain.sql, levels of the lattice
 ),
 codes as (
     select attribute, code, sum(n) as n

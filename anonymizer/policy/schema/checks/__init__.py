@@ -12,7 +12,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy import kinds
 from anonymizer.policy.checks import guarantees as of_guarantees
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.schema.checks import columns, guarantees, keys, links, release
+from anonymizer.policy.schema.checks import columns, guarantees, keys, release
 
 if TYPE_CHECKING:
     from anonymizer.policy.schema.model import SchemaPolicy
@@ -21,10 +21,10 @@ Check = Callable[["SchemaPolicy"], Iterable[Problem]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (kinds.agrees, ("kind", "tables", "columns", "algorithm")),
-    (links.persons_table, ("person", "tables", "columns")),
-    (links.one_link, ("person", "tables", "links")),
-    (links.known_tables, ("tables", "links")),
-    (links.no_circle, ("tables", "links")),
+    (keys.persons_table, ("person", "tables", "columns")),
+    (keys.one_link, ("person", "tables", "links")),
+    (keys.known_tables, ("tables", "links")),
+    (keys.no_circle, ("tables", "links")),
     (keys.listed, ("columns", "key", "links")),
     (keys.role_of_keys, ("tables", "key", "links")),
     (keys.one_use, ("person", "tables", "columns", "key", "links")),

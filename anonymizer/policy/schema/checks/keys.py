@@ -1,4 +1,4 @@
-"""Checks of keys: they are listed columns of the role key, and no other column has it."""
+"""Checks of keys and links: which columns they are, and that the links lead to the persons."""
 
 from __future__ import annotations
 
@@ -7,12 +7,88 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.paths import name_text
-from anonymizer.policy.schema.checks.links import circles
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.schema.model import SchemaPolicy
+
+
+def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
+    """`person` names a table, not a column as in a policy of one table."""
+    if not policy.tables:
+        example = "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}"
+        yield Problem("tables", "is empty", hint=example)
+    elif policy.person not in policy.tables:
+        tables = policy.tables.items()
+        of_column = [n for n, t in tables if policy.person in t.columns and not t.links]
+        named = name_text(of_column[0] if of_column else next(iter(policy.tables)))
+        near = None if of_column else closest(policy.person, policy.tables)
+        said, allowed = "is not a table listed under tables", "the table with one row per person"
+        yield Problem("person", said, allowed, near or f"person: {named}, its key is the person")
+
+
+def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Only the persons' table has no link; every other table has exactly one."""
+    if policy.person not in policy.tables:
+        return
+    persons = name_text(policy.person)
+    for name, table in policy.tables.items():
+        path = table_path(name, "links")
+        if name == policy.person:
+            if table.links:
+                said = "lead away from the persons: this table has one row per person"
+                yield Problem(path, said, hint="leave links out")
+        elif not table.links:
+            own = next((name_text(column) for column in table.unused_keys), "<own column>")
+            said = "is missing: without it the rows of this table reach no person"
+            yield Problem(path, said, hint=f"links: {{{own}: {persons}}}")
+        elif len(table.links) > 1:
+            said = "holds several links, which is not offered yet: rows reach a person by one way"
+            yield Problem(path, said, "one link", "leave one link; role: drop for the other keys")
+
+
+def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Every link leads to a table of the policy."""
+    for name, table in policy.tables.items():
+        for column, other in table.links.items():
+            if other not in policy.tables:
+                hint = closest(other, policy.tables) or "links: {<own column>: <table>}"
+                said = "leads to no table listed under tables"
+                yield Problem(table_path(name, "links", column), said, hint=hint)
+
+
+def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
+    """Links do not form a cycle; every cycle is reported once."""
+    for circle in circles(policy):
+        if policy.person in circle:
+            continue  # the links of the persons' table are reported
+        column = next(iter(policy.tables[circle[0]].links))
+        said = f"leads round in a circle: {', '.join(map(name_text, circle))}"
+        hint = f"one of these tables links to {name_text(policy.person)}"
+        yield Problem(table_path(circle[0], "links", column), said, hint=hint)
+
+
+def circles(policy: SchemaPolicy) -> list[list[str]]:
+    """The tables of every cycle, the first one repeated at the end."""
+    found: list[list[str]] = []
+    for name in policy.tables:
+        way = _way(policy, name)
+        circle = way[way.index(way[-1]) :]
+        if len(circle) > 1 and not any(set(circle) & set(other) for other in found):
+            found.append(circle)
+    return found
+
+
+def _way(policy: SchemaPolicy, start: str) -> list[str]:
+    """The tables along the links from `start`, up to the first repeated one."""
+    way = [start]
+    while (link := policy.tables[way[-1]].link) is not None and link[1] in policy.tables:
+        seen = link[1] in way
+        way.append(link[1])
+        if seen:
+            break
+    return way
 
 
 def listed(policy: SchemaPolicy) -> Iterator[Problem]:

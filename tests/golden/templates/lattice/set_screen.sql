@@ -17,21 +17,10 @@ classes as (
     group by a.number, a.set_number, t.w0 & a.m0
 ),
 of_sets as (
-    select
-        number,
-        count(*) as classes,
-        min(n) as smallest,
-        cast(coalesce(sum(n) filter (where n < 2), 0) as bigint) as small,
-        cast(sum(cast(n as hugeint) * n) as hugeint) as squares
-    from classes
+    -- 7 lines as in plans/full_domain.sql, sizes of classes
     group by number, set_number
 ),
 counted as (
     select number, max(classes) as classes, min(smallest) as smallest, max(small) as small, max(squares) as squares
     from of_sets
-    group by number
-)
-select b.*, c.classes, c.smallest, c.small, c.squares, c.small <= l.allowed as kept
-from anon_scratch.main.lattice_batch b
-join counted c on c.number = b.number
-cross join anon_scratch.main.lattice_limits l
+    -- 6 lines as in plans/full_domain.sql, sizes of classes

@@ -11,14 +11,5 @@ marked as (
     select c.number, c.g0, c.n, c.records, c.unit, c.class_id, c.published and g.class_id is null as published
     from anon_scratch.main.lattice_classes c
     left join gone g on g.class_id = c.class_id
-),
-spent as (
-    select number, coalesce(sum(n) filter (where not published), 0) as suppressed
-    from marked
-    group by number
-)
-select m.number, m.g0, m.n, m.records, m.unit, m.class_id, m.published and s.suppressed <= l.allowed as published
-from marked m
-join spent s on s.number = m.number
-cross join anon_scratch.main.lattice_limits l
+-- 10 lines as in templates/lattice/suppress.sql, full_domain_ncp, suppress classes
 where not s.published  -- full_domain_sets_budget, suppress classes: {% if protections %} ... {% else %}

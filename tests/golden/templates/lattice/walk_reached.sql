@@ -117,13 +117,7 @@ starts as (
 started as (
     select
         r.walker
-        , cast(max(case when v.attribute = 0 then v.level end) as integer) as l1
-        , cast(max(case when v.attribute = 1 then v.level end) as integer) as l2
-        , cast(sum(v.m0) as bigint) as m0
-        , cast(sum(v.ncp) as hugeint) as ncp
-        , cast(sum(v.glm) as hugeint) as glm
-        , cast(sum(v.distortion) as hugeint) as distortion
-        , cast(sum(v.entropy) as bigint) as guide
+        -- 7 lines as in templates/lattice/walk_root.sql, full_domain_budget_c_dm, the coarsest node
 
     from starts r
     join anon_scratch.main.lattice_levels v on v.attribute = r.attribute and v.level = r.level

@@ -24,12 +24,7 @@ running as (
     from placed p
     join totals t on t.class_id = p.class_id and t.attribute = p.attribute
     window below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
-),
-scored as (
-    select
-        class_id, attribute, code, false as single, level, n_left, n_all,
-        units_left,
-        n_left as kept_left,
+-- 6 lines as in plans/mondrian.sql, partition
         cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
@@ -138,12 +133,7 @@ line_2 as (
 left_2 as (
     select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_2
-    window below as (
-        partition by class_id, attribute, value
-        order by code, candidate
-        rows between unbounded preceding and current row
-    )
-),
+    -- 6 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
 told_2 as (
     select class_id, attribute, code, single, value, n_left, n_all from left_2 where candidate = 1
 ),
@@ -236,12 +226,7 @@ allowed as (
 where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
 and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
 -- 26 lines as in plans/mondrian.sql, partition
-    where r.rank <= 1
-),
-cuts as (
-    select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
-        -- a half that is too small to be cut again is final at once
+    -- 6 lines as in plans/danonyir.sql, partition
         c.kept_left < 4 as left_closed,
         c.n_all - c.kept_left < 4 as right_closed
     from contenders c

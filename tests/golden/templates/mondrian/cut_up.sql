@@ -2,17 +2,7 @@
 insert into anon_scratch.main.members
 with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, several) as (
     select * from anon_scratch.main.open_units
-    union all (
-        with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed and several & 2 <> 0
-    group by class_id, c1
-    union all
-    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed and several & 4 <> 0
-    group by class_id, c2
+    -- 11 lines as in plans/mondrian.sql, partition
     union all
     select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
@@ -31,16 +21,7 @@ placed as (
     from spans s
     join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
     join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
-),
-running as (
-    select
-        p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
-        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
-        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
-        row_number() over below - t.values_before as values_left,
-        case when p.code < t.last_code then lead(p.share) over below end as next_share
+    -- 10 lines as in plans/mondrian.sql, partition
         , lead(p.code) over below as next_code
         , p.a1, p.z1
         , t.first_a1, t.last_a1, t.last_z1
@@ -57,15 +38,7 @@ running as (
         , p.a5, p.z5
         , t.first_a5, t.last_a5, t.last_z5
         , case when p.code < t.last_code then lead(p.a5) over below end as next_a5
-    from placed p
-    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
-),
-scored as (
-    select
-        class_id, attribute, code, false as single, level, n_left, n_all,
-        units_left,
-        n_left as kept_left,
+    -- 9 lines as in plans/mondrian.sql, partition
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (2) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (3) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) when attribute in (2) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code
@@ -79,13 +52,7 @@ scored as (
     -- 33 lines as in plans/mondrian.sql, partition
         , min(c2) as low2, max(c2) as high2
         , min(c3) as low3, max(c3) as high3
-        , bit_or(w1) as w1
-    from (
-        select
-            o.*, t.attribute as cut,
-            case t.attribute
-                when 1 then case when t.single then o.c1 = t.code else o.c1 <= t.code end
-                when 2 then case when t.single then o.c2 = t.code else o.c2 <= t.code end
+        -- 7 lines as in plans/mondrian.sql, partition
                 when 3 then case when t.single then o.c3 = t.code else o.c3 <= t.code end
             -- 13 lines as in plans/mondrian.sql, partition
     select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, 0 as different
@@ -106,13 +73,4 @@ from (
     select
         o.*, t.units_left, t.left_closed, t.right_closed, t.left_several, t.right_several,
         case when t.single then case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 end = t.code else case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 end <= t.code end as is_left
-    from partition o
-    join cuts t on t.class_id = o.class_id
-    where not o.closed
-)
-
-    )
-)
-select unit, arg_max(class_id, level) as class_id
-from partition
-group by unit
+    -- 10 lines as in plans/mondrian.sql, partition

@@ -1,18 +1,10 @@
 -- mondrian_identity_reserved, offer cuts: For every open class, its admissible cuts in the order in which they are judged, best first: the best cut of every class, then a few more of each, and so on.
 create or replace table anon_scratch.main.offered_cuts as
-with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from anon_scratch.main.open_units
-    where not closed
-    group by class_id, c1
-    union all
-    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from anon_scratch.main.open_units
-    where not closed
+-- 9 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
     -- 13 lines as in plans/mondrian.sql, partition
         -- 12 lines as in plans/mondrian.sql, partition
-    -- 19 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
-        -- 20 lines as in plans/mondrian.sql, partition
+    -- 13 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+-- 26 lines as in plans/mondrian.sql, partition
         case when level < 16 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
 ),

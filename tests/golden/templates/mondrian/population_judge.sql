@@ -1,14 +1,7 @@
 -- mondrian_population, halves in the population: The cuts whose halves both satisfy the population models.
 create or replace table anon_scratch.main.population_compared as
 with extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
+    -- 8 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
     from anon_scratch.main.halves g
     -- 25 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
 sizes as (

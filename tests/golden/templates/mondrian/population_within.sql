@@ -1,15 +1,7 @@
 -- mondrian_population, population of the halves: The tuples of the population that match a class after its cut: some of those that matched before.
 create or replace table anon_scratch.main.population_narrowed as
 with halves as (select class_id as grp, unit from anon_scratch.main.open_units where not closed),
-extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
+-- 9 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
     from "halves" g
     -- 25 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
 parents as (

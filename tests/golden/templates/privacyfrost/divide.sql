@@ -5,22 +5,9 @@ with classes as (
         class_id
         , xor(bit_or(w0), bit_and(w0)) as m0
     from anon_scratch.main.open_classes
-    group by class_id
-    having sum(n) >= 4
-),
-parting as (
-    select
-        class_id,
-        unnest([0]) as attribute,
-        unnest([1]) as priority
+    -- 8 lines as in plans/privacyfrost.sql, partial-domain de-generalization
         , unnest([case when m0 & 24 <> 0 then 24 when m0 & 4 <> 0 then 4 when m0 & 2 <> 0 then 2 when m0 & 1 <> 0 then 1 else 0 end]) as m0
-    from classes
-),
-moves as (
-    select * from parting where m0 <> 0
-),
-children as (
-    select o.class_id, m.attribute, (o.w0 & m.m0) as child, cast(sum(o.n) as bigint) as n, min(o.unit) as part
+    -- 7 lines as in plans/privacyfrost.sql, partial-domain de-generalization
     from anon_scratch.main.open_classes o
     -- 22 lines as in plans/privacyfrost.sql, partial-domain de-generalization
 

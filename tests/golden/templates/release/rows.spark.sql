@@ -1,10 +1,5 @@
 -- mondrian, write the release: The release as on the other engines. Tuples are joined with their classes before the rows are: two joins of the rows, both with tables too large to broadcast, would shuffle every row twice.
-create or replace table anon_scratch.main.staged as
-select
-    c.number as "class_id",
-    c.cell1 as "age",
-    c.cell2 as "zip"
-from anon_scratch.main.coded r
+-- 6 lines as in plans/mondrian.sql, write the release
 join (
     select u.t1, m.class_id
     from anon_scratch.main.units u

@@ -5,15 +5,7 @@ with of_nodes as (
     from anon_scratch.main.nodes_of_cuts o
     join anon_scratch.main.units u on u.leaf between o.first_leaf and o.last_leaf
 ),
-extent as (
-    select
-        g.grp
-        , min(e.c1) filter (where e.c1 > 0) as lo1
-        , max(e.c1) filter (where e.c1 > 0) as hi1
-        , bool_or(e.c1 = 0) as nil1
-        , min(e.c2) filter (where e.c2 > 0) as lo2
-        , max(e.c2) filter (where e.c2 > 0) as hi2
-        , bool_or(e.c2 = 0) as nil2
+-- 9 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
         , list(distinct e.c2) as set2
         , count(distinct e.c2) filter (where e.c2 > 0) as size2
     from "of_nodes" g

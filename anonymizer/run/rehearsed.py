@@ -1,0 +1,165 @@
+"""A DuckDB script of a run, recorded from one execution in scratch that is not published.
+
+The execution shows how many rounds loops take and which rows `Compute` stages return. With
+another secret the number of rounds may differ slightly, so the script has more rounds.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from anonymizer.algorithms.compiled import STAGED
+from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.contract.checks import Check, RunSql
+from anonymizer.contract.layout import Requirement
+from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.duckdb.connection import SOURCE
+from anonymizer.engines.duckdb.rehearsal import Rehearsal
+from anonymizer.engines.duckdb.script import Counts, Judging, Scripted, written
+from anonymizer.engines.session import Workplace
+from anonymizer.errors import Problem
+from anonymizer.hierarchy.shape import shape_sql
+from anonymizer.policy import Lgb, Policy
+from anonymizer.process.seed import Seed
+from anonymizer.release.judge import Suppression, refuse_beyond, unmet
+from anonymizer.run.counted import counting
+from anonymizer.run.link import LINK, linked_writes
+from anonymizer.run.original_values import members_read, originals
+from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.source_checks import (
+    COMPARED,
+    original_statements,
+    policy_requirements,
+    suppression_counts,
+)
+from anonymizer.run.verbs import executing
+from anonymizer.steps import Row
+from anonymizer.verification.against_source import verify_against_source
+from anonymizer.verification.questions import Question
+from anonymizer.verification.verify import verify_release
+
+
+def rehearsed(policy: Policy, database: Any) -> str:
+    """Execute a run in scratch without publishing, and return it as a script.
+
+    Raises the errors that the run would raise.
+    """
+    refuse(policy, "duckdb")
+    # (with a folder for spilling, as a run has)
+    place = Workplace(secrets.token_hex(8), writes=True)
+    with executing(policy, database, "duckdb", seed=Seed.fresh(), run=place) as (
+        session,
+        executor,
+    ):
+        rehearsal = Rehearsal(session.engine)
+        executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
+        executor.solver = None  # a script has only one database
+        prepared = prepare(policy, session, executor)
+        rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
+        executor.run(rest)
+        requirements = policy_requirements(policy, session.engine, prepared.roles)
+        judging = [*_judging(policy, prepared, requirements)]
+        at_once = session.engine.reads_once
+        counted = [counting(policy, prepared.roles, at_once=at_once)]
+        if policy.algorithm.over_levels:
+            counted.append(shape_sql([a.hierarchy for a in prepared.roles.quasi]))
+        counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]
+        return written(
+            Scripted(
+                title=f"{policy.algorithm.name} over {prepared.rows} rows, compiled to SQL",
+                policy=policy,
+                roles=prepared.roles,
+                database=database if isinstance(database, str | Path) else None,
+                search_path=session.embedded.search_path(SOURCE),
+                views=session.engine.defined(),
+                read=prepared.read,
+                counts=[item for item in counts if item.found],
+                rest=rest,
+                judging=judging,
+                staged=[ident(t).text for t in _tables(prepared)],
+                rehearsal=rehearsal,
+            )
+        )
+
+
+def _tables(prepared: Prepared) -> Iterator[Table]:
+    yield STAGED
+    for separated in prepared.compiled.separated:
+        yield work(separated.table)
+
+
+def _judging(
+    policy: Policy, prepared: Prepared, requirements: tuple[Requirement, ...]
+) -> Iterator[Judging]:
+    """The questions that a run asks about the written rows, in order."""
+    compiled, roles = prepared.compiled, prepared.roles
+    layout = compiled.layout
+    unit, counts = suppression_counts(policy, roles, STAGED, layout)
+
+    def beyond(row: Row) -> None:
+        refuse_beyond(Suppression(unit, row[0], row[1]), policy.suppression_limit)
+
+    text = "select " + ", ".join(f"({count})" for count in counts)
+    yield Judging("suppression_limit", "rows or persons left out", text, beyond, 2)
+    for text in original_statements(compiled, roles):
+        yield Judging("originals", "what the release is compared with", text)
+    asked = _Asked()
+    where = originals(roles)
+    verify_release(_some, STAGED, layout, requirements, members_read(policy, roles), asked)
+    read = prepared.rows - prepared.profile.left_out
+    verify_against_source(
+        _some,
+        where,
+        LINK,
+        STAGED,
+        layout,
+        compared=COMPARED,
+        suppressed=Sql(f"({lit(read)} - (select count(*) from {ident(LINK)}))"),
+        promoted=isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote",
+        ask=asked,
+    )
+    yield from asked.judging()
+
+
+class _Asked:
+    """Records questions instead of answering them."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    def __call__(self, questions: Sequence[Question], run_sql: RunSql) -> tuple[Check, ...]:
+        del run_sql
+        self.questions += questions
+        return ()
+
+    def judging(self) -> Iterator[Judging]:
+        known: set[str] = set()
+        for question in self.questions:
+            if question.needs is not None and question.needs not in known:
+                known.add(question.needs)
+                yield Judging(
+                    "compared", "cells beside the originals of their rows", question.needs
+                )
+            yield _asking(question)
+
+
+def _asking(question: Question) -> Judging:
+    def explain(row: Row) -> Problem | None:
+        broken, *figures = row
+        if broken == 0:
+            return None
+        achieved = question.achieves(figures or [broken])
+        return unmet(question.name, question.column, question.required, achieved)
+
+    about = f" of {question.column}" if question.column is not None else ""
+    text = question.sql(figures=True)
+    width = 1 + len(question.achieved)
+    return Judging(f"{question.name}{about}", "judged on the release", text, explain, width)
+
+
+def _some(_: str) -> list[tuple[Any, ...]]:
+    """Answer that there are rows, although there are none yet."""
+    return [(True,)]
