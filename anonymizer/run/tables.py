@@ -12,7 +12,7 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError, PolicyError, SourceError
+from anonymizer.errors import AnonymizerError, PolicyError, SourceError, raise_together
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
@@ -196,8 +196,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
                 roles(own, found[name].profile)
         except (PolicyError, SourceError) as error:
             errors.append(error)
-    if errors:
-        raise type(errors[0])([problem for error in errors for problem in error.problems])
+    raise_together(errors)
     return found
 
 
