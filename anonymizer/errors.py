@@ -6,7 +6,7 @@ No problem ever contains a data value or the engine's own message (which may quo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -74,6 +74,12 @@ class AnonymizerError(Exception):
         found = tuple(problems)
         if found:
             raise cls(found)
+
+
+def raise_together(errors: Sequence[AnonymizerError]) -> None:
+    """Raise the problems of all these errors as one, of the type of the first, if there are any."""
+    if errors:
+        raise type(errors[0])([problem for error in errors for problem in error.problems])
 
 
 class PolicyError(AnonymizerError):

@@ -97,7 +97,7 @@ def refuse_unknown_columns(
     checked too, after a check for foreign SQL in the objects that will be read.
     """
     found = list(_tables(engine, view, layout, tables))
-    _refuse_missing(engine, [table for table, _ in found[1:]])
+    _refuse_missing(engine, [table for table, _ in found])
     refuse_foreign_sql(engine, [table for table, _ in found])
     GuaranteeError.refuse(
         problem for table, names in found for problem in _differing(engine, table, names)
@@ -124,8 +124,8 @@ def _tables(
 
 
 def _refuse_missing(engine: Engine, tables: list[Table]) -> None:
-    """Raise GuaranteeError for missing tables of a release."""
-    if not engine.embedded or not tables:
+    """Raise GuaranteeError for missing tables and views of a release."""
+    if not engine.embedded:
         return
     there = {(t.catalog, str(t.schema).lower(), t.name.lower()) for t in engine.tables("release")}
     GuaranteeError.refuse(

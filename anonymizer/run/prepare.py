@@ -17,7 +17,14 @@ from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
-from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, is_waited_for
+from anonymizer.errors import (
+    AnonymizerError,
+    PolicyError,
+    Problem,
+    SourceError,
+    is_waited_for,
+    raise_together,
+)
 from anonymizer.hierarchy.shape import Shape, read_shapes
 from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
@@ -112,10 +119,9 @@ def read_source(
     `redacts`: identifiers of this table are searched for in the texts of other tables.
     """
     refuse_unsupported(policy)
-    first = roles(policy, session.profile)
+    first = _described(policy, session)
     refuse_unfit(policy, session.profile)
     refuse_clashes(policy, first, session.engine.longest_name)
-    check_conditions(policy, session)
     sought = named_by(policy, session.profile) if redacts and not read_with(first.masks) else ()
     reading: list[Stage] = [
         *reading_steps(
@@ -151,6 +157,21 @@ def read_source(
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
     return SourceRead(roles(policy, profile), tuple(reading), read, profile)
+
+
+def _described(policy: Policy, session: Session) -> Roles:
+    """The columns by role. Raises the problems of columns and of conditions together."""
+    errors: list[AnonymizerError] = []
+    try:
+        found = roles(policy, session.profile)
+    except (PolicyError, SourceError) as error:
+        errors.append(error)
+    try:
+        check_conditions(policy, session)
+    except SourceError as error:
+        errors.append(error)
+    raise_together(errors)
+    return found
 
 
 DECIDED = "compare it in source.query, as a boolean column that the condition names"

@@ -12,7 +12,7 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.engines.duckdb.session import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import PolicyError, SourceError
+from anonymizer.errors import AnonymizerError, PolicyError, SourceError, raise_together
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
@@ -97,6 +97,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     """
     single = persons_policy(policy)
     session, lifting = with_lifted(policy, session, executor)
+    sources = _sources(policy, single, session)
     with at_persons(policy):
         persons = read_source(
             single, session, executor, persons=True, redacts=has_role(policy, "redact")
@@ -112,8 +113,8 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
     stages: list[Stage] = [*lifting, *persons.stages]
     for number, name in enumerate(policy.children, 1):
         with at_table(name):
-            child, source = _child(policy, number, session, above, sought)
-            read = _reading(child, source, above[child.above], named, session)
+            child = _child(policy, number, sources[name].profile, above, sought)
+            read = _reading(child, sources[name].relation, above[child.above], named, session)
             executor.run(read, f"reading {name}")
             counts = counts_step(child)
             child = counted(child, session.engine.execute(counts.statement(), counts.name))
@@ -168,19 +169,48 @@ def _left_out(children: Sequence[Child]) -> Iterator[str]:
             yield f"{table_path(child.name)}: {many} ({with_what})"
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    relation: Relation
+    profile: TableProfile
+
+
+def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, _Source]:
+    """The sources of the tables other than that of the persons, whose rows have not been read.
+
+    Raises the problems of all tables together: a table that is missing, a column without a role.
+    """
+    found: dict[str, _Source] = {}
+    errors: list[AnonymizerError] = []
+    try:
+        with at_persons(policy):
+            roles(single, session.profile)
+    except (PolicyError, SourceError) as error:
+        errors.append(error)
+    for number, name in enumerate(policy.children, 1):
+        try:
+            with at_table(name):
+                own = child_policy(policy, name)
+                queried = work(f"queried_{number}")
+                found[name] = _Source(*relation_of(own, session.embedded, queried))
+                roles(own, found[name].profile)
+        except (PolicyError, SourceError) as error:
+            errors.append(error)
+    raise_together(errors)
+    return found
+
+
 def _child(
     policy: SchemaPolicy,
     number: int,
-    session: Session,
+    profile: TableProfile,
     above: Mapping[str, Above],
     sought: Sequence[Named],
-) -> tuple[Child, Relation]:
-    """A table whose rows have not been read, and its source."""
+) -> Child:
+    """A table whose rows have not been read."""
     name = policy.children[number - 1]
     table = policy.tables[name]
     assert table.link is not None, "the policy is checked for links"
-    queried = work(f"queried_{number}")
-    source, profile = relation_of(child_policy(policy, name), session.embedded, queried)
     own = _with_levels(policy, name, profile)
     link, held_by = table.link
     over = above[held_by]
@@ -206,7 +236,7 @@ def _child(
     other = same_type(child, over.profile, key)
     if other is not None:
         raise SourceError(other)
-    return child, source
+    return child
 
 
 def _reading(

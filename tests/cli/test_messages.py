@@ -133,6 +133,16 @@ def test_every_name_that_the_pages_use_is_listed(warehouse: Path, call: Call, gi
     assert "hint: as in k=5" in done.err
 
 
+@pytest.mark.parametrize("verb", ["run", "assess"])
+def test_a_memory_limit_in_which_no_database_opens(warehouse: Path, call: Call, verb: str) -> None:
+    """(The file was said to be no database.)"""
+    what = {"run": "policy.yml", "assess": "visits"}[verb]
+    done = call(verb, what, "--database", "warehouse.duckdb", "--memory-limit", "1kB")
+    assert done.code == 2
+    assert "the memory limit was reached" in done.err
+    assert "raise --memory-limit" in done.err
+
+
 @pytest.mark.parametrize("option", ["--memory-limit", "--temp-size"])
 def test_a_size_that_is_none_is_told_under_its_option(
     warehouse: Path, call: Call, option: str

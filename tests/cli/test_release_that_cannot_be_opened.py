@@ -83,6 +83,16 @@ def test_a_release_under_another_name(published: Path, call: Call, verb: str) ->
     assert done.err.startswith(said)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_release_without_its_view(published: Path, call: Call, verb: str) -> None:
+    """A release that was changed (1), and no name in the policy to check (2)."""
+    with duckdb.connect(str(published / "release.duckdb")) as connection:
+        connection.execute("drop view visits_anonymous")
+    done = call(*VERBS[verb])
+    assert done.code == 1
+    assert done.err.startswith("release: lacks visits_anonymous, which its manifest tells of")
+
+
 @pytest.mark.parametrize("verb", ["verify", "report"])
 def test_the_source_in_the_place_of_the_release(warehouse: Path, call: Call, verb: str) -> None:
     done = call(*VERBS[verb], *DATABASE)

@@ -72,6 +72,18 @@ def test_all_columns_that_do_not_fit_are_named_at_once(tmp_path: Path, database:
     assert "the source has age" in message
 
 
+def test_columns_and_conditions_that_do_not_fit_are_named_at_once(
+    tmp_path: Path, database: Path
+) -> None:
+    semi = {"role": "quasi", "sensitive_when": "nobody = 1", "protect": {"l_diversity": 2}}
+    columns = {name: role for name, role in COLUMNS.items() if name != "ill"} | {"age": semi}
+    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
+    assert [line.split(":")[0] for line in message.splitlines()] == [
+        "columns.ill",
+        "columns.age.sensitive_when",
+    ]
+
+
 def test_a_column_twice_in_the_policy(tmp_path: Path, database: Path) -> None:
     text = (
         "version: 1\nsource: {table: people}\ncolumns:\n  age: {role: quasi}\n  age: {role: drop}\n"

@@ -63,6 +63,30 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         {},
         ["tables.visits.key: is NULL in 1 rows"],
     ),
+    "tables that are missing, and a column without a role": (
+        [
+            "alter table patients add column phone varchar",
+            "alter table visits rename to seen",
+            "drop table labs",
+        ],
+        {},
+        [
+            "tables.patients.columns.phone: is a column of the source that the policy does not",
+            "tables.visits.source.table: is not a table of the source",
+            "tables.labs.source.table: is not a table of the source",
+        ],
+    ),
+    "columns without a role in several tables": (
+        [
+            "alter table visits add column room varchar",
+            "alter table labs add column unit varchar",
+        ],
+        {},
+        [
+            "tables.visits.columns.room: is a column of the source that the policy does not list",
+            "tables.labs.columns.unit: is a column of the source that the policy does not list",
+        ],
+    ),
     "a visit of nobody": (
         [ASTRAY],
         {},

@@ -251,6 +251,9 @@ def unopened(path: Path, where: str, error: BaseException) -> Problem:
     if not readable:
         said = f"{path.name} may not be read by this user"
         return Problem(where, said, hint="chmod u+r, or run as a user who may read it")
+    if "OutOfMemoryException" in kinds:
+        said = "the memory limit was reached before the database was open"
+        return Problem(where, said, hint="raise --memory-limit")
     if kinds & {"ResourceInUseException", "ConnectionException"}:
         said = f"{path.name} is open in this process already"
         return Problem(where, said, hint="close that connection, or give it instead of the path")
