@@ -12,38 +12,17 @@ from typing import Any, get_args
 from anonymizer.contract.checks import Check
 from anonymizer.contract.columns import TYPE
 from anonymizer.contract.layout import Role
+from anonymizer.contract.reading_masks import is_mask, is_number_or_date
 from anonymizer.contract.stated_measures import are_measures, is_figure
-from anonymizer.policy import masking
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, KINDS, PSEUDONYMISED
-from anonymizer.policy.masking import CALENDAR, Identifier
-from anonymizer.policy.safe_harbor import CENSUS, GIVEN, LETTER_OF, LETTERS, ZIP3
 from anonymizer.policy.safe_harbor import KINDS as HARBOR_KINDS
+from anonymizer.policy.safe_harbor import LETTER_OF, LETTERS
 
 ROLES = frozenset(get_args(Role))
 OF_VALUES = frozenset({"numeric", "categorical", "date"})
 SCOPES = frozenset({"class", "bucket", "group"})
 FLAGS = frozenset({"hierarchy", "list_cells"})
 GENERALIZED = frozenset({"quasi", "semi"})
-MASKS: Mapping[str, Mapping[str, Any]] = {
-    "token": {"format": ("hex", "uuid", "number", "like"), "lasting": bool},
-    "shift": {"within": int, "keep": ("weekday", "order")},
-    "top_code": {"at": int | float | str, "at_least": int},
-    "bottom_code": {"at": int | float | str, "at_least": int},
-    "round": {"to": int | float | str, "method": ("nearest", "random", "down")},
-    "noise": {"amount": int | float, "share": int | float, "between": list},
-    "redact": {"patterns": get_args(Identifier)},
-    "zip3": {"population": (CENSUS, GIVEN), "restricted": list},
-    "null": {},
-    "constant": {"value": bool | int | float | str},
-}
-"""The masks that a column can have, with the types or allowed values of their options."""
-NEEDED: Mapping[str, tuple[str, ...]] = {
-    **{mask: options for mask, (options, _) in masking.NEEDED.items()},
-    "token": ("format",),
-    "zip3": ("population",),
-}
-"""The options of which each mask has exactly one."""
-LISTS = ("keep", "patterns")
 RUN_ID = re.compile(r"[0-9a-f]{1,64}")
 FIELDS = {
     *("format", "run_id", "created", "kind", "view", "policy_digest", "algorithm", "versions"),
@@ -72,7 +51,8 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = good and all(isinstance(text, str) for text in texts)
     good = good and layout["cells"] in ("text", "typed")
     good = good and layout["algorithm"] == manifest["algorithm"]
-    good = good and all(map(is_column, layout["columns"])) and all(map(is_asked, requirements))
+    good = good and all(is_column(column, layout["cells"]) for column in layout["columns"])
+    good = good and all(map(is_asked, requirements))
     good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
     good = good and are_measures(manifest["measures"])
@@ -186,19 +166,32 @@ def _is_harbored(manifest: Mapping[str, Any]) -> bool:
     )
 
 
-def is_column(column: Mapping[str, Any]) -> bool:
-    """Whether a column has a role, a kind, a plain type, and fields of the right types; only what
-    is generalized has flags of its cells, and a kind of its own if it is kept.
+def is_column(column: Mapping[str, Any], cells: str) -> bool:
+    """Whether a column has a role, a kind, a plain type, and fields of the right types. `cells`:
+    text or typed.
     """
     if column["role"] not in ROLES or column["kind"] not in OF_VALUES:
         return False
     if not isinstance(column["column"], str) or not TYPE.match(column["sql_type"]):
         return False
-    if column["role"] not in GENERALIZED and any(column.get(flag) for flag in FLAGS):
-        return False
     if column["role"] == "keep" and column["kind"] != "categorical":
         return False
-    return all(_is_field(name, value) for name, value in column.items())
+    if not all(_is_field(name, value) for name, value in column.items()):
+        return False
+    return _has_cells(column, cells)
+
+
+def _has_cells(column: Mapping[str, Any], cells: str) -> bool:
+    """Whether it says of its cells what there is to say: nothing, if it is not generalized; bounds,
+    nodes or lists, and only one of these, if they are typed.
+    """
+    bounds, lists = column.get("lo") is not None, bool(column.get("list_cells"))
+    nodes = bool(column.get("hierarchy"))
+    if column["role"] not in GENERALIZED:
+        return not (bounds or lists or nodes)
+    if cells == "typed":
+        return bounds + lists + nodes == 1
+    return not (bounds or lists)
 
 
 def _is_field(name: str, value: Any) -> bool:
@@ -211,63 +204,8 @@ def _is_field(name: str, value: Any) -> bool:
     if name in FLAGS:
         return isinstance(value, bool)
     if name in CODES:
-        return value is None or _is_number_or_date(value)
+        return value is None or is_number_or_date(value)
     return value is None or isinstance(value, str)
-
-
-def is_mask(mask: Mapping[str, Any]) -> bool:
-    """Whether a mask is known, with options of the right types."""
-    options = MASKS.get(mask["mask"])
-    if options is None or not mask.keys() <= {"mask", *options}:
-        return False
-    needed = NEEDED.get(mask["mask"], ())
-    if needed and len(mask.keys() & set(needed)) != 1:
-        return False
-    if mask["mask"] == "zip3" and not _is_zip3(mask):
-        return False
-    return all(_is_option(name, mask[name], kind) for name, kind in options.items() if name in mask)
-
-
-def _is_zip3(mask: Mapping[str, Any]) -> bool:
-    """Whether it lists the areas that are not shown, or refers to the guidance's list."""
-    if mask["population"] == CENSUS:
-        return "restricted" not in mask
-    return all(isinstance(area, str) and ZIP3.match(area) for area in mask["restricted"])
-
-
-def _is_option(name: str, value: Any, kind: Any) -> bool:
-    if isinstance(kind, tuple):
-        words = value if name in LISTS and isinstance(value, list) else [value]
-        return (name in LISTS) == isinstance(value, list) and all(word in kind for word in words)
-    if not isinstance(value, kind) or (
-        isinstance(value, bool) and name not in ("value", "lasting")
-    ):
-        return False
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    match name:
-        case "at":
-            return _is_number_or_date(value)
-        case "between":
-            pair = len(value) == 2 and all(map(_is_number_or_date, value))
-            return pair and isinstance(value[0], str) == isinstance(value[1], str)
-        case "to":
-            return value in CALENDAR if isinstance(value, str) else value > 0
-        case "within" | "at_least" | "amount" | "share":
-            return bool(value > 0)
-    return True
-
-
-def _is_number_or_date(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return False
-    if not isinstance(value, str):
-        return math.isfinite(value)
-    try:
-        dt.datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
 
 
 def is_asked(requirement: Mapping[str, Any]) -> bool:

@@ -130,7 +130,9 @@ def _released(data: Mapping[str, Any], persons: Layout) -> Released:
         {**one, "role": "quasi" if one["role"] == "event" else one["role"]}
         for one in data["columns"]
     ]
-    if not all(map(is_column, listed)) or not all(map(is_asked, data["requirements"])):
+    if not all(is_column(one, persons.cells) for one in listed) or not all(
+        map(is_asked, data["requirements"])
+    ):
         raise ValueError("a column or a requirement that cannot be")
     key, links = [data["key"]] * (data["key"] is not None), dict(data["links"])
     named = (data["table"], data["name"], *key, *links, *links.values())

@@ -152,6 +152,11 @@ def _more_labs(data: dict[str, Any]) -> None:
     tables(data)["tables"].append({**tables(data)["tables"][2], "table": "labs2", "name": "labs2"})
 
 
+def _kept(data: dict[str, Any]) -> None:
+    column = data["tables"]["tables"][1]["columns"][0]
+    column |= {"role": "keep", "kind": "categorical", "hierarchy": False}
+
+
 # what the forger changes, and what is said with the policy
 MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a lower k": (_set("k", to=2), "manifest.tables: are not those of the policy"),
@@ -172,9 +177,10 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a table dropped": (_without_labs, "tables.labs: is not in the release"),
     "a table listed twice": (_more_labs, "tables.labs2: is not in the policy"),
     "no rules": (_without_rules, "manifest.tables: are not those of the policy"),
-    "an event that is kept": (
+    "an event that is kept": (_kept, "tables.visits.columns.day: has another role"),
+    "an event that is kept, with nodes": (
         _set("tables", 1, "columns", 0, "role", to="keep"),
-        "tables.visits.columns.day: has another role",
+        "manifest.tables: cannot be read",
     ),
     "an event less": (
         _set("tables", 1, "columns", to=[]),
