@@ -23,6 +23,7 @@ from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
+from anonymizer.source.csv_files import ends_within_line
 from anonymizer.source.persons import countable, repeats_like_persons
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -137,6 +138,13 @@ def remarks(
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
     found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
+    if counts and policy.source.format == "csv":
+        file = policy.resolve(policy.source.file or "")
+        if ends_within_line(file):
+            found.append(
+                "source.file: has no line end after its last line: if the file was cut off there,"
+                " rows or the end of a cell are missing"
+            )
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
