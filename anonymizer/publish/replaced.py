@@ -6,6 +6,7 @@ from anonymizer.compile import Sql
 from anonymizer.compile.render import CREATES
 from anonymizer.engines.base import Engine
 from anonymizer.errors import SourceError, TargetError
+from anonymizer.process.text import many
 from anonymizer.steps import Step
 
 
@@ -25,7 +26,7 @@ def refuse_changed(engine: Engine, snapshot: Step) -> None:
     if rows[0][0]:
         raise SourceError.at(
             "source",
-            f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+            f"{many(rows[0][0], 'row')} changed while the run was at work, and would be lost",
             hint="run again while nothing writes to the table",
         )
 

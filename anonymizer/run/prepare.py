@@ -23,6 +23,7 @@ from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes, too_long
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
@@ -65,7 +66,7 @@ class Prepared:
 
     def plan(self, policy: Policy) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
-        title = f"{policy.algorithm.name} over {self.rows:,} rows"
+        title = f"{policy.algorithm.name} over {many(self.rows, 'row')}"
         return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 

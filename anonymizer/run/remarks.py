@@ -20,6 +20,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
@@ -148,7 +149,7 @@ def remarks(
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
-            rows = f"{nulls:,} rows" if counts else "some rows"
+            rows = many(nulls, "row") if counts else "some rows"
             found.append(
                 f"{column_path(name, 'sensitive_when')} is NULL in {rows}:"
                 " their cells count as sensitive"

@@ -22,7 +22,9 @@ from anonymizer.source.roles import roles
 from anonymizer.steps import Plan, Step
 
 
-def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str]:
+def script(
+    policy: Policy, database: Any, dialect: str | None, limits: Limits | None = None
+) -> tuple[str, str]:
     """The dialect used, and every statement of a run of `policy` in it.
 
     If the dialect is not that of `database`, the file is taken for a copy of the source table.
@@ -37,13 +39,13 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     if engine == "duckdb":
         from anonymizer.run.rehearsed import rehearsed
 
-        return engine, rehearsed(policy, database)
+        return engine, rehearsed(policy, database, limits)
     of_engine = script_of(engine)
     policy = of_engine.scripted(policy)
     read = (
-        plan_from_copy(policy, database, engine)
+        plan_from_copy(policy, database, engine, limits)
         if copied
-        else plan(policy, database, engine=engine)
+        else plan(policy, database, engine=engine, limits=limits)
     )
     return engine, of_engine.script(read, policy, database)
 
@@ -76,14 +78,16 @@ def _refuse_keyed(policy: Policy) -> None:
     )
 
 
-def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:
+def plan_from_copy(
+    policy: Policy, database: str | Path | None, engine: str, limits: Limits | None = None
+) -> Plan:
     """What a run on `engine` would execute, with the counts of a copy that DuckDB reads.
 
     Where the release goes is left to the reader of the script.
     """
     publish = policy.publish.model_copy(update={"database": None})
     refuse(policy.model_copy(update={"publish": publish}), engine)
-    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=Limits()) as (
+    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=limits) as (
         session,
         executor,
     ):
