@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anonymizer.compile import Sql
 from anonymizer.compile.render import CREATES
 from anonymizer.engines.base import Engine
@@ -31,11 +33,12 @@ def refuse_changed(engine: Engine, snapshot: Step) -> None:
         )
 
 
-def dropped_source(table: str) -> str:
-    """Describe what becomes of a source that its release replaces."""
+def dropped_source(table: str, lost: Sequence[str]) -> str:
+    """Describe what becomes of a source that its release replaces, with what is lost with it."""
+    also = f" and with {', '.join(lost)}" if lost else ""
     return (
-        f"the source table {table} is dropped with all its rows, and its release is put in its"
-        " place"
+        f"the source table {table} is dropped with all its rows{also}, and its release is put in"
+        " its place"
     )
 
 

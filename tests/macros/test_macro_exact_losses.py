@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import duckdb
 import pytest
 
@@ -9,7 +11,7 @@ CLOSE = 4 / 9
 """Four values at 0, 1, 2 and 9, two by two: (1/9 + 7/9) / 2."""
 WIDE = 0.0
 TOP, LOW = 2**127 - 1, -(2**127)
-COLUMNS = {
+COLUMNS: dict[str, tuple[Sequence[int | str], float]] = {
     "hugeint": ([10**37 + i for i in (0, 1, 2, 9)], CLOSE),
     "hugeint at its end": ([TOP - i for i in (0, 1, 2, 9)], CLOSE),
     "hugeint from end to end": ([LOW, LOW + 1, TOP - 1, TOP], WIDE),
