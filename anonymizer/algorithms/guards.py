@@ -47,11 +47,17 @@ class Count:
         return Problem(self.path, said, allowed=self.allowed, hint=self.hint)
 
 
-def source_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Guard, ...]:
-    """Checks of the snapshot, made in one statement and reported together."""
+def source_guard(
+    policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT, *, eras: bool = True
+) -> tuple[Guard, ...]:
+    """Checks of the snapshot, made in one statement and reported together.
+
+    `eras`: whether the engine writes a date before the year 1 as a text cell can hold it.
+    """
     counts = [
         *_null_counts(policy, roles),
         *_quasi_counts(roles),
+        *(() if eras else _era_counts(policy, roles)),
         *_key_counts(policy),
         *_unique_counts(policy, roles, snapshot),
     ]
@@ -124,6 +130,19 @@ def _quasi_counts(roles: Roles) -> Iterator[Count]:
                 ("date", "dates"),
                 "make them NULL in source.query",
                 allowed=f"the years {first} to {last}",
+            )
+
+
+def _era_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
+    for a in roles.quasi:
+        text = policy.publish.cells == "text" and a.kind == "date"
+        if text or (a.kind == "categorical" and a.sql_type == "TIMESTAMP WITH TIME ZONE"):
+            yield Count(
+                f"count(*) filter (where {a.q} < cast('0001-01-01' as {a.sql_type}))",
+                column_path(a.column),
+                "has {n} before the year 1, which this engine cannot write in a cell",
+                ("date", "dates"),
+                "publish: {cells: typed} with kind: date, or cast it to a year in source.query",
             )
 
 

@@ -134,7 +134,7 @@ def read_source(
         ),
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
         *raw_text_stages(policy, session.profile, first, counted=True),
-        *source_guard(policy, first),
+        *source_guard(policy, first, eras=session.profile.eras),
         *(() if persons else remark_notes(policy, session.profile, first)),
         *written_as_notes(policy, first),
         *harbor_guard(policy, first),

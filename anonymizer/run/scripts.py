@@ -96,7 +96,10 @@ def plan_from_copy(
             PolicyError.refuse(read_too_long(policy, there.longest_name))
             refuse_clashes(policy, roles(policy, session.profile), there.longest_name)
         profile = replace(
-            session.profile, recursive=there.recursive, numeric_draws=there.numeric_draws
+            session.profile,
+            recursive=there.recursive,
+            numeric_draws=there.numeric_draws,
+            eras=there.eras,
         )
         prepared = prepare(policy, replace(session, profile=profile), executor)
     read, *rest = prepared.read

@@ -231,7 +231,7 @@ def _reading(
         reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *masked_stages(child, first)]
     reading += raw_text_stages(own, child.profile, child.roles, child.kept, named)
-    reading += source_guard(own, child.roles, child.kept)
+    reading += source_guard(own, child.roles, child.kept, eras=session.profile.eras)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += node_text_stages(own, child.attributes)
