@@ -10,6 +10,7 @@ from anonymizer.compile import Sql, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.source.draws import later_draw
 from anonymizer.source.labels import value_text
 from anonymizer.source.profile import Attribute
@@ -105,7 +106,7 @@ def _as_counted(roles: Roles) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             column_path(roles.quasi[row[0] - 1].column),
-            f"has {row[1]} more values than when the plan was made",
+            f"has {many(row[1], 'more value')} than when the plan was made",
             hint="compile the policy again",
         )
 
@@ -131,7 +132,8 @@ def person_stages(
     def explain(row: Row) -> Problem:
         return Problem(
             "person",
-            f"{row[0]} persons have rows that differ in their quasi-identifiers",
+            f"{many(row[0], 'person has', 'persons have')} rows that differ in their"
+            " quasi-identifiers",
             hint="make them equal in source.query, drop the columns, or merge_person_rows: true",
         )
 

@@ -12,6 +12,7 @@ from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.sizes import asking_for
+from anonymizer.process.text import many
 from anonymizer.source.masking.masks import UNTOLD, Mask
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -21,6 +22,7 @@ NEARLY_UNIQUE = 0.9
 """Share of distinct values from which a published column counts as identifying."""
 TIMESTAMPS = (-290307, 294246)
 """The first and last full years of timestamps; dates reach twenty times as far."""
+ROWS = ("row", "rows")
 REPEATED = "leave key out, or name person if several rows belong to one person"
 KEYLESS = "name another column"
 """Hints for keys of a single table."""
@@ -34,19 +36,28 @@ class Count:
     expression: str
     path: str
     says: str
-    """The message, in which `{n}` is replaced with the count."""
+    """The message, in which `{n}` is replaced with the count of the units."""
+    units: tuple[str, str]
+    """What is counted: one of them, and several."""
     hint: str | None = None
     allowed: str | None = None
 
     def problem(self, n: int) -> Problem:
-        return Problem(self.path, self.says.format(n=n), allowed=self.allowed, hint=self.hint)
+        said = self.says.format(n=many(n, *self.units))
+        return Problem(self.path, said, allowed=self.allowed, hint=self.hint)
 
 
-def source_guard(policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT) -> tuple[Guard, ...]:
-    """Checks of the snapshot, made in one statement and reported together."""
+def source_guard(
+    policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT, *, eras: bool = True
+) -> tuple[Guard, ...]:
+    """Checks of the snapshot, made in one statement and reported together.
+
+    `eras`: whether the engine writes a date before the year 1 as a text cell can hold it.
+    """
     counts = [
         *_null_counts(policy, roles),
         *_quasi_counts(roles),
+        *(() if eras else _era_counts(policy, roles)),
         *_key_counts(policy),
         *_unique_counts(policy, roles, snapshot),
     ]
@@ -80,7 +91,8 @@ def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
         Count(
             f"count(*) filter (where {name} is null)",
             column_path(column, "nulls"),
-            "forbids NULL, but {n} rows have none there",
+            "forbids NULL, but {n} none there",
+            ("row has", "rows have"),
             allowed="own_class, suppress, forbid",
         )
         for column, name in columns
@@ -95,14 +107,16 @@ def _quasi_counts(roles: Roles) -> Iterator[Count]:
             yield Count(
                 f"count(*) filter (where isnan({a.q}) or isinf({a.q}))",
                 path,
-                "has {n} values that are NaN or infinite, which no interval can hold",
+                "has {n} NaN or infinite, which no interval can hold",
+                ("value that is", "values that are"),
                 "make them NULL in source.query, or use kind: categorical",
             )
         if a.kind == "date":
             yield Count(
                 f"count(*) filter (where isinf({a.q}))",
                 path,
-                "has {n} infinite dates, which no interval can hold",
+                "has {n}, which no interval can hold",
+                ("infinite date", "infinite dates"),
                 "make them NULL in source.query",
             )
         if a.sql_type == "DATE":
@@ -112,20 +126,35 @@ def _quasi_counts(roles: Roles) -> Iterator[Count]:
             yield Count(
                 f"count(*) filter (where {beyond})",
                 path,
-                "has {n} dates in years that no interval can hold",
+                "has {n} in years that no interval can hold",
+                ("date", "dates"),
                 "make them NULL in source.query",
                 allowed=f"the years {first} to {last}",
             )
 
 
+def _era_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
+    for a in roles.quasi:
+        text = policy.publish.cells == "text" and a.kind == "date"
+        if text or (a.kind == "categorical" and a.sql_type == "TIMESTAMP WITH TIME ZONE"):
+            yield Count(
+                f"count(*) filter (where {a.q} < cast('0001-01-01' as {a.sql_type}))",
+                column_path(a.column),
+                "has {n} before the year 1, which this engine cannot write in a cell",
+                ("date", "dates"),
+                "publish: {cells: typed} with kind: date, or cast it to a year in source.query",
+            )
+
+
 def _key_counts(policy: Policy) -> Iterator[Count]:
     if policy.key is not None:
-        yield Count("count(*) - count(identity)", "key", "is NULL in {n} rows", KEYLESS)
+        yield Count("count(*) - count(identity)", "key", "is NULL in {n}", ROWS, KEYLESS)
         repeated = "count(identity) - count(distinct identity)"
-        yield Count(repeated, "key", "is not unique: {n} rows repeat a key", REPEATED)
+        said, repeat = "is not unique: {n} a key", ("row repeats", "rows repeat")
+        yield Count(repeated, "key", said, repeat, REPEATED)
     if policy.person is not None:
         hint = "give every row its person"
-        yield Count("count(*) - count(person)", "person", "is NULL in {n} rows", hint)
+        yield Count("count(*) - count(person)", "person", "is NULL in {n}", ROWS, hint)
 
 
 def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Count]:
@@ -139,10 +168,11 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
         (s.column, s.s) for s in roles.sensitive if policy.columns[s.column].protect is None
     ]
     if policy.person is None:
-        said = "is nearly unique ({n} different values) and would be published as it is"
+        said = "is nearly unique ({n}) and would be published as it is"
     else:
-        said = "names persons: nearly every one of its {n} values belongs to one person only"
+        said = "names persons: nearly every one of its {n} belongs to one person only"
     said += JOINED if policy.algorithm.classless else f"{JOINED}, and k holds no longer"
+    units = ("different value", "different values")
     hint = "role drop, or acknowledge_unique: true"
     if safe_harbor.applies(policy):
         hint = "role drop, or make it coarser: role round, top_code or bottom_code"
@@ -150,7 +180,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
         given = policy.columns[column]
         # (places, dates and ages that Safe Harbor allows may be rare in a small table)
         if not given.acknowledge_unique and given.safe_harbor not in safe_harbor.COARSE:
-            yield Count(counted(name), column_path(column), said, hint)
+            yield Count(counted(name), column_path(column), said, units, hint)
     for mask in roles.masks:
         if policy.columns[mask.column].acknowledge_unique:
             continue
@@ -158,8 +188,9 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
             yield Count(
                 counted(told),
                 column_path(mask.column),
-                "has noise that is too small to hide who has which value: {n} values or groups of"
-                " them are told apart still, nearly every one of them of one row or person",
+                "has noise that is too small to hide who has which value: {n} are told"
+                " apart still, nearly every one of them of one row or person",
+                ("value or group of them", "values or groups of them"),
                 "a larger amount or share, or acknowledge_unique: true",
             )
 
@@ -208,7 +239,7 @@ def enough_units(policy: Policy, least: int) -> Guard:
         are = "is" if row[0] == 1 else "are"
         return Problem(
             path,
-            f"asks for classes of {least} {unit}, but there {are} {row[0]}",
+            f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,}",
             hint="lower k, or release more rows",
         )
 

@@ -16,6 +16,7 @@ from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_ordered import TOrdered, TOrderedByRuns
+from anonymizer.process.text import many
 from anonymizer.source.profile import Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
@@ -114,7 +115,8 @@ def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -
         return Problem(
             f"{where}.{column.column}.protect",
             f"cannot hold in any class: {names} fails for the table as a whole"
-            f" ({different} different values, the most frequent in {most} of {known} rows)",
+            f" ({many(different, 'different value')}, the most frequent in {most:,} of {known:,}"
+            " rows)",
             hint=f"weaken {names}, or protect it by t_closeness",
         )
 

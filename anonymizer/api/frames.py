@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.compile import ident
 from anonymizer.errors import AnonymizerError, EngineError, Problem, SourceError
 from anonymizer.policy.values import table_parts
+from anonymizer.source.names import refuse_renamed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -68,6 +69,12 @@ def connected(frame: Any, table: str) -> DuckDBPyConnection:
         found = _unreadable(frame)
         said = f"columns {', '.join(found)}" if found else "it"
         raise SourceError.at("frame", f"{said} cannot be read", hint=hint)
+    seen = connection.execute(f"describe from {ident(parts[0])}").fetchall()
+    try:
+        refuse_renamed(names, [name for name, *_ in seen], "frame")
+    except SourceError:
+        connection.close()
+        raise
     return connection
 
 

@@ -18,7 +18,7 @@ from anonymizer.commands.options import (
 from anonymizer.commands.output import Output
 from anonymizer.contract.checks import verdict
 from anonymizer.errors import Problem
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import figure, many, table
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
@@ -130,20 +130,22 @@ def lines(found: Assessment) -> Iterator[str]:
     """An assessment as text, on one page."""
     sizes, risk = found.sizes, found.risk
     unit = "rows" if found.person is None else "persons"
-    yield f"{found.table}: {figure(sizes.rows)} rows" + (
-        f" of {figure(sizes.persons)} persons" if sizes.persons is not None else ""
+    yield f"{found.table}: {many(sizes.rows, 'row')}" + (
+        f" of {many(sizes.persons, 'person')}" if sizes.persons is not None else ""
     )
     yield f"  known to others: {', '.join(found.quasi)}"
     yield f"  sensitive: {', '.join(found.sensitive) or '-'}"
     yield ""
     smallest = sizes.k if found.person is None else sizes.person_k
     yield "Identity"
-    yield f"  k = {figure(smallest)} ({unit} in the smallest of {figure(sizes.classes)} classes)"
+    classes = many(sizes.classes, "class", "classes")
+    yield f"  k = {figure(smallest)} ({unit} in the smallest of {classes})"
     share = _share(sizes.uniques, sizes.rows)
-    yield f"  {figure(sizes.uniques)} rows are alone in their class ({share})"
+    yield f"  {many(sizes.uniques, 'row is', 'rows are')} alone in their class ({share})"
     if sizes.unique_persons is not None:
         share = _share(sizes.unique_persons, sizes.units)
-        yield f"  {figure(sizes.unique_persons)} persons are alone in a class ({share})"
+        alone = many(sizes.unique_persons, "person is", "persons are")
+        yield f"  {alone} alone in a class ({share})"
     yield ""
     yield from _risk_lines(risk, unit)
     if found.columns:

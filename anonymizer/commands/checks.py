@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.contract.checks import UNVERIFIED, Verification, verdict
 from anonymizer.errors import Problem
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import figure, many, table
 
 if TYPE_CHECKING:
     from anonymizer.policy import AnyPolicy
@@ -27,10 +27,9 @@ def check_lines(verification: Verification, *, source: bool = False) -> Iterator
         yield "  no guarantee is promised"
     rest = len(verification.checks) - len(shown)
     if rest:
-        many = "1 check" if rest == 1 else f"{rest} checks"
         hold = "holds" if rest == 1 else "hold"
         form = "of form and against the source" if source else "of form"
-        yield f"  and {many} {form} {hold}"
+        yield f"  and {many(rest, 'check')} {form} {hold}"
     for item in verification.not_checked:
         yield f"  NOT CHECKED: {item.name} {item.reason}"
     yield from unverified_lines(verification.unverified)

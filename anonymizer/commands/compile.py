@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -19,6 +24,7 @@ from anonymizer.process.files import write_text
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE instead.")
 @options.preset_option
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -27,6 +33,7 @@ def command(
     dialect: str | None,
     target: str | None,
     preset: str | None,
+    limits: Limits,
 ) -> None:
     """Print every statement that a run of POLICY would execute, in order.
 
@@ -43,7 +50,7 @@ def command(
 
     loaded = options.load_policy(policy, preset)
     options.check_target(target, policies=[loaded])
-    dialect, text = script(loaded, database, dialect)
+    dialect, text = script(loaded, database, dialect, limits)
     if target is None:
         if output.json:
             output.result({"dialect": dialect, "sql": text})

@@ -6,6 +6,7 @@ import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
+from anonymizer.process.text import many
 
 
 @click.command()
@@ -42,5 +43,5 @@ def command(
 
     loaded = options.load_policy(policy, preset)
     done = export(loaded, target, database, force=force, population=population)
-    lines = [f"wrote {file.path} ({file.rows:,} rows)" for file in done.files]
+    lines = [f"wrote {file.path} ({many(file.rows, 'row')})" for file in done.files]
     output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -12,6 +12,7 @@ from anonymizer.commands import options
 from anonymizer.commands.options import Group
 from anonymizer.commands.output import Output
 from anonymizer.errors import PolicyError
+from anonymizer.process.text import many
 
 if TYPE_CHECKING:
     from anonymizer.compile import Table
@@ -42,6 +43,7 @@ def command() -> None:
     show_default=True,
     help="Nodes drawn under a node.",
 )
+@options.limit_options
 @options.output_options
 def show(
     output: Output,
@@ -50,6 +52,7 @@ def show(
     database: str | None,
     published: bool,
     children: int,
+    limits: Limits,
 ) -> None:
     """Draw the hierarchies of COLUMNs (default: all) with counts and distortion per level."""
     from io import StringIO
@@ -58,7 +61,7 @@ def show(
 
     from anonymizer.review.hierarchies import built
 
-    with built(options.load_policy(policy), database, columns) as made:
+    with built(options.load_policy(policy), database, columns, limits) as made:
         found = [one.shown(published=published) for one in made]
     lines: list[str] = []
     for one in found:
@@ -99,7 +102,7 @@ def suggest(
         policy = _with_or_without(target)
     else:
         policy = Policy.loads(draft(target, database, limits=limits).text)
-    found = suggested(policy, database, columns)
+    found = suggested(policy, database, columns, limits)
     refuse_without(found)
     lines = [line for one in found for line in one.lines()]
     output.result({"suggestions": [one.as_dict() for one in found]}, lines)
@@ -131,6 +134,7 @@ def _with_or_without(path: str) -> Policy:
 @click.option("-o", "--output", "target", metavar="FILE", help="Write CSV, `;` between levels.")
 @click.option("--table", "table", metavar="NAME", help="Write a table of the database instead.")
 @click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
+@options.limit_options
 @options.output_options
 def export(
     output: Output,
@@ -140,6 +144,7 @@ def export(
     target: str | None,
     table: str | None,
     replace: bool,
+    limits: Limits,
 ) -> None:
     """Write the hierarchy of COLUMN as a CSV file (ARX's layout) or as a table.
 
@@ -154,7 +159,7 @@ def export(
     options.check_target(target, policies=[loaded])
     if table is not None and database is None:
         raise UsageError.at("--database", "is needed for a table")
-    with built(loaded, database, (column,)) as made:
+    with built(loaded, database, (column,), limits) as made:
         nested = made[0].nested
         if target is not None:
             count, said = made[0].to_csv(Path(target)), target
@@ -164,7 +169,7 @@ def export(
         count, said = len(wide.rows), table
         store(wide, Path(database), _named(table), replace_it=replace)
     data = {"column": column, "values": count, "written": said, "nested": nested}
-    lines = [f"wrote {count:,} values of {column} to {said}"]
+    lines = [f"wrote {many(count, 'value')} of {column} to {said}"]
     if not nested:
         lines.append("its levels need not nest: give nested: false beside it where it is used")
     output.result(data, lines)
@@ -187,7 +192,9 @@ def import_(
     store(wide, Path(database), _named(table), replace_it=replace)
     levels = len(wide.columns) - 1
     data = {"table": table, "values": len(wide.rows), "levels": levels}
-    output.result(data, [f"stored {len(wide.rows):,} values with {levels} levels as {table}"])
+    output.result(
+        data, [f"stored {many(len(wide.rows), 'value')} with {many(levels, 'level')} as {table}"]
+    )
 
 
 def _named(given: str) -> Table:

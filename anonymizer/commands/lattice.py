@@ -11,9 +11,10 @@ import click
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import figure, many, table
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
     from anonymizer.review.lattice import LatticeTable
 
 MOST_LINES = 40
@@ -30,6 +31,7 @@ MOST_LINES = 40
 )
 @click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
 @click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -39,6 +41,7 @@ def command(
     measure: str | None,
     target: str | None,
     plot: str | None,
+    limits: Limits,
 ) -> None:
     """Judge every node of the generalization lattice of POLICY's hierarchies; publish nothing.
 
@@ -52,7 +55,7 @@ def command(
     options.check_target(target, suffixes=(".csv", ".json"), policies=[loaded])
     options.check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
     with progress(output) as listener:
-        found = lattice_table(loaded, database, measure=measure, listener=listener)
+        found = lattice_table(loaded, database, measure=measure, limits=limits, listener=listener)
     if target is not None:
         write_text(target, found.json() if target.endswith(".json") else found.csv())
     if plot is not None:
@@ -63,18 +66,18 @@ def command(
 def _lines(found: LatticeTable, target: str | None, plot: str | None) -> Iterator[str]:
     front = found.front
     holding = sum(node["holds"] for node in found.nodes)
-    yield f"{len(found.rows):,} nodes, {holding:,} of them hold the policy's guarantees"
+    yield f"{many(len(found.rows), 'node')}, {holding:,} of them hold the policy's guarantees"
     best = found.optimum
     if best is None:
         yield "no node holds: a run would fail"
     else:
         yield (
-            f"optimum by {found.measure}: {_levels(best)}, {figure(best['suppressed'])} rows"
+            f"optimum by {found.measure}: {_levels(best)}, {many(best['suppressed'], 'row')}"
             f" suppressed, {found.measure} {figure(best[f'published_{found.measure}'])}"
         )
     yield ""
     shown = front[:: max(len(front) // MOST_LINES, 1)]
-    yield f"Pareto front, nothing suppressed: {len(front):,} nodes"
+    yield f"Pareto front, nothing suppressed: {many(len(front), 'node')}"
     head = ["k", "classes", "ncp", "distortion", "dcp", *found.columns]
     yield from table(head, (_row(node) for node in shown))
     for file in (target, plot):

@@ -6,7 +6,7 @@ import click
 
 from anonymizer.commands.options import Group, output_options
 from anonymizer.commands.output import Output
-from anonymizer.process.text import table
+from anonymizer.process.text import many, table
 
 
 @click.group(cls=Group, no_args_is_help=False)
@@ -43,7 +43,7 @@ def forget(output: Output, ledger: str, run_id: str) -> None:
     entry = forget_release(ledger, run_id)
     output.result(
         {"forgotten": entry.as_dict()},
-        [f"forgot run {entry.run_id} ({entry.persons} persons): later runs do not see it"],
+        [f"forgot run {entry.run_id} ({many(entry.persons, 'person')}): later runs do not see it"],
     )
 
 

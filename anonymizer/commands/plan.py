@@ -10,9 +10,10 @@ import click
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.commands.steps import step_lines
-from anonymizer.process.text import figure, table
+from anonymizer.process.text import figure, many, table
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy, Policy
     from anonymizer.review.forecast import Forecast
     from anonymizer.review.preview import Preview
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     default=True,
     help="Try samples to estimate time, memory and loss of a run.  [default: forecast]",
 )
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -40,6 +42,7 @@ def command(
     engine: str | None,
     preset: str | None,
     foresee: bool,
+    limits: Limits,
 ) -> None:
     """Show what a run of POLICY would do: its steps, the source as it is, and what cannot work.
 
@@ -49,7 +52,7 @@ def command(
     from anonymizer.review.preview import preview
 
     loaded = options.load_policy(policy, preset)
-    found = preview(loaded, database, engine, foresee=foresee)
+    found = preview(loaded, database, engine, foresee=foresee, limits=limits)
     for warning in found.warnings:
         output.warn(warning)
     output.judged(
@@ -98,8 +101,8 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         yield _forecast_line(found.forecast)
         yield ""
     if found.steps:
-        many = f"{len(found.steps)} steps of {policy.algorithm.name}"
-        yield many if found.tables else f"{many} (anonymizer compile has their SQL)"
+        steps = f"{many(len(found.steps), 'step')} of {policy.algorithm.name}"
+        yield steps if found.tables else f"{steps} (anonymizer compile has their SQL)"
         yield from step_lines(found.steps)
         where = policy.publish.database or "the source's database"
         views = [table.view for table in found.tables]
@@ -108,15 +111,13 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         yield f"  then verify, and publish {personal}{', '.join(views)} in {where}"
         yield f"  kind: {kind_words(found.kind)}"
     if found.problems:
-        many = "problem" if len(found.problems) == 1 else "problems"
-        yield f"{len(found.problems)} {many}: this cannot work as it is"
+        yield f"{many(len(found.problems), 'problem')}: this cannot work as it is"
 
 
 def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
     """Every table after its parent."""
     person = tables[0].table
-    many = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
-    yield f"{many}; a row of {person} is a person"
+    yield f"{many(len(tables), 'table')}; a row of {person} is a person"
     yield from table(
         ("table", "link", "events", "rows", "of nobody", "published as"),
         [
@@ -148,7 +149,7 @@ def _set_lines(sets: Sequence[dict[str, Any]]) -> Iterator[str]:
         told = ", ".join([f"k = {figure(one['k'])}", *least])
         yield (
             f"  set {number} ({', '.join(one['columns'])}): in the source {told};"
-            f" {figure(one['unique_rows'])} rows are alone in their class"
+            f" {many(one['unique_rows'], 'row is', 'rows are')} alone in their class"
         )
 
 
@@ -171,15 +172,15 @@ def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
         yield "the source as it is: no rows"
         return
     unit = "persons" if policy.person is not None else "rows"
-    classes = "1 class" if current["classes"] == 1 else f"{figure(current['classes'])} classes"
+    classes = many(current["classes"], "class", "classes")
     yield (
-        f"the source as it is: {figure(current['rows'])} rows in"
+        f"the source as it is: {many(current['rows'], 'row')} in"
         f" {classes} of equal quasi-identifiers"
     )
     alone = "alone" if policy.person is None else "of persons who are alone"
     yield (
         f"  k = {figure(current['k'])} ({unit} in the smallest class);"
-        f" {figure(current['unique_rows'])} rows are {alone} in their class"
+        f" {many(current['unique_rows'], 'row is', 'rows are')} {alone} in their class"
     )
     if current["l"]:
         least = ", ".join(f"{figure(value)} of {column}" for column, value in current["l"].items())

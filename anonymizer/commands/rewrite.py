@@ -6,6 +6,7 @@ import click
 
 from anonymizer.commands.options import database_option, output_options
 from anonymizer.commands.output import Output
+from anonymizer.process.text import many
 
 
 @click.command()
@@ -38,8 +39,9 @@ def command(output: Output, database: str, absent: str | None) -> None:
     output.result(
         done.as_dict(),
         [
-            f"rewrote {Path(database).name}: {done.tables} tables,"
+            f"rewrote {Path(database).name}: {many(done.tables, 'table')},"
             f" {done.bytes_before:,} bytes before, {done.bytes_after:,} after",
-            f"looked for {done.pieces} pieces of old text and {done.values} values: none is there",
+            f"looked for {many(done.pieces, 'piece')} of old text and"
+            f" {many(done.values, 'value')}: none is there",
         ],
     )

@@ -6,6 +6,7 @@ from anonymizer.compile import Sql, Table
 from anonymizer.errors import Problem
 from anonymizer.hierarchy.place import Place, counted
 from anonymizer.hierarchy.text import from_text
+from anonymizer.process.text import many
 from anonymizer.steps import Row, Stage
 
 
@@ -29,7 +30,7 @@ def covered(
     def twice(row: Row) -> Problem:
         return Problem(
             path,
-            f"lists {row[0]:,} value{'s' if row[0] != 1 else ''} of the column in two spellings",
+            f"lists {many(row[0], 'value')} of the column in two spellings",
             hint="keep one of them, such as 1 or 01",
         )
 

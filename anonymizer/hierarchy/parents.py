@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.errors import Problem
+from anonymizer.process.text import many
 
 
 def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
@@ -24,7 +25,7 @@ def unfold(rows: Sequence[Sequence[str]], where: str) -> tuple[list[list[str]], 
     above: dict[str, str] = {}
     torn = {child for child, parent in given if above.setdefault(child, parent) != parent}
     if torn:
-        said = "1 value is" if len(torn) == 1 else f"{len(torn):,} values are"
+        said = many(len(torn), "value is", "values are")
         return [], [Problem(where, f"{said} under two parents")]
     if found := cycle_problems(given, where):
         return [], found

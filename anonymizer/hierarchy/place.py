@@ -11,6 +11,7 @@ from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.hierarchy.scale import Scale
 from anonymizer.hierarchy.scale_of_type import scale_of
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.steps import Guard, Step
 
 FOLDER = "hierarchy"
@@ -68,7 +69,4 @@ class Place:
 
 def counted(values: int, rows: int) -> str:
     """Counts as text: `1 distinct value (12 rows)`."""
-    return (
-        f"{values:,} distinct value{'s' if values != 1 else ''}"
-        f" ({rows:,} row{'s' if rows != 1 else ''})"
-    )
+    return f"{many(values, 'distinct value')} ({many(rows, 'row')})"

@@ -10,6 +10,7 @@ from anonymizer.compile import work
 from anonymizer.hierarchy import distortion
 from anonymizer.hierarchy.exchange import Engine
 from anonymizer.hierarchy.place import FOLDER
+from anonymizer.process.text import many
 from anonymizer.steps import Step
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Shown:
         below: dict[tuple[int, int | None], list[Node]] = defaultdict(list)
         for node in self.nodes:
             below[node.level, node.parent if self.nests else None].append(node)
-        title = Tree(Text(f"{self.column} ({self.builder}, {self.height} levels)"))
+        title = Tree(Text(f"{self.column} ({self.builder}, {many(self.height, 'level')})"))
 
         def grow(branch: Tree, children: list[Node]) -> None:
             for node in children[:most_children]:
@@ -164,13 +165,9 @@ def show(
 
 def _line(node: Node) -> str:
     return (
-        f"{node.label}  {_many(node.values, 'value')}, {_many(node.rows, 'row')},"
+        f"{node.label}  {many(node.values, 'value')}, {many(node.rows, 'row')},"
         f" distortion {node.distortion:.3g}"
     )
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _range(low: str, high: str) -> str:

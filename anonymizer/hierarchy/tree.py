@@ -14,6 +14,7 @@ from typing import TypeAlias
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import parents
 from anonymizer.hierarchy.spans import span_problems
+from anonymizer.process.text import many
 
 ROOT = "*"
 
@@ -155,7 +156,7 @@ def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     for level in range(1, len(rows[0])):
         runs = 1 + sum(before[level] != after[level] for before, after in pairwise(rows))
         if torn := runs - len({row[level] for row in rows}):
-            said = f"level {level} has {torn:,} label{'s' if torn > 1 else ''} in several places"
+            said = f"level {level} has {many(torn, 'label')} in several places"
             hint = "list the values of a node one after the other"
             found.append(Problem(where, said, hint=hint))
     return found
@@ -208,11 +209,11 @@ def _numbered(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
 
 
 def _rows(count: int) -> str:
-    return "1 row has" if count == 1 else f"{count:,} rows have"
+    return many(count, "row has", "rows have")
 
 
 def _values(count: int) -> str:
-    return "1 value is" if count == 1 else f"{count:,} values are"
+    return many(count, "value is", "values are")
 
 
 def _first(places: Sequence[int], lines: Sequence[int]) -> str:

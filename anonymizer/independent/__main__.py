@@ -56,7 +56,7 @@ def lines(found: Judgement) -> list[str]:
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
-    return [*made, f"{_shown(found.view)}: {found.rows} rows, {found.kind}, {verdict}"]
+    return [*made, f"{_shown(found.view)}: {found.rows:,} rows, {found.kind}, {verdict}"]
 
 
 def _line(check: Check) -> str:
@@ -69,7 +69,9 @@ def _line(check: Check) -> str:
         parts.append(f"required {_figures(check.required)}")
         parts.append(f"achieved {_figures(check.achieved)}")
         if check.failing:
-            parts.append(f"{check.failing} groups fail")
+            parts.append(
+                f"{check.failing:,} {'group fails' if check.failing == 1 else 'groups fail'}"
+            )
         if check.empty:
             parts.append(f"{check.empty} of them without any value")
     if check.reason is not None:

@@ -16,6 +16,7 @@ from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
+from anonymizer.process.text import many
 from anonymizer.source.column_names import names_person
 from anonymizer.source.persons import NEARLY_UNIQUE
 
@@ -121,8 +122,8 @@ class Comparison:
             found.problems.append(
                 Problem(
                     "privacy.k_anonymity",
-                    f"with the earlier releases {narrowed} of {persons} returning persons could be"
-                    f" told apart down to fewer than {self.k} candidates (fewest: {fewest})",
+                    f"with the earlier releases {narrowed:,} of {persons:,} returning persons could"
+                    f" be told apart down to fewer than {self.k} candidates (fewest: {fewest})",
                     hint=self._ways_out,
                 )
             )
@@ -154,7 +155,7 @@ class Comparison:
             found.problems.append(
                 Problem(
                     facet.path,
-                    f"with the earlier releases the values of {narrowed} of {persons} returning"
+                    f"with the earlier releases the values of {narrowed:,} of {persons:,} returning"
                     f" persons could be narrowed to fewer than {facet.least}{known}",
                     hint=self._ways_out,
                 )
@@ -187,9 +188,9 @@ class Comparison:
             persons, narrowed, fewest = self._ask("joined", context)[0]
             if narrowed:
                 said = (
-                    f"tells persons apart here and in {entry.view} of run {entry.run_id}: joined on"
-                    f" it, {narrowed} of {persons} persons who are in both are left with fewer than"
-                    f" {self.k} candidates (fewest: {fewest})"
+                    f"tells persons apart here and in {entry.view} of run {entry.run_id}: joined"
+                    f" on it, {narrowed:,} of {persons:,} persons who are in both are left with"
+                    f" fewer than {self.k} candidates (fewest: {fewest})"
                 )
                 found.problems.append(Problem(mark.path, said, hint=APART))
         return len(found.problems) > before
@@ -213,10 +214,11 @@ class Comparison:
                 named = [m for m, _ in self._pairs(entry)]
                 others = dict.fromkeys(m.column for m in named if m.column != named[0].column)
                 names = ", ".join((named[0].path, *others))
+                said = many(marked, "person has", "persons have")
                 found.problems.append(
                     Problem(
                         names,
-                        f"is nearly unique, and {marked} persons have a value that few others have"
+                        f"is nearly unique, and {said} a value that few others have"
                         " and that an earlier release shows: it works as a pseudonym",
                         hint="role drop, or new pseudonyms for every release",
                     )

@@ -59,7 +59,7 @@ def _problem(found: tuple[Any, ...], path: str, what: str, k: int, hint: str) ->
     persons, narrowed, fewest = found
     if narrowed:
         said = (
-            f"with the earlier releases {narrowed} of {persons} returning persons could be told"
+            f"with the earlier releases {narrowed:,} of {persons:,} returning persons could be told"
             f" apart by {what} down to fewer than {k} candidates (fewest: {fewest})"
         )
         yield Problem(path, said, hint=hint)

@@ -46,8 +46,13 @@ def figure(value: Any) -> str:
         case Mapping():
             return ", ".join(f"{key} {figure(item)}" for key, item in value.items())
         case list() | tuple():
-            return f"{len(value)} values"
+            return many(len(value), "value")
     return str(value)
+
+
+def many(count: int, one: str, several: str | None = None) -> str:
+    """A count with its noun: `1 row`, `2,000 rows`; `several`: the plural, if not formed with s."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  ") -> list[str]:

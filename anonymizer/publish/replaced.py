@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from anonymizer.compile import Sql
 from anonymizer.compile.render import CREATES
 from anonymizer.engines.base import Engine
 from anonymizer.errors import SourceError, TargetError
+from anonymizer.process.text import many
 from anonymizer.steps import Step
 
 
@@ -25,16 +28,17 @@ def refuse_changed(engine: Engine, snapshot: Step) -> None:
     if rows[0][0]:
         raise SourceError.at(
             "source",
-            f"{rows[0][0]} rows changed while the run was at work, and would have been lost",
+            f"{many(rows[0][0], 'row')} changed while the run was at work, and would be lost",
             hint="run again while nothing writes to the table",
         )
 
 
-def dropped_source(table: str) -> str:
-    """Describe what becomes of a source that its release replaces."""
+def dropped_source(table: str, lost: Sequence[str]) -> str:
+    """Describe what becomes of a source that its release replaces, with what is lost with it."""
+    also = f" and with {', '.join(lost)}" if lost else ""
     return (
-        f"the source table {table} is dropped with all its rows, and its release is put in its"
-        " place"
+        f"the source table {table} is dropped with all its rows{also}, and its release is put in"
+        " its place"
     )
 
 

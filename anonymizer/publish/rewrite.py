@@ -22,6 +22,7 @@ from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError, no_file
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
+from anonymizer.process.text import many
 from anonymizer.release.judge import fingerprint
 from anonymizer.release.sealing import HEADERS
 
@@ -226,7 +227,7 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
         problems.append(
             Problem(
                 "--absent",
-                f"{values} of {len(absent)} values are in the new file",
+                f"{values:,} of {many(len(absent), 'value')} found in the new file",
                 hint="a table or view that still holds them; the file stays as it is",
             )
         )

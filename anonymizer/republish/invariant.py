@@ -26,6 +26,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.privacy.alpha import Alpha
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.process.text import many
 from anonymizer.republish.attribute import Placed
 from anonymizer.republish.extents import extents
 from anonymizer.republish.quotas import quotas, regional
@@ -255,12 +256,13 @@ def _one_value_per_person(sensitive: Sensitive, context: dict[str, Any]) -> Guar
         if empty:
             return Problem(
                 column_path(sensitive.column),
-                f"is NULL in {empty} rows, and m-invariance needs a value of everybody",
+                f"is NULL in {many(empty, 'row')}, and m-invariance needs a value of everybody",
                 hint="nulls: suppress, or a value for them in source.query",
             )
         return Problem(
             "person",
-            f"{repeated} rows are further rows of a person, and m-invariance takes one of each",
+            f"{many(repeated, 'row is a further one', 'rows are further ones')} of a person, and"
+            " m-invariance takes one of each",
             hint="one row per person in source.query",
         )
 
@@ -271,7 +273,7 @@ def _enough_values(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Gua
     def explain(row: Row) -> Problem:
         return Problem(
             column_path(sensitive.column),
-            f"has {row[0]} different values, and a signature needs {m}",
+            f"has {many(row[0], 'different value')}, and a signature needs {m}",
             hint="lower republish.m, k or l",
         )
 
@@ -282,8 +284,8 @@ def _signatures_of_m(m: int, context: dict[str, Any]) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             "republish.m",
-            f"{row[0]} persons stood in classes of fewer than {m} values before (fewest: {row[1]}),"
-            " and a later release cannot undo that",
+            f"{many(row[0], 'person')} stood in classes of fewer than {m} values before (fewest:"
+            f" {row[1]:,}), and a later release cannot undo that",
             hint=f"m, k and l of at most {row[1]}, or a population that was not released before",
         )
 

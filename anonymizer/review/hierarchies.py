@@ -16,6 +16,7 @@ from anonymizer.policy import Policy, single
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
     from anonymizer.engines.duckdb.connection import DuckDBEngine
     from anonymizer.engines.session import Database, Session
     from anonymizer.source.profile import Attribute, Sensitive
@@ -91,7 +92,10 @@ class Wide:
 
 @contextmanager
 def built(
-    policy: Policy, database: Database, columns: Sequence[str] = ()
+    policy: Policy,
+    database: Database,
+    columns: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> Iterator[tuple[Built, ...]]:
     """Build the hierarchies of `columns` (default: all that have one) over the policy's source.
 
@@ -106,7 +110,7 @@ def built(
 
     single(policy, "hierarchy")
     _refuse_unknown(policy, columns)
-    with open_session(policy, database) as session:
+    with open_session(policy, database, limits=limits) as session:
         everything = roles(policy, session.profile).unmasked
         wanted = replace(
             everything,

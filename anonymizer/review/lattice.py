@@ -20,6 +20,7 @@ from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
     from anonymizer.engines.execute import Listener
     from anonymizer.engines.session import Database
     from anonymizer.policy import Policy
@@ -108,6 +109,7 @@ def lattice_table(
     database: Database = None,
     *,
     measure: str | None = None,
+    limits: Limits | None = None,
     listener: Listener | None = None,
 ) -> LatticeTable:
     """Evaluate every node of the lattice of a policy's hierarchies.
@@ -130,7 +132,7 @@ def lattice_table(
 
     together(policy, "lattice")
     policy, by = _over_levels(single(policy, "lattice"), measure)
-    with open_session(policy, database) as session:
+    with open_session(policy, database, limits=limits) as session:
         session.engine.binds = bound_values(policy, Seed.fresh().secret)
         executor = Executor(session.engine, listener)
         prepared = prepare(policy, session, executor)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from anonymizer.compile import ident
+from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.registry import chosen_engine
@@ -69,7 +70,12 @@ class Preview:
 
 
 def preview(
-    policy: AnyPolicy, database: str | None, engine: str | None = None, *, foresee: bool = True
+    policy: AnyPolicy,
+    database: str | None,
+    engine: str | None = None,
+    *,
+    foresee: bool = True,
+    limits: Limits | None = None,
 ) -> Preview:
     """Read the source into memory, compile, and try every check that precedes a run.
 
@@ -89,7 +95,8 @@ def preview(
     with _collecting(found):
         _check_ledger(lead, database)
     hindered = bool(found.problems)
-    with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
+    opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
+    with opening as (session, executor):
         if not hindered:
             with _collecting(found):
                 target = there.target(lead, session, Names.of(policy, secrets.token_hex(8)))

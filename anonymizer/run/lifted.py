@@ -15,6 +15,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy
 from anonymizer.policy.schema.paths import table_path
+from anonymizer.process.text import many
 from anonymizer.run.at_table import at_table
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
@@ -114,9 +115,10 @@ def _of_table(
 
     def explain(row: Row) -> Problem:
         place, persons = row
+        differ = many(persons, "person has", "persons have")
         return Problem(
             table_path(name, "columns", columns[int(place)], "of"),
-            f"is not the same in all rows of a person: {persons} persons have different ones",
+            f"is not the same in all rows of a person: {differ} different ones",
             hint="role: event, or choose one in source.query",
         )
 

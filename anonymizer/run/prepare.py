@@ -30,6 +30,7 @@ from anonymizer.ledger.digests import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.names import clashes, too_long
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
@@ -71,7 +72,7 @@ class Prepared:
 
     def plan(self, policy: Policy) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
-        title = f"{policy.algorithm.name} over {self.rows:,} rows"
+        title = f"{policy.algorithm.name} over {many(self.rows, 'row')}"
         return Plan(title, (*self.read, *self.compiled.plan(title).stages))
 
 
@@ -138,7 +139,7 @@ def read_source(
         ),
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
         *raw_text_stages(policy, session.profile, first, counted=True),
-        *source_guard(policy, first),
+        *source_guard(policy, first, eras=session.profile.eras),
         *(() if persons else remark_notes(policy, session.profile, first)),
         *written_as_notes(policy, first),
         *harbor_guard(policy, first),

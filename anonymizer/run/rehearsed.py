@@ -15,6 +15,7 @@ from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.checks import Check, RunSql
 from anonymizer.contract.layout import Requirement
+from anonymizer.engines.base import Limits
 from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.rehearsal import Rehearsal
@@ -24,6 +25,7 @@ from anonymizer.errors import Problem
 from anonymizer.hierarchy.shape import shape_sql
 from anonymizer.policy import Lgb, Policy
 from anonymizer.process.seed import Seed
+from anonymizer.process.text import many
 from anonymizer.release.judge import Suppression, refuse_beyond, unmet
 from anonymizer.run.counted import counting
 from anonymizer.run.link import LINK, linked_writes
@@ -42,7 +44,7 @@ from anonymizer.verification.questions import Question
 from anonymizer.verification.verify import verify_release
 
 
-def rehearsed(policy: Policy, database: Any) -> str:
+def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> str:
     """Execute a run in scratch without publishing, and return it as a script.
 
     Raises the errors that the run would raise.
@@ -50,10 +52,8 @@ def rehearsed(policy: Policy, database: Any) -> str:
     refuse(policy, "duckdb")
     # (with a folder for spilling, as a run has)
     place = Workplace(secrets.token_hex(8), writes=True)
-    with executing(policy, database, "duckdb", seed=Seed.fresh(), run=place) as (
-        session,
-        executor,
-    ):
+    opening = executing(policy, database, "duckdb", seed=Seed.fresh(), run=place, limits=limits)
+    with opening as (session, executor):
         rehearsal = Rehearsal(session.engine)
         executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
         executor.solver = None  # a script has only one database
@@ -69,7 +69,7 @@ def rehearsed(policy: Policy, database: Any) -> str:
         counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]
         return written(
             Scripted(
-                title=f"{policy.algorithm.name} over {prepared.rows} rows, compiled to SQL",
+                title=f"{policy.algorithm.name} over {many(prepared.rows, 'row')}, compiled to SQL",
                 policy=policy,
                 roles=prepared.roles,
                 database=database if isinstance(database, str | Path) else None,

@@ -21,8 +21,10 @@ from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.source import column_names
+from anonymizer.source.csv_files import ends_within_line
 from anonymizer.source.persons import countable, repeats_like_persons
 from anonymizer.source.profile import TableProfile, read_as_text
 from anonymizer.source.roles import Roles
@@ -194,10 +196,17 @@ def remarks(
     prefixes = (DIFFERENT, KNOWN, MOST, NULLS)
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
     found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
+    if counts and policy.source.format == "csv":
+        file = policy.resolve(policy.source.file or "")
+        if ends_within_line(file):
+            found.append(
+                "source.file: has no line end after its last line: if the file was cut off there,"
+                " rows or the end of a cell are missing"
+            )
     for name in policy.semi_sensitive:
         nulls = undecided.get(name, 0)
         if nulls:
-            rows = f"{nulls:,} rows" if counts else "some rows"
+            rows = many(nulls, "row") if counts else "some rows"
             found.append(
                 f"{column_path(name, 'sensitive_when')} is NULL in {rows}:"
                 " their cells count as sensitive"

@@ -21,7 +21,9 @@ from anonymizer.source.roles import roles
 from anonymizer.steps import Plan, Step
 
 
-def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str]:
+def script(
+    policy: Policy, database: Any, dialect: str | None, limits: Limits | None = None
+) -> tuple[str, str]:
     """The dialect used, and every statement of a run of `policy` in it.
 
     If the dialect is not that of `database`, the file is taken for a copy of the source table.
@@ -36,13 +38,13 @@ def script(policy: Policy, database: Any, dialect: str | None) -> tuple[str, str
     if engine == "duckdb":
         from anonymizer.run.rehearsed import rehearsed
 
-        return engine, rehearsed(policy, database)
+        return engine, rehearsed(policy, database, limits)
     of_engine = script_of(engine)
     policy = of_engine.scripted(policy)
     read = (
-        plan_from_copy(policy, database, engine)
+        plan_from_copy(policy, database, engine, limits)
         if copied
-        else plan(policy, database, engine=engine)
+        else plan(policy, database, engine=engine, limits=limits)
     )
     return engine, of_engine.script(read, policy, database)
 
@@ -75,14 +77,16 @@ def _refuse_keyed(policy: Policy) -> None:
     )
 
 
-def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> Plan:
+def plan_from_copy(
+    policy: Policy, database: str | Path | None, engine: str, limits: Limits | None = None
+) -> Plan:
     """What a run on `engine` would execute, with the counts of a copy that DuckDB reads.
 
     Where the release goes is left to the reader of the script.
     """
     publish = policy.publish.model_copy(update={"database": None})
     refuse(policy.model_copy(update={"publish": publish}), engine)
-    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=Limits()) as (
+    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=limits) as (
         session,
         executor,
     ):
@@ -91,7 +95,10 @@ def plan_from_copy(policy: Policy, database: str | Path | None, engine: str) -> 
             PolicyError.refuse(read_too_long(policy, there.longest_name))
             refuse_clashes(policy, roles(policy, session.profile), there.longest_name)
         profile = replace(
-            session.profile, recursive=there.recursive, numeric_draws=there.numeric_draws
+            session.profile,
+            recursive=there.recursive,
+            numeric_draws=there.numeric_draws,
+            eras=there.eras,
         )
         prepared = prepare(policy, replace(session, profile=profile), executor)
     read, *rest = prepared.read

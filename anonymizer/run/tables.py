@@ -18,6 +18,7 @@ from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
 from anonymizer.policy.schema.paths import table_path
+from anonymizer.process.text import many
 from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
@@ -69,8 +70,8 @@ class TablesRead:
 
     def plan(self) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
-        rows = ", ".join(f"{child.rows} of {child.name}" for child in self.children)
-        title = f"several tables: {self.persons.rows} persons, and rows: {rows or 'none'}"
+        rows = ", ".join(f"{child.rows:,} of {child.name}" for child in self.children)
+        title = f"several tables: {many(self.persons.rows, 'person')}, and rows: {rows or 'none'}"
         return Plan(title, (*self.stages, *self.compiled.persons.stages, *self.writes()))
 
     def writes(self) -> Iterator[Stage]:
@@ -165,8 +166,12 @@ def _left_out(children: Sequence[Child]) -> Iterator[str]:
     for child in children:
         if child.orphans:
             with_what = "orphans: drop" if child.drop_orphans else f"with those of {child.above}"
-            many = f"{child.orphans:,} rows reach no person and are left out"
-            yield f"{table_path(child.name)}: {many} ({with_what})"
+            rows = many(
+                child.orphans,
+                "row reaches no person and is left out",
+                "rows reach no person and are left out",
+            )
+            yield f"{table_path(child.name)}: {rows} ({with_what})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +261,7 @@ def _reading(
         reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *masked_stages(child, first)]
     reading += raw_text_stages(own, child.profile, child.roles, child.kept, named)
-    reading += source_guard(own, child.roles, child.kept)
+    reading += source_guard(own, child.roles, child.kept, eras=session.profile.eras)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += node_text_stages(own, child.attributes)

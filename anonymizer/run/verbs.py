@@ -81,17 +81,25 @@ def executing(
         yield session, executor
 
 
-def plan(policy: AnyPolicy, database: Any = None, *, engine: str | None = None) -> Plan:
+def plan(
+    policy: AnyPolicy,
+    database: Any = None,
+    *,
+    engine: str | None = None,
+    limits: Limits | None = None,
+) -> Plan:
     """The statements that a run would execute, in order. Reads the source; writes nothing.
 
-    Raises the errors of `run` that can be found by reading the source. `engine`: as for `run`.
+    Raises the errors of `run` that can be found by reading the source. `engine` and `limits` are
+    those of `run`.
     """
     lead = lead_of(policy)
     kind = chosen_engine(lead, database, engine)
     refuse(lead, kind)
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
-    with executing(policy, database, kind, seed=Seed.fresh()) as (session, executor):
+    opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
+    with opening as (session, executor):
         if isinstance(policy, SchemaPolicy):
             made = read_tables(policy, session, executor).plan()
         else:

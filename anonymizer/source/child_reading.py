@@ -8,6 +8,7 @@ from dataclasses import replace
 from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.schema.paths import table_path
+from anonymizer.process.text import many
 from anonymizer.source.child import Above, Child
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.expressions import per
@@ -55,8 +56,7 @@ def orphans_guard(child: Child, above: Above) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             table_path(child.name, "links", child.link),
-            f"{row[0]:,} {'row has' if row[0] == 1 else 'rows have'} a link that leads to no row of"
-            f" {child.above}",
+            f"{many(row[0], 'row has', 'rows have')} a link that leads to no row of {child.above}",
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )
 

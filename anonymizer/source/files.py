@@ -1,38 +1,26 @@
 """A file as a relation to select from.
 
-DuckDB guesses the dialect of a CSV file. If lines do not fit, it skips those before the first that
-does, or reads a whole line as one cell: rows would be missing without a warning. Such a file is
-refused. If a quote is not closed, or none is among the first lines, it takes quotes for letters;
-then it is told that they are quotes. It also reads a JSON list that was cut off after a record.
+A file is refused if it is not one table, or if it was surely cut off. DuckDB reads a JSON list that
+was cut off after a record, and renames columns of equal names. CSV files: `csv_files`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
 
 from anonymizer.compile import Sql, lit, one_file
 from anonymizer.errors import SourceError
 from anonymizer.policy.values import file_format
+from anonymizer.source.csv_files import Ask, csv_arguments, refuse_cut_line
+from anonymizer.source.names import refuse_renamed
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
 """Table function that reads a file, by format."""
-DELIMITERS = (",", ";", "\t", "|")
-_ONE_CELL = (
-    "columns = {'line': 'VARCHAR'}, header = false, delim = chr(1), quote = '', escape = '',"
-    " comment = '', skip = 0, auto_detect = false, strict_mode = false, ignore_errors = true"
-)
 _LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[")
-_NONE = "(empty)"
-"""What DuckDB calls the quote of a file without any."""
-_QUOTED = "quote = '\"'"
-_MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
-
-Ask = Callable[[str, str], Sequence[tuple[Any, ...]]]
-"""Runs SQL for a path of the policy or an option, and returns its rows."""
+_NUMBERED = re.compile(r"(.*)_\d+\Z", re.DOTALL)
+"""A name that the engine may have given to a second column of that name."""
 
 
 def file_relation(path: Path, ask: Ask, where: str) -> Sql:
@@ -40,11 +28,26 @@ def file_relation(path: Path, ask: Ask, where: str) -> Sql:
     form = file_format(path.name) or ""
     file = one_file(path).text
     if form == "csv":
-        file = _refuse_torn(file, ask, where)
+        refuse_cut_line(path, where)
+        file = csv_arguments(file, ask, where)
     elif form == "json":
         _refuse_cut(path, where)
         _refuse_unnamed(file, ask, where)
+    else:
+        _refuse_same_names(file, ask, where)
     return Sql(f"{READERS[form]}({file})")
+
+
+def _refuse_same_names(file: str, ask: Ask, where: str) -> None:
+    """Columns of a Parquet file that the engine renames."""
+    schema = ask(f"select name, coalesce(num_children, 0) from parquet_schema({file})", where)
+    named, below = [], 0
+    for name, children in schema[1:]:
+        if not below:
+            named.append(name)
+        below = max(below - 1, 0) + children
+    seen = [name for name, *_ in ask(f"describe from read_parquet({file})", where)]
+    refuse_renamed(named, seen, where)
 
 
 def _refuse_cut(path: Path, where: str) -> None:
@@ -59,47 +62,22 @@ def _refuse_cut(path: Path, where: str) -> None:
 
 
 def _refuse_unnamed(file: str, ask: Ask, where: str) -> None:
-    """Values that are in no object have no names: the engine makes a column `json` of them."""
-    if [name for name, *_ in ask(f"describe from read_json({file})", where)] != ["json"]:
-        return
-    named = "json_type(json) = 'OBJECT' and json_exists(json, '$.json')"
-    ((found,),) = ask(f"select count_if({named}) from read_json_objects({file})", where)
-    if not found:
-        hint = 'write a list of objects, or one in each line: {"age": 34, "zip": "8001"}'
-        raise SourceError.at(where, "holds no objects, whose keys name the columns", hint=hint)
-
-
-def _refuse_torn(file: str, ask: Ask, where: str) -> str:
-    """Refuse lines of one cell, and other skipped lines than empty ones and comments.
-
-    Returns the arguments to read the file with.
+    """Values that are in no object have no names: the engine makes a column `json` of them. A key
+    that differs from another one in case only is renamed: no object has the new name.
     """
-    bare = file
-    skipped, quote, names = _dialect(bare, ask, where)
-    if quote == _NONE:
-        file, several = f"{bare}, {_QUOTED}", len(names) > 1
-        skipped, _, names = _dialect(file, ask, where)
-        if several and len(names) == 1:
-            said = 'has a cell that begins with " and does not end with it: was it cut off?'
-            raise SourceError.at(where, said, hint="close the quote, or write the file again")
-    if skipped:
-        ((rows,),) = ask(
-            "select count(*) from"
-            f" (select line from read_csv({bare}, {_ONE_CELL}) limit {lit(int(skipped)).text})"
-            " where trim(line) <> '' and not starts_with(ltrim(line), '#')",
-            where,
-        )
-        if rows:
-            said = f"has lines before line {int(skipped) + 1} that do not fit those after it"
-            raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
-    if len(names) == 1 and quote == _NONE and any(sign in names[0] for sign in DELIMITERS):
-        said = "has lines with different numbers of cells, so that each would be one cell"
-        raise SourceError.at(where, said, hint=_MEND)
-    return file
-
-
-def _dialect(file: str, ask: Ask, where: str) -> tuple[int, str, list[str]]:
-    """Skipped lines, the quote and the names of columns, as the engine guesses them."""
-    seen = 'select "SkipRows", "Quote", list_transform("Columns", lambda c: c.name)'
-    ((skipped, quote, names),) = ask(f"{seen} from sniff_csv({file})", where)
-    return skipped, quote, names
+    names = [name for name, *_ in ask(f"describe from read_json({file})", where)]
+    folded = {name.lower() for name in names}
+    doubtful = [n for n in names if (base := _NUMBERED.match(n)) and base[1].lower() in folded]
+    if names == ["json"]:
+        doubtful = names
+    for name in doubtful:
+        key = lit("/" + name.replace("~", "~0").replace("/", "~1")).text
+        named = f"json_type(json) = 'OBJECT' and json_exists(json, {key})"
+        ((found,),) = ask(f"select count_if({named}) from read_json_objects({file})", where)
+        if found:
+            continue
+        if names == ["json"]:
+            hint = 'write a list of objects, or one in each line: {"age": 34, "zip": "8001"}'
+            raise SourceError.at(where, "holds no objects, whose keys name the columns", hint=hint)
+        said = f"has several keys {name.rpartition('_')[0]}, which differ in upper and lower case"
+        raise SourceError.at(where, said, hint="write each key in one way, or rename one of them")

@@ -205,6 +205,8 @@ class TableProfile:
     """Whether the engine solves a large table part by part."""
     numeric_draws: bool = True
     """Whether draws are numbers on the engine, not texts."""
+    eras: bool = True
+    """Whether the engine writes a date before the year 1 as a text cell can hold it."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]

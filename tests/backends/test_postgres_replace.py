@@ -137,6 +137,15 @@ def test_what_hangs_on_the_table_is_a_reason_to_refuse(
             query(address, f"drop {kind} if exists {name} cascade")
 
 
+def test_what_is_lost_with_the_table_is_told(address: str) -> None:
+    query(address, "alter table people add constraint grown check (age > -9)")
+    query(address, "create index by_age on people (age)")
+    query(address, "comment on column people.age is 'in years'")
+    lost = "comments on its columns, the constraint grown, the index public.by_age"
+    made = run(replacing(), address)
+    assert f"dropped with all its rows and with {lost}, and its release" in made.replaced[0]
+
+
 def test_default_privileges_grant_nothing_on_the_release(address: str) -> None:
     """The grants are those of the table, and no role can read the work tables of a run."""
     query(address, "alter default privileges grant select on tables to clerk, public")
@@ -176,7 +185,7 @@ def test_rows_that_came_meanwhile_are_not_lost(
         return judged(self, *given)
 
     monkeypatch.setattr(Job, "_judged", later)
-    with pytest.raises(SourceError, match="1 rows changed while the run was at work"):
+    with pytest.raises(SourceError, match="1 row changed while the run was at work"):
         run(replacing(), address)
     assert columns(address) == list(PEOPLE)
     assert query(address, "select count(*) from people") == [(len(ROWS) + 1,)]

@@ -30,6 +30,7 @@ TORN = {
     "a shorter last line": HEAD + ROWS + "Bob,3\n",
     "a last line of one cell": HEAD + ROWS + "Bob\n",
     "a title": "Visits of 2020\n" + HEAD + ROWS,
+    "cut in its last line": HEAD + ROWS + "Bob,3",
 }
 WHOLE = {
     "names first": HEAD + ROWS,
@@ -41,6 +42,7 @@ WHOLE = {
 }
 QUOTED = HEAD + "".join(f'"A{i}",{i % 9},"v{i % 5}"\n' for i in range(200))
 LONG = HEAD + "".join(f"A{i},{i % 9},v{i % 5}\n" for i in range(30_000))
+TORN["cut in its last line, far from the beginning"] = LONG + "Bob,3"
 CUT = {
     "in a quoted cell": QUOTED + '"Bob",3,"v1',
     "behind an opening quote": QUOTED + '"Bob",3,"',
@@ -104,6 +106,34 @@ def test_a_csv_file_that_was_cut_off_is_refused(
     assert "quote" in done.err
     assert not any(value in done.out + done.err for value in ("Alice", "Bob", "v1"))
     assert listing(folder) == before
+
+
+ENDS = {
+    "within a line end": (HEAD + ROWS).replace("\n", "\r\n").encode()[:-1],
+    "within a letter": (HEAD + ROWS + "Bob,3,Zü").encode()[:-1],
+    "in a block that was not written": (HEAD + ROWS + "Bob,3,v1").encode() + b"\0" * 90,
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_csv_file_that_ends_within_a_line(name: str, folder: Path, call: Call) -> None:
+    (folder / "visits.csv").write_bytes(ENDS[name])
+    before = listing(folder)
+    for verb in VERBS.values():
+        done = call(*verb)
+        assert done.code == 2
+        assert "ends in the middle of a line: it was cut off" in done.err
+    assert listing(folder) == before
+
+
+def test_a_last_line_without_its_end_is_told(folder: Path, call: Call) -> None:
+    """It may be whole: many programs write no line end after the last line."""
+    for text, told in ((HEAD + ROWS, False), (HEAD + ROWS + "Bob,3,v1", True)):
+        (folder / "visits.csv").write_text(text)
+        for verb in ("plan", "run"):
+            done = call(*VERBS[verb])
+            assert done.code == 0
+            assert ("source.file: has no line end after its last line" in done.err) is told
 
 
 def test_a_cell_in_quotes_far_from_the_beginning(folder: Path, call: Call) -> None:

@@ -259,7 +259,7 @@ def fails(folder: Path, rows: list[tuple[Any, ...]], name: str, privacy: Any, **
 def test_bad_input(tmp_path: Path, name: str) -> None:
     others = [(who, 30 + who, "m", "152", f"ill {who % 3}") for who in range(2, 7)]
     nobody = [*others, (None, 30, "f", "150", "a")]
-    assert "person: is NULL in 1 rows" in fails(tmp_path, nobody, name, {"ir_k": 2})
+    assert "person: is NULL in 1 row" in fails(tmp_path, nobody, name, {"ir_k": 2})
     few = fails(tmp_path, others, name, {"eir_l": 9})
     assert "asks for classes of 9 persons, but there are 5" in few
     crowd = [*others, *[(9, 30, "f", "150", f"x {i % 9}") for i in range(20)]]

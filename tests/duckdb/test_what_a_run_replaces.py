@@ -241,3 +241,15 @@ def test_a_plan_writes_no_manifest(folder: Path, capsys: pytest.CaptureFixture[s
     assert not beside.exists()
     called(capsys, "run", policy)
     assert beside.exists()
+
+
+def test_what_is_lost_with_a_replaced_table_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with duckdb.connect("source.duckdb") as connection:
+        ((table,),) = connection.execute("select table_name from duckdb_tables()").fetchall()
+        connection.execute(f"create index by_age on {table} (age)")
+        connection.execute(f"comment on table {table} is 'Ada moved'")
+        connection.execute(f"comment on column {table}.age is 'in years'")
+    said = first_line(capsys, "plan", written("new.yml", "{replace_source: true}"))
+    lost = "comments on its columns, its comment, the index by_age"
+    assert f"dropped with all its rows and with {lost}, and its release" in said
+    assert "Ada" not in said

@@ -44,14 +44,14 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         ["update patients set patient_id = 1000 where patient_id = 1037"],
         {},
         [
-            "tables.patients.key: is not unique: 1 rows repeat a key (hint: every row of this table"
+            "tables.patients.key: is not unique: 1 row repeats a key (hint: every row of this table"
             " has a key of its own: leave others out in source.query)"
         ],
     ),
     "a person without a key": (
         ["update patients set patient_id = null where patient_id = 1037"],
         {},
-        ["tables.patients.key: is NULL in 1 rows (hint: leave such rows out in source.query"],
+        ["tables.patients.key: is NULL in 1 row (hint: leave such rows out in source.query"],
     ),
     "a visit twice": (
         ["update visits set visit_id = 50000 where visit_id in (50003, 50006)"],
@@ -61,7 +61,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "a visit without a key": (
         ["update visits set visit_id = null where visit_id = 50003"],
         {},
-        ["tables.visits.key: is NULL in 1 rows"],
+        ["tables.visits.key: is NULL in 1 row"],
     ),
     "tables that are missing, and a column without a role": (
         [
@@ -363,7 +363,7 @@ def test_published(database: Path, name: str) -> None:
         assert {table: one["orphans"] for table, one in stated.items()} == {"visits": 2, "labs": 1}
         assert told == (
             "tables.visits: 2 rows reach no person and are left out (orphans: drop)",
-            "tables.labs: 1 rows reach no person and are left out (with those of visits)",
+            "tables.labs: 1 row reaches no person and is left out (with those of visits)",
         )
     else:
         assert told == ()

@@ -133,7 +133,7 @@ def test_a_column_that_differs_is_refused(database: Path, tmp_path: Path) -> Non
         anonymizer.run(policy(tmp_path, "lifted"), database, seed=1, limits=THRIFTY)
     (problem,) = refused.value.problems
     assert problem.path == "tables.visits.columns.region.of"
-    assert "1 persons" in problem.message
+    assert "1 person has" in problem.message
     assert not (tmp_path / "lifted/release.duckdb").exists()
 
 

@@ -163,7 +163,7 @@ def test_leaks_replace_a_source_that_changes(tmp_path: Path, source: Path) -> No
                 other.execute("insert into visits values ('late', 1, 'x', 'y')").fetchall()
 
     with duckdb.connect(str(source)) as connection:
-        with pytest.raises(SourceError, match="1 rows changed"):
+        with pytest.raises(SourceError, match="1 row changed"):
             anonymizer.run(replacing(tmp_path), connection, replace_source=True, listener=change)
         assert changed
         count = connection.execute("select count(*), count(note) from visits").fetchall()

@@ -19,6 +19,7 @@ from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_ordered import TOrdered
+from anonymizer.process.text import many
 from anonymizer.source.child import Child
 from anonymizer.source.profile import Sensitive
 from anonymizer.source.snapshot import SNAPSHOT
@@ -243,8 +244,8 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
         return Problem(
             paths[int(column)],
             "cannot hold its rules on persons in any class: the table as one class fails"
-            f" ({persons} persons with a value, {different} different values,"
-            f" the most widespread with {widest} persons)",
+            f" ({many(persons, 'person')} with a value, {many(different, 'different value')},"
+            f" the most widespread with {many(widest, 'person')})",
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 

@@ -14,10 +14,19 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.source.names import refuse_renamed
 
 COPY = "anon_copy"
 """Catalog of the file into which a view or query is read."""
 COPIED = Table("copied", "main", COPY)
+
+
+def make_table(engine: DuckDBEngine, table: Table, query: str, where: str) -> None:
+    """Make a table of a query. Raises SourceError for columns that it would rename."""
+    named, made = engine.raw(f"describe {query}", where), ident(table)
+    engine.raw(f"create table {made} as {query}", where)
+    seen = [name for name, _ in engine.describe(made.text, where)]
+    refuse_renamed([name for name, *_ in named], seen, where)
 
 
 @dataclass(slots=True)
@@ -65,16 +74,15 @@ class Apart:
 
         number = sum(1 for _ in self.folder.iterdir()) + 1
         file = self.folder / f"{number}.duckdb"
-        make = f"create table {ident(COPIED)} as {query}"
         with own_connection(
             self.database, spill=self._spill, copy=file, limits=self.limits
         ) as reader:
             with reader.in_any_order():
                 if bare_names:
                     with reader.names_of(SOURCE):
-                        reader.raw(make, where)
+                        make_table(reader, COPIED, query, where)
                 else:
-                    reader.raw(make, where)
+                    make_table(reader, COPIED, query, where)
             reader.raw(f"detach {COPY}", where)
         catalog = f"anon_read_{number}"
         self.engine.raw(f"attach {lit(str(file))} as {catalog} (read_only)", where)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anonymizer import hierarchy
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.apart import make_table
 from anonymizer.engines.duckdb.borrowed import borrowed_connection, refuse_transaction
 from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import ZONE, own_connection, refuse_missing
@@ -233,5 +234,5 @@ def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     else:
         assert engine.catalog is not None
         with engine.names_of(engine.catalog, engine.schema):
-            engine.raw(f"create table {ident(target)} as {text}", "source.query")
+            make_table(engine, target, text, "source.query")
     return Relation(ident(target), target)

@@ -10,5 +10,6 @@ ENGINE = EngineDescription(
     addresses=("postgresql://", "postgres://"),
     recursive=False,
     numeric_draws=False,
+    eras=False,
     longest_name=LONGEST,
 )

@@ -28,7 +28,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
             source = _relation(policy, engine)
             columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
-            profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False)
+            profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False, eras=False)
             yield Session(engine, source, profile, None)
 
 

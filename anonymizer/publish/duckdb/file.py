@@ -21,6 +21,7 @@ from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
+from anonymizer.process.text import many
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
 from anonymizer.release.judge import fingerprint
@@ -175,10 +176,9 @@ class FileTarget:
                 engine.raw(f"detach {PREVIOUS}", where)
         if others:
             listed = ", ".join(sorted(f"{schema}.{name}".strip(".") for schema, name in others)[:3])
-            many = "1 object" if len(others) == 1 else f"{len(others)} objects"
             raise TargetError.at(
                 where,
-                f"holds {many} that this tool did not publish ({listed})",
+                f"holds {many(len(others), 'object')} that this tool did not publish ({listed})",
                 hint="name a file of its own for the release",
             )
 

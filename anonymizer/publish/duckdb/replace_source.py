@@ -36,7 +36,7 @@ class ReplaceTarget(InPlaceTarget):
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
-        self.replaces = (dropped_source(self.names.release),)
+        self.replaces = (dropped_source(self.names.release, self._lost(engine)),)
         where = "publish.replace_source"
         rows = engine.raw(
             "select count(*) from duckdb_tables()"
@@ -64,6 +64,24 @@ class ReplaceTarget(InPlaceTarget):
                 f"{clashes[0]} would be published beside it and exists already",
                 hint="rename that object",
             )
+
+    def _lost(self, engine: DuckDBEngine) -> list[str]:
+        """What the table has besides its rows and its columns."""
+        source = self.source
+        of_table = (
+            f"database_name = {lit(source.catalog)} and schema_name = {lit(source.schema)}"
+            f" and table_name = {lit(source.name)}"
+        )
+        rows = engine.raw(
+            f"select 'the index ' || index_name from duckdb_indexes() where {of_table}"
+            " union select 'its ' || constraint_type from duckdb_constraints()"
+            f" where {of_table} and constraint_type <> 'NOT NULL'"
+            f" union select 'its comment' from duckdb_tables() where {of_table} and comment <> ''"
+            " union select 'comments on its columns' from duckdb_columns()"
+            f" where {of_table} and comment <> '' order by 1",
+            "publish.replace_source",
+        )
+        return [str(said) for (said,) in rows]
 
     def _replace(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         assert self.snapshot is not None

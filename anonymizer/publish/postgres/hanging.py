@@ -56,6 +56,21 @@ HANGING = """
     from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
     order by 1
 """
+LOST = """
+    select 'the index ' || indexrelid::regclass::text
+    from pg_index where indrelid = %(table)s::regclass
+        and indexrelid not in (select conindid from pg_constraint where conrelid = indrelid)
+    union
+    select 'the constraint ' || conname
+    from pg_constraint where conrelid = %(table)s::regclass and contype <> 'n'
+    union
+    select 'the statistics ' || stxname from pg_statistic_ext where stxrelid = %(table)s::regclass
+    union
+    select case when objsubid = 0 then 'its comment' else 'comments on its columns' end
+    from pg_description where objoid = %(table)s::regclass and classoid = 'pg_class'::regclass
+    order by 1
+"""
+"""What goes with a table, besides its rows and its columns."""
 COLUMNS = """
     select attname, atttypid, atttypmod, attcollation from pg_attribute
     where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum
@@ -68,6 +83,14 @@ def hanging(engine: PostgresEngine, table: Table) -> list[str]:
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
     return [str(said) for (said,) in engine.native(HANGING, "publish", {"table": name})]
+
+
+def lost(engine: PostgresEngine, table: Table) -> list[str]:
+    """Describe what is dropped with a table; empty if it does not exist."""
+    name = ident(table).text
+    if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
+        return []
+    return [str(said) for (said,) in engine.native(LOST, "publish", {"table": name})]
 
 
 def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:

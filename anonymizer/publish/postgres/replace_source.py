@@ -14,7 +14,7 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.hanging import hanging
+from anonymizer.publish.postgres.hanging import hanging, lost
 from anonymizer.publish.postgres.in_database import PostgresTarget
 from anonymizer.publish.postgres.objects import entry, published_objects, recorded
 from anonymizer.publish.replaced import dropped_source, refuse_changed
@@ -39,7 +39,7 @@ class ReplaceTarget(PostgresTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = (dropped_source(self.names.release),)
+        self.replaces = (dropped_source(self.names.release, lost(engine, self.names.view(None))),)
         TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (WARNING, *self.warnings)
 

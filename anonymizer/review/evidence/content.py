@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from anonymizer.errors import PolicyError
+from anonymizer.process.text import many
 from anonymizer.review.evidence.entries import Compared, Entry, Open
 from anonymizer.review.evidence.facts import Facts
 from anonymizer.review.evidence.standard import Standard
@@ -49,10 +50,9 @@ class Evidence:
     @property
     def says(self) -> str:
         """The sentence about open fields at the top of the page."""
-        many = len(self.open)
-        if not many:
+        if not self.open:
             return "Every field of this page is filled in. Who signs it answers for what it says."
-        fields = "1 field is" if many == 1 else f"{many} fields are"
+        fields = many(len(self.open), "field is", "fields are")
         return f"{fields} open: this page is not complete until a person has filled them in."
 
     def as_dict(self) -> dict[str, Any]:

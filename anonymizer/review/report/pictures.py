@@ -18,13 +18,21 @@ if TYPE_CHECKING:
 BEFORE = "#b4532a"
 AFTER = "#1f5f8b"
 """Contrast above 4.5 to white; distinct for colour-blind readers, and by lightness in print."""
+INK = "#333333"
+LINES = "#888888"
+DARK = {BEFORE: "#f0a37f", AFTER: "#5f9fce", INK: "#dbe4ec"}
+"""The colours on a dark page: contrast above 4.5 to its background, and distinct as well."""
 STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Arial"],
     "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
+    "axes.edgecolor": LINES,
     "svg.fonttype": "none",
     "svg.hashsalt": "anonymizer",
 }
@@ -72,7 +80,7 @@ def bars(
             numbers = [100 * (v or 0) for v in values]
             drawn = axes.barh(places, numbers, height=thick, color=colour, label=name)
             texts = ["" if v is None else share_text(v) for v in values]
-            axes.bar_label(drawn, texts, padding=2, fontsize=7.5, color="#333333")
+            axes.bar_label(drawn, texts, padding=2, fontsize=7.5)
         axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
         axes.invert_yaxis()
         axes.set_xlabel(axis, x=0.5 - LEFT / 2 / (WIDTH - LEFT))
@@ -138,12 +146,23 @@ def _picture(figure: Figure, alt: str) -> Picture:
     with warnings.catch_warnings():
         # letters are drawn with the reader's fonts, not with those measured here
         warnings.filterwarnings("ignore", "Glyph .* missing from")
-        figure.savefig(text, format="svg", metadata=nothing)
+        figure.savefig(text, format="svg", metadata=nothing, transparent=True)
     width, height = figure.get_size_inches()
-    encoded = base64.b64encode(text.getvalue().encode()).decode()
+    encoded = base64.b64encode(_for_both(text.getvalue()).encode()).decode()
     return Picture(
         f"data:image/svg+xml;base64,{encoded}", alt, round(96 * width), round(96 * height)
     )
+
+
+def _for_both(svg: str) -> str:
+    """An image whose colours are those of a light page or of a dark one, as its reader prefers."""
+    light, dark = "", ""
+    for number, (colour, other) in enumerate(DARK.items()):
+        svg = svg.replace(colour, f"var(--c{number})")
+        light, dark = f"{light}--c{number}: {colour}; ", f"{dark}--c{number}: {other}; "
+    rules = f":root {{ {light}}} @media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}"
+    head, tag, rest = svg.partition("<defs>")
+    return f"{head}<style>{rules}</style>{tag}{rest}"
 
 
 def share_text(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from anonymizer.contract.checks import Verification
 from anonymizer.measure.usefulness import Little
+from anonymizer.process.text import many
 from anonymizer.review.attack import Attack
 
 State = Literal["fails", "little", "useful"]
@@ -40,7 +41,9 @@ def verdict(
     failed = len(verification.failed)
     reasons = []
     if not verification.passed:
-        reasons.append(f"{failed} of {len(verification.checks)} checks do not hold")
+        of = many(len(verification.checks), "check")
+        hold = "does not hold" if failed == 1 else "do not hold"
+        reasons.append(f"{failed:,} of {of} {hold}")
     if attacked is not None and not attacked.alone_holds:
         reasons.append("an attack got beyond a bound that the release promises")
     broken = _together(attacked, holding=False)
@@ -51,10 +54,11 @@ def verdict(
         says = "This release does not hold beside the earlier one: whoever has both knows too much."
         return Verdict("fails", says, tuple(broken))
     form = len(verification.form)
-    said = f"{len(verification.guarantees)} guarantees and {form} conditions of form hold"
+    guarantees = many(len(verification.guarantees), "guarantee")
+    said = f"{guarantees} and {many(form, 'condition')} of form hold"
     if not promised:
-        many = "1 condition of form holds" if form == 1 else f"{form} conditions of form hold"
-        said = f"This release promises no guarantee: it is personal data. {many}."
+        holding = many(form, "condition of form holds", "conditions of form hold")
+        said = f"This release promises no guarantee: it is personal data. {holding}."
         return Verdict("little", said)
     if verification.not_checked:
         said = f"all that were checked of them: {said}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import ident, sql
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, SourceError
@@ -68,27 +69,30 @@ class Suggested:
 
 
 def suggest(
-    policy: Policy, database: Database, columns: Sequence[str] = ()
+    policy: Policy,
+    database: Database,
+    columns: Sequence[str] = (),
+    limits: Limits | None = None,
 ) -> tuple[Suggested, ...]:
     """Build suggestions for `columns` of a policy's source (default: those with role quasi).
 
     Raises SourceError if the source has no such column.
     """
-    measured = _measured(single(policy, "hierarchy suggest"), database, columns)
+    measured = _measured(single(policy, "hierarchy suggest"), database, columns, limits)
     made: list[Suggested] = []
     for p, ends in measured:
         found = tuple(suggestions(p, ends))
         if not found:
             refused = f"no hierarchy: {why_none(p, ends)}"
             made.append(Suggested(p.column, None, refused=refused))
-        made += [_built(policy, database, p, one, ends) for one in found]
+        made += [_built(policy, database, p, one, ends, limits) for one in found]
     return tuple(made)
 
 
 def _measured(
-    policy: Policy, database: Database, columns: Sequence[str]
+    policy: Policy, database: Database, columns: Sequence[str], limits: Limits | None
 ) -> list[tuple[Profile, tuple[float, float] | None]]:
-    with open_session(only_quasi(policy, {}), database) as session:
+    with open_session(only_quasi(policy, {}), database, limits=limits) as session:
         opened = Opened(session.embedded, session.source, session.profile.columns)
         wanted = opened.find(columns, "--column") or policy.quasi
         found = [p for p in profiles(opened) if p.column in wanted]
@@ -130,15 +134,16 @@ def _built(
     p: Profile,
     suggestion: Suggestion,
     ends: tuple[float, float] | None,
+    limits: Limits | None,
 ) -> Suggested:
     try:
-        shown = _shown(policy, database, p.column, suggestion)
+        shown = _shown(policy, database, p.column, suggestion, limits)
         fewer = pruned(suggestion, p, [level.nodes for level in shown.levels])
         if fewer is None:
             return Suggested(p.column, suggestion, refused="all its values would be one node")
         if fewer != suggestion:
             suggestion = fewer
-            shown = _shown(policy, database, p.column, suggestion)
+            shown = _shown(policy, database, p.column, suggestion, limits)
     except AnonymizerError as error:
         said = "; ".join(problem.message for problem in error.problems)
         return Suggested(p.column, suggestion, refused=f"cannot be built: {said}")
@@ -154,8 +159,15 @@ def _built(
     return Suggested(p.column, suggestion, tuple(levels))
 
 
-def _shown(policy: Policy, database: Database, column: str, suggestion: Suggestion) -> Shown:
-    with built(only_quasi(policy, {column: suggestion.options}), database) as made:
+def _shown(
+    policy: Policy,
+    database: Database,
+    column: str,
+    suggestion: Suggestion,
+    limits: Limits | None,
+) -> Shown:
+    chosen = only_quasi(policy, {column: suggestion.options})
+    with built(chosen, database, limits=limits) as made:
         return made[0].shown()
 
 

@@ -12,7 +12,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
 from anonymizer.policy import SchemaPolicy
 from anonymizer.process.html import Fact, as_html, as_text, fact
-from anonymizer.process.text import table
+from anonymizer.process.text import many, table
 from anonymizer.review.tables.observers import UNCLASSED, Observer, of_source
 from anonymizer.review.tables.opening import open_source
 from anonymizer.run.tables import TablesRead, read_tables
@@ -67,7 +67,7 @@ class TablesAssessment:
 
     @property
     def _title(self) -> str:
-        return f"{len(self.tables)} tables; a row of {self.person} is a person"
+        return f"{many(len(self.tables), 'table')}; a row of {self.person} is a person"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -8,6 +8,7 @@ from anonymizer.compile import Sql, Table, join, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.source.masking.expressions import (
     draws_rows,
     found_in_values,
@@ -128,9 +129,10 @@ def _like_stages(
 
 def _plain_letters(mask: Mask, raw: Table) -> Guard:
     def explain(row: Row) -> Problem:
+        said = many(row[0], "value has other letters", "values have other letters")
         return Problem(
             column_path(mask.column, "format"),
-            f"like replaces the letters a to z and digits, and {row[0]} values have other letters",
+            f"like replaces the letters a to z and digits, and {said}",
             allowed="hex, uuid, number",
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anonymizer.compile import Table, quote
+from anonymizer.process.text import many
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile
 from anonymizer.review.draft.tables.found import Found
@@ -75,7 +76,7 @@ def text_of(given: Written) -> str:
 def _lines(given: Written) -> Iterator[str]:
     persons, *further = given.tables
     events = sum(one.of_role("event") for one in further)
-    few = "one table" if len(further) == 1 else f"{len(further)} tables"
+    few = "one table" if len(further) == 1 else many(len(further), "table")
     yield comment(
         f"# A draft for {given.stem or 'a database'}: {given.person}, and {few} whose rows lead to"
         " one of them."

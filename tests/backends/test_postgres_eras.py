@@ -1,0 +1,66 @@
+"""Dates before Christ on Postgres: published where they can be, and refused clearly elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import SourceError
+from tests.backends.tables import load, query
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def ancient(postgres: str) -> str:
+    query(postgres, "drop schema if exists main cascade")
+    rows = [("2000-01-01", "2000-01-01", i % 3) for i in range(20)]
+    load(postgres, {"born": "date", "seen": "timestamptz", "age": "integer"}, rows, "ancient")
+    query(
+        postgres,
+        "update ancient set born = '0044-03-15 BC', seen = '0044-03-15 BC'"
+        " where ctid in (select ctid from ancient limit 9)",
+    )
+    return postgres
+
+
+def given(column: str, quasi: dict[str, Any], **publish: Any) -> Policy:
+    others = {name: {"role": "drop"} for name in ("born", "seen", "age")}
+    return Policy.model_validate(
+        {
+            "version": 1,
+            "engine": "postgres",
+            "source": {"table": "public.ancient"},
+            "columns": others | {column: {"role": "quasi", **quasi}},
+            "privacy": {"k_anonymity": 3},
+            "publish": {"name": "released", **publish},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "quasi"), [("born", {}), ("seen", {}), ("seen", {"kind": "categorical"})]
+)
+def test_a_text_cell_cannot_hold_them(column: str, quasi: dict[str, Any], ancient: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        anonymizer.run(given(column, quasi), ancient, seed=7)
+    (problem,) = caught.value.problems
+    assert problem.path == f"columns.{column}"
+    assert problem.message.startswith("has 9 dates before the year 1, which this engine cannot")
+    assert "cells: typed" in str(problem.hint)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        given("born", {}, cells="typed"),
+        given("seen", {}, cells="typed"),
+        given("born", {"kind": "categorical"}),
+    ],
+)
+def test_the_ways_out(policy: Policy, ancient: str) -> None:
+    assert anonymizer.run(policy, ancient, seed=7).verification.passed
+    assert anonymizer.verify(policy, ancient).passed
