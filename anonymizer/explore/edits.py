@@ -16,6 +16,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem, TargetError
@@ -139,9 +141,21 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
     return changed, policy
 
 
+class _Writer(RoundTripRepresenter):
+    """Writes `null` as it is: ruamel writes nothing, which a policy may not have as a value."""
+
+    def write_null(self, _: None) -> ScalarNode:
+        node: ScalarNode = self.represent_scalar("tag:yaml.org,2002:null", "null")
+        return node
+
+
+_Writer.add_representer(type(None), _Writer.write_null)
+
+
 def _yaml(text: str) -> YAML:
     """A reader and writer that keeps comments and quotes, and uses the text's indentation."""
     yaml = YAML()
+    yaml.Representer = _Writer
     yaml.preserve_quotes = True
     yaml.width = 100_000
     _, mapping, sequence = load_yaml_guess_indent(text)

@@ -68,6 +68,13 @@ def test_lines_laid_out_by_hand_stay(edit: Edit, lines: set[str], joined: bool) 
     assert {line.split(":")[0].strip() for line in differ} == lines
 
 
+def test_null_stays_null() -> None:
+    """It says on purpose that there is no value; a name with nothing behind it is refused."""
+    text = POLICY + "person: null\nkey: ~\n"
+    made, _ = with_edits(text, [Edit(("privacy", "k_anonymity"), 7)], Path(), text)
+    assert made == text.replace("k_anonymity: 5", "k_anonymity: 7")
+
+
 def test_a_hostile_name_is_a_name() -> None:
     text, policy = with_edits(POLICY, [Edit(("columns", HOSTILE, "role"), "drop")], BASE, POLICY)
     assert policy.columns[HOSTILE].role == "drop"
