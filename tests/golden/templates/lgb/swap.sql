@@ -1,4 +1,4 @@
--- lgb_persons, swap cells of ill: Cells that share a bucket with another cell of their person are swapped with cells of other buckets, chosen at random among those that leave both buckets with enough different values and different persons. Cells of equal values leave the values of their buckets as they are. Every bucket takes part in at most one swap per round.
+-- lgb_promoted_persons, swap cells of age: Cells that share a bucket with another cell of their person are swapped with cells of other buckets, chosen at random among those that leave both buckets with enough different values and different persons. Cells of equal values leave the values of their buckets as they are. Every bucket takes part in at most one swap per round.
 create or replace table anon_scratch.main.owned_1 as
 with crowding as (
     select row_id, draw, value, bucket, person
