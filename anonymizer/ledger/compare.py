@@ -14,6 +14,7 @@ from anonymizer.ledger.compared import Compared, Findings, Place
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
+from anonymizer.ledger.row_joins import told_by_joined_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
 from anonymizer.process.text import many
@@ -45,6 +46,8 @@ class Comparison:
 
     shared: frozenset[int] = frozenset()
     """Marks that are not pseudonyms in the new release, by index."""
+    opens: tuple[Mark, ...] = ()
+    """The columns that the new release publishes as they are."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
@@ -83,6 +86,10 @@ class Comparison:
                 self._values(facet, releases, context, found)
             else:
                 found.problems.append(_other_form(facet, other))
+        for entry in earlier if self.opens else ():
+            found.problems += told_by_joined_rows(
+                self._ask, entry, self.facets, self.opens, self._ways_out
+            )
         self._numbers(earlier, context, found, joined)
         return found
 

@@ -62,7 +62,7 @@ def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
 def _is_recorded(entry: Entry) -> bool:
     """Whether the entry's fields have valid types and values."""
     values: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__slots__}
-    lists = [values[name] for name in LISTS] + [values["forms"] or ()]
+    lists = [values[name] for name in LISTS] + [values["forms"] or (), values["opens"] or ()]
     return (
         all(isinstance(values[name], str) for name in TEXTS)
         and all(isinstance(values[name], int) and values[name] >= 0 for name in COUNTS)

@@ -54,6 +54,8 @@ class Entry:
     """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
     seal: str | None = None
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
+    opens: tuple[str, ...] | None = None
+    """The columns that are published as they are; None in ledgers of before it was kept."""
 
     @property
     def recognized(self) -> Recognized | None:
@@ -65,7 +67,7 @@ class Entry:
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:
         named = dict(zip(cls.__slots__, row, strict=True))
-        for name in ("facets", "scopes", "marks", "forms", "held"):
+        for name in ("facets", "scopes", "marks", "forms", "held", "opens"):
             named[name] = None if named[name] is None else tuple(named[name])
         return cls(**named)
 
@@ -114,7 +116,7 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     return tuple(Entry.of(row) for row in rows)
 
 
-LATER = ("person_column", "person_kind", "forms", "held", "seal")
+LATER = ("person_column", "person_kind", "forms", "held", "seal", "opens")
 """Columns that a ledger has since releases of later versions were recorded in it."""
 
 

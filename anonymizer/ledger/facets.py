@@ -20,6 +20,8 @@ from anonymizer.source.roles import Roles
 EXACT = frozenset({"BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
 """Types whose values are equal exactly if their texts are, and that are faster to compare."""
 TOKENS = "(tokens)"
+DRAWN = frozenset({"token", "shift", "noise"})
+"""Masks that give a value something else in every run, unless their key is kept."""
 CLASS, BUCKET = "class", "bucket"
 """Scopes of a protected column."""
 
@@ -175,6 +177,25 @@ def marks(policy: Policy, roles: Roles) -> tuple[Mark, ...]:
             path, i = column_path(column), len(found) + 1
             found.append(Mark(column, i, physical, sql_type, path, mask == "token", not said))
     return tuple(found)
+
+
+def opens(policy: Policy, roles: Roles, layout: Layout, after: int) -> tuple[Mark, ...]:
+    """The columns whose values stand in the rows as they are, so that rows of two releases can be
+    joined on them; not those whose values are drawn anew in every run. `after`: marks before them.
+    """
+    dealt = {c.column for c in layout.columns if c.bucket or c.column in layout.tables}
+    return tuple(
+        Mark(column, after + place, physical, sql_type, column_path(column))
+        for place, (column, physical, sql_type) in enumerate(
+            (
+                (column, physical, sql_type)
+                for column, physical, sql_type, mask in _open_columns(roles)
+                if column not in dealt
+                and not (mask in DRAWN and policy.columns[column].key_file is None)
+            ),
+            start=1,
+        )
+    )
 
 
 def _open_columns(roles: Roles) -> Iterator[tuple[str, Sql, str, str | None]]:

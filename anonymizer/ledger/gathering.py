@@ -34,6 +34,8 @@ class Contents:
     own_marks: tuple[Mark, ...]
     tables: tuple[Further, ...] = ()
     """Further tables of which something is stored."""
+    opens: tuple[Mark, ...] = ()
+    """Columns by which rows can be joined: gathered after the marks, and not stored."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -75,6 +77,7 @@ class Contents:
         """The parameters of the templates; `digested`: those of the digests of persons."""
         return {
             **digested,
+            "marks": (*digested["marks"], *self.opens),
             "members": NEW_MEMBERS,
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,

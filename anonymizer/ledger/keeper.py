@@ -22,7 +22,7 @@ from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.damage import refuse_damaged
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.facets import facets, marks
+from anonymizer.ledger.facets import facets, marks, opens
 from anonymizer.ledger.further import Written, further, reserved
 from anonymizer.ledger.gathering import Contents, Counts, counted, gather
 from anonymizer.ledger.joined import joined_by_name
@@ -163,6 +163,7 @@ class Keeper:
                 absent=self._absent(contents),
                 schemas=known if schema is None else {**known, NEW: schema},
                 shared=shared_marks(home, contents.marks),
+                opens=contents.opens,
             ).run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
@@ -198,7 +199,7 @@ class Keeper:
         seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
         found = Contents(layout, link, originals, seen, pseudonyms)
         if self.schema is None:
-            return found
+            return replace(found, opens=opens(self.policy, roles, layout, len(pseudonyms)))
         tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
         wanted = (t for t in tables if t.remembered or t.facets or t.marks)
         return replace(found, tables=tuple(wanted))
@@ -244,6 +245,7 @@ class Keeper:
             person_column=recognized.column,
             person_kind=recognized.kind,
             forms=tuple(f.form for f in seen),
+            opens=tuple(m.column for m in contents.opens),
         )
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
 

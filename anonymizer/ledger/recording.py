@@ -41,7 +41,7 @@ def record(
     engine.raw(entry.sql(), "ledger")
     own = {
         "number": "n.number",
-        "marks": "n.marks",
+        "marks": f"n.marks[1:{len(contents.marks)}]" if contents.opens else "n.marks",
         "since": f"coalesce(n.since, {number})",
     }
     nothing = {"number": "null", "marks": "[]", "since": "0"}

@@ -101,6 +101,8 @@ def _in(table: Table) -> str:
 def seal(key: str, entry: Entry, of: Digests) -> str:
     """The seal of a release: HMAC-SHA256 of its entry and of what is held of it."""
     stated = {name: value for name, value in asdict(entry).items() if name != "seal"}
+    if entry.opens is None:  # sealed before it was kept
+        del stated["opens"]
     text = json.dumps([stated, of.get(entry.release, [])], sort_keys=True)
     return hmac.new(digest(key, PURPOSE).encode(), text.encode(), hashlib.sha256).hexdigest()
 

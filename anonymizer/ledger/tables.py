@@ -43,6 +43,7 @@ CREATE = (
     f"alter table {ident(RELEASES)} add column if not exists forms varchar[]",
     f"alter table {ident(RELEASES)} add column if not exists held bigint[]",
     f"alter table {ident(RELEASES)} add column if not exists seal varchar",
+    f"alter table {ident(RELEASES)} add column if not exists opens varchar[]",
     f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
     " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint,"
     " since integer)",
@@ -65,5 +66,6 @@ of each table besides that of the persons, the kind of its key (NULL without one
 columns. `rows`: one line per published row of those tables that somebody may know, found again by
 the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
 say that two rows of the release look the same. `held`: what the other tables hold of a release, in
-numbers. `seal`: a keyed digest of all of that, and of the entry. `listing`: one keyed digest of the
+numbers. `opens`: the columns that a release publishes as they are. `seal`: a keyed digest of all
+of that, and of the entry. `listing`: one keyed digest of the
 numbers and runs of all releases."""

@@ -3,7 +3,7 @@ create or replace table anon_scratch.main.ledger_members as
 select
     o.person,
     l."class_id" as class_id
-    , cast([o.mark1, o.mark2] as uhugeint[]) as marks
+    , cast([o.mark1, o.mark2, o.mark3, o.mark4, o.mark5] as uhugeint[]) as marks
     , v1.value as t1
 from anon_scratch.main.link l
 left join (select
@@ -11,6 +11,9 @@ left join (select
     md5_number(concat($ledger_key, ':person:', whose)) as person
     , case when k1 is not null then md5_number(concat($ledger_key, ':mark born:', cast(k1 as varchar))) end as mark1
     , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', case when strpos(cast(k2 as varchar), 'e') > 0 then case when abs(cast(cast(k2 as varchar) as double)) < 9e18 and cast(cast(k2 as varchar) as double) = floor(cast(cast(k2 as varchar) as double)) then cast(cast(cast(cast(k2 as varchar) as double) as bigint) as varchar) else cast(k2 as varchar) end when strpos(cast(k2 as varchar), '.') > 0 then rtrim(rtrim(cast(k2 as varchar), '0'), '.') else cast(k2 as varchar) end)) end as mark2
+    , case when k1 is not null then md5_number(concat($ledger_key, ':mark born:', cast(k1 as varchar))) end as mark3
+    , case when k2 is not null then md5_number(concat($ledger_key, ':mark cost:', case when strpos(cast(k2 as varchar), 'e') > 0 then case when abs(cast(cast(k2 as varchar) as double)) < 9e18 and cast(cast(k2 as varchar) as double) = floor(cast(cast(k2 as varchar) as double)) then cast(cast(cast(cast(k2 as varchar) as double) as bigint) as varchar) else cast(k2 as varchar) end when strpos(cast(k2 as varchar), '.') > 0 then rtrim(rtrim(cast(k2 as varchar), '0'), '.') else cast(k2 as varchar) end)) end as mark4
+    , case when s1 is not null then md5_number(concat($ledger_key, ':mark ill:', cast(s1 as varchar))) end as mark5
     , s1
 from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) o on o.row_ref = l.row_ref
 left join (
@@ -23,6 +26,7 @@ d  -- ledger_m_invariance, ledger members: {% set whose %}{% if spells %}d{% els
 left join (select
     row_ref,
     md5_number(concat($ledger_key, ':person:', whose)) as person
+    , case when s1 is not null then md5_number(concat($ledger_key, ':mark ill:', cast(s1 as varchar))) end as mark1
 from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
 left join anon_scratch.main.ledger_spells z on z.person = d.person  -- ledger_m_invariance, ledger members: {% if spells %}
