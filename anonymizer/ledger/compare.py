@@ -294,8 +294,6 @@ def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
 
 
 def _shared(path: str, what: str, count: int, entry: Entry) -> Problem:
-    return Problem(
-        path,
-        f"{count} {what} have the same number as in the release of run {entry.run_id}",
-        hint="run without --seed-file, --test-seed and ANONYMIZER_SEED: numbers are drawn anew",
-    )
+    said = f"{count} {what} have the same number as in the release of run {entry.run_id}"
+    hint = "run without --seed-file, --test-seed and ANONYMIZER_SEED: numbers are drawn anew"
+    return Problem(path, said, hint=hint)
