@@ -10,6 +10,7 @@ import pytest
 import anonymizer
 
 PACKAGE = Path(anonymizer.__file__).parent
+MOST_LINES = 300
 LAYERS = (
     "independent",
     "errors",
@@ -109,6 +110,11 @@ def test_the_package_itself_imports_on_first_use_only() -> None:
 
 def test_the_root_is_small() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= 7
+
+
+def test_a_module_is_read_in_one_sitting() -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert [path for path, count in lines.items() if count > MOST_LINES] == []
 
 
 @pytest.mark.parametrize("heavy", ["duckdb", "pandas", "matplotlib", "sqlglot", "pydantic"])
