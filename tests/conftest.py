@@ -7,6 +7,7 @@ with `-m MARKER`, other engines with `--engines=duckdb,postgres,spark`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from decimal import Decimal
 from pathlib import Path
@@ -59,6 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     unknown = sorted(set(requested_engines(config)) - set(ENGINES))
     if unknown:
         raise pytest.UsageError(f"--engines: unknown {unknown} (allowed: {', '.join(ENGINES)})")
+    # a shell's background job ignores interrupts, and so would the commands that tests interrupt
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def requested_engines(config: pytest.Config) -> tuple[str, ...]:
