@@ -95,7 +95,6 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         persons=persons,
         population=population,
     )
-    extent_of_classes, *cells = cell_steps(roles.quasi, policy.publish.cells, extents)
     divided, cut = _cuts(policy, profile, roles, how, dealing, units)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
@@ -111,10 +110,8 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *feasibility(policy, persons),
         *population_stages(population),
         *cut,
-        extent_of_classes,
-        # (beside the cells, which take one thread)
+        *cell_steps(roles.quasi, policy.publish.cells, extents),
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
-        *cells,
     )
     layout, columns = published(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None
