@@ -312,9 +312,7 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
     ),
     "a field of the manifest": (
         # (one that can be any number)
-        sql(
-            f"update {VIEW}_manifest set manifest = replace(manifest, 'judging\": ', 'judging\": 1')"
-        ),
+        sql(f"update {VIEW}_manifest set manifest = replace(manifest, 'ing\": ', 'ing\": 1')"),
         "its digest is not that of its content",
     ),
     "no manifest": (sql(f"drop table {VIEW}_manifest"), "manifest"),
