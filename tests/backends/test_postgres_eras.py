@@ -16,7 +16,7 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def ancient(postgres: str) -> str:
-    query(postgres, "drop schema if exists main cascade")
+    query(postgres, "drop schema if exists main, _anonymizer cascade")
     rows = [("2000-01-01", "2000-01-01", i % 3) for i in range(20)]
     load(postgres, {"born": "date", "seen": "timestamptz", "age": "integer"}, rows, "ancient")
     query(
