@@ -208,7 +208,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "an infinite day": (
         ["update visits set day = 'infinity' where visit_id = 50003"],
         {},
-        ["tables.visits.columns.day: has 1 infinite dates"],
+        ["tables.visits.columns.day: has 1 infinite date,"],
     ),
     "events that are missing and have to be there": (
         ["update visits set ward = null where visit_id < 50010"],
@@ -218,7 +218,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "a kept column that names persons": (
         ["alter table visits add column room integer", "update visits set room = patient_id"],
         {f"{VISITS}.room": {"role": "keep"}},
-        ["tables.visits.columns.room: names persons: nearly every one of its 60 values belongs to"],
+        ["tables.visits.columns.room: names persons: nearly every one of its 60 different values belongs"],
     ),
     "a distance without an order": (
         [],
@@ -358,7 +358,7 @@ def test_published(database: Path, name: str) -> None:
     stated = release.manifest.data["measures"]["tables"]
     for table, one in stated.items():
         assert one["rows"] + one["suppressed"] + one.get("orphans", 0) == whole[table]
-    told = tuple(said for said in release.warnings if "reach no person" in said)
+    told = tuple(said for said in release.warnings if " no person and " in said)
     if name == "visits of nobody are left out":
         assert {table: one["orphans"] for table, one in stated.items()} == {"visits": 2, "labs": 1}
         assert told == (

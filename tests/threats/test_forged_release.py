@@ -450,6 +450,8 @@ ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
     "a layout of another algorithm": _layout("algorithm", "full_domain"),
+    "another algorithm": _field("algorithm", "lgb"),
+    "roles": _kept,
     "nodes in a column that is kept": _column("hierarchy", True),
     "lists in a column that is kept": _column("list_cells", True),
     "a kind of a column that is kept": _column("kind", "date"),
@@ -490,9 +492,7 @@ def test_what_no_manifest_holds(forged: Place[Policy], name: str) -> None:
 RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a weaker k": (_weaker, "manifest.requirements: are not those of the policy"),
     "no protection": (_no_protection, "manifest.requirements"),
-    "roles": (_kept, "columns.age"),
     "another policy": (_field("policy_digest", "0" * 64), "policy: is not the one"),
-    "another algorithm": (_field("algorithm", "lgb"), "manifest.algorithm"),
     "no attacks": (_field("known_attacks", []), "manifest.known_attacks"),
     "a bolder certificate": (_field("certificate", "Anonymous."), "manifest.certificate"),
     "another view": (_field("view", "main.else"), "manifest.view"),

@@ -177,7 +177,7 @@ def test_a_value_that_many_share_is_no_pseudonym(tmp_path: Path, people: Populat
     with duckdb.connect(str(tmp_path / "source.duckdb")) as connection:
         connection.execute("update visits set shift = 9 where id = 7").fetchall()
     run(tmp_path, columns=columns)
-    with pytest.raises(GuaranteeError, match=r"columns.shift: .* 1 person has"):
+    with pytest.raises(GuaranteeError, match=r"columns.shift: .* 1 of 1 persons"):
         run(tmp_path, columns=columns)
 
 

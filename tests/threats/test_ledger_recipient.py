@@ -126,7 +126,7 @@ def broken(folder: Path, text: str) -> None:
         ("delete from {rows}", 1),
         ("drop table released_manifest", 2),
         ("delete from released_manifest", 2),
-        ("drop view released", 2),
+        ("drop view released", 1),
     ],
 )  # fmt: skip
 def test_ledger_free_verification_finds_and_refuses(
