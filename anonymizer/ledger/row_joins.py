@@ -35,8 +35,8 @@ def told_by_joined_rows(
         persons, narrowed = _asked(ask, entry, by, truth=facet.truth, least=facet.least)
         if narrowed:
             said = (
-                f"{_joined(by, entry)} leave fewer than {facet.least} values for {narrowed} of"
-                f" {persons} returning persons"
+                f"{_joined(by, entry)} leave fewer than {facet.least} values for {narrowed:,} of"
+                f" {persons:,} returning persons"
             )
             yield Problem(facet.path, said, hint=_ways_out(ways_out))
     counted = {facet.column for facet in facets}
@@ -47,8 +47,8 @@ def told_by_joined_rows(
         persons, narrowed = _asked(ask, entry, by, truth=None, least=None)
         if narrowed:
             said = (
-                f"{_joined(by, entry)} leave fewer rows of the earlier release for {narrowed} of"
-                f" {persons} returning persons: which of its values they show cannot be counted"
+                f"{_joined(by, entry)} leave fewer rows of the earlier release for {narrowed:,} of"
+                f" {persons:,} returning persons: which of its values they show cannot be counted"
             )
             yield Problem(column_path(column), said, hint=_ways_out(ways_out))
 

@@ -190,7 +190,8 @@ def _odd_numbers(node: Node | None, path: tuple[Any, ...]) -> Iterator[Problem]:
         for at, item in enumerate(node.value):
             yield from _odd_numbers(item, (*path, at))
     elif isinstance(node, ScalarNode) and str(node.tag) in NUMBERS and ODD.search(node.value):
-        said = f"is a number as YAML 1.2 has none (line {node.start_mark.line + 1})"
+        line = node.start_mark.line + 1
+        said = f"is a number in a form that YAML 1.2 does not have (line {line})"
         hint = "a number without underscores and 0b; or quotes, if it is a text"
         yield Problem(path_text(path) or "policy", said, hint=hint)
 

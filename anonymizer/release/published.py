@@ -16,7 +16,8 @@ from anonymizer.errors import EngineError, SourceError
 from anonymizer.measure.words import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.html import Fact, as_text, environment, fact
+from anonymizer.process.html import environment
+from anonymizer.process.shown import Fact, as_text, fact
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError, Problem
@@ -13,7 +12,6 @@ from anonymizer.release import objects
 from anonymizer.release.catalog import changes as catalog_changes
 from anonymizer.release.manifest import Manifest, read_manifest
 from anonymizer.release.names import Names
-from anonymizer.release.objects import Runs
 from anonymizer.release.rows_digest import stored_rows
 from anonymizer.release.seal import (
     CHANGED,
@@ -30,30 +28,7 @@ from anonymizer.release.seal import (
 )
 from anonymizer.release.tables import names_of, released_tables
 from anonymizer.release.unknown_columns import refuse_unknown_columns
-
-HEADERS = 3 * 4096
-"""Bytes before the first block of a DuckDB file."""
-REWRITE = "`anonymizer rewrite` writes the file without it, and `anonymizer run` a new one"
-
-
-def unused_space(runs: Runs, catalog: str) -> Iterator[Problem]:
-    """Says where a file has more than the blocks in use. A release is written without any other."""
-    ((path,),) = runs.raw(
-        f"select path from duckdb_databases() where database_name = {lit(catalog)}", "release"
-    )
-    if path is None:  # it is in memory
-        return
-    ((total, free, size),) = runs.raw(
-        "select total_blocks, free_blocks, block_size from pragma_database_size()"
-        f" where database_name = {lit(catalog)}",
-        "release",
-    )
-    if free:
-        said = "its file has unused space, in which what was deleted can be read"
-        yield Problem("release", said, hint=REWRITE)
-    if Path(path).stat().st_size > HEADERS + total * size:
-        said = "its file is longer than what it holds"
-        yield Problem("release", said, hint=REWRITE)
+from anonymizer.release.unused_space import unused_space
 
 
 def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[SealedObject, ...]:

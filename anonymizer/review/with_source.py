@@ -27,7 +27,7 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, unchanged
 from anonymizer.release.population import population_files
 from anonymizer.run.counted import counted
-from anonymizer.run.original_values import nodes_step
+from anonymizer.run.nodes import nodes_step
 from anonymizer.run.prepare import hierarchy_stages
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps

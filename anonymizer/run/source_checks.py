@@ -18,15 +18,8 @@ from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.judge import Suppression
 from anonymizer.run.link import LINK, link_step
-from anonymizer.run.original_values import (
-    ORIGINALS,
-    admitted_of,
-    admitted_step,
-    has_free_bounds,
-    nodes_of,
-    nodes_step,
-    originals,
-)
+from anonymizer.run.nodes import admitted_step, has_free_bounds, nodes_step
+from anonymizer.run.original_values import ORIGINALS, admitted_of, nodes_of, originals
 from anonymizer.run.prepare import Prepared
 from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.source.roles import Roles

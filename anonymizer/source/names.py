@@ -20,12 +20,13 @@ def refuse_renamed(
 ) -> None:
     """Raises SourceError for names that the engine does not keep, except for spaces around them.
 
-    `named`: the names in the source, in its order; `seen`: those that the engine gives. `unnamed`:
-    a hint for columns without a name.
+    `named`: the names in the source, in its order; `seen`: those that the engine gives, which may
+    have more behind them (parts of a path). `unnamed`: a hint for columns without a name.
     """
     bare = [(name or "").strip() for name in named]
-    if bare != [name.strip() for name in seen]:
-        SourceError.refuse(_problems(bare, where, unnamed))
+    if bare != [name.strip() for name in seen[: len(bare)]]:
+        changed = Problem(where, "has names of columns that the engine changes", hint=SAME)
+        SourceError.refuse(list(_problems(bare, where, unnamed)) or [changed])
 
 
 def _problems(bare: Sequence[str], where: str, unnamed: str) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 import anonymizer
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.source.names import refuse_renamed
 from tests.cli.conftest import Call, listing
 from tests.cli.test_source_files import POLICY, VERBS
@@ -151,3 +151,9 @@ def test_columns_of_a_frame() -> None:
 
 def test_other_changes_of_names_are_no_problem() -> None:
     refuse_renamed([" a ", "b"], ["a", "b", "c"], "source")
+
+
+def test_a_name_that_the_engine_changes_for_another_reason_is_refused() -> None:
+    refuse_renamed([" age"], ["age "], "source.file")
+    with pytest.raises(SourceError, match="has names of columns that the engine changes"):
+        refuse_renamed(["age", "zip"], ["age", "zip_1"], "source.file")

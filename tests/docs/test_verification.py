@@ -19,9 +19,10 @@ from anonymizer.contract.tables import Released, Tables
 from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.against_source import verify_against_source
-from anonymizer.verification.form import form, of_safe_harbor
+from anonymizer.verification.form import form
 from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Question
+from anonymizer.verification.safe_harbor import of_safe_harbor
 from anonymizer.verification.source_masks import against_originals
 from anonymizer.verification.tables import tables_questions
 from tests.docs.blocks import ROOT, follow

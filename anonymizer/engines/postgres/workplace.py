@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from anonymizer.compile import ident, quote
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import TEMPORARY, PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.record import (
     SHARED,
     create_record,
     enter,
-    make_private,
     may_make_schemas,
     records,
     shares,

@@ -28,9 +28,10 @@ from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
 from anonymizer.release.manifest_files import file_of, other_file, refresh
 from anonymizer.release.names import Names
+from anonymizer.release.plain_views import is_base_table
 from anonymizer.release.seal import SealedObject, Sign
-from anonymizer.release.sealing import objects_of, sealed_in, unused_space
-from anonymizer.release.unknown_columns import is_base_table
+from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.unused_space import unused_space
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"

@@ -14,13 +14,13 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.grants import make_private
 from anonymizer.engines.postgres.names import is_long
 from anonymizer.engines.postgres.record import (
     create_record,
     enter,
     forget,
     has_schema,
-    make_private,
     may_make_schemas,
 )
 from anonymizer.engines.session import Session

@@ -14,7 +14,7 @@ from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.either import together
 from anonymizer.policy.values import file_format
-from anonymizer.process.html import Fact, as_html, as_text, fact
+from anonymizer.process.shown import Fact, as_html, as_text, fact
 from anonymizer.review.assess import checks, figures, risk
 from anonymizer.review.assess.advice import advice
 from anonymizer.review.assess.combinations import Combinations, find_combinations

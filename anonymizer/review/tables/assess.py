@@ -11,7 +11,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
 from anonymizer.policy import SchemaPolicy
-from anonymizer.process.html import Fact, as_html, as_text, fact
+from anonymizer.process.shown import Fact, as_html, as_text, fact
 from anonymizer.process.text import many, table
 from anonymizer.review.tables.observers import UNCLASSED, Observer, of_source
 from anonymizer.review.tables.opening import open_source
