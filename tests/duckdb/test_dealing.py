@@ -141,7 +141,7 @@ def test_salaries_by_their_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_adult_loses_little_more_than_half(tmp_path: Path, data_folder: Path) -> None:
+def test_adult_loses_about_half_of_what_cuts_lose(tmp_path: Path, data_folder: Path) -> None:
     quasi = "age workclass education marital_status race sex native_country income"
     dropped = "fnlwgt education_num relationship capital_gain capital_loss hours_per_week"
     columns: dict[str, Any] = {name: {"role": "quasi"} for name in quasi.split()}
@@ -157,4 +157,4 @@ def test_adult_loses_little_more_than_half(tmp_path: Path, data_folder: Path) ->
         "publish": {"name": "release", "database": str(tmp_path / "r.duckdb")},
     }
     release = anonymizer.run(anonymizer.Policy.model_validate(told))
-    assert release.measures["ncp"] < 0.27
+    assert release.measures["ncp"] < 0.24

@@ -1,9 +1,10 @@
 """The stages that deal units to classes, for rules that compare a class with the whole table.
 
 Cuts along attributes seldom find small classes whose values are distributed like those of the
-table, though such classes exist. Here the unit with the rarest values starts a class. It takes the
-units that widen it least among those whose sensitive value it may still take, in all blocks in
-parallel. The dealt classes replace those of the cuts if they satisfy every rule and lose less.
+table, though such classes exist. Here units with rare values start classes, several in every block
+at the same time. A class takes the units that add least to its loss among those whose sensitive
+value it may still take. The dealt classes replace those of the cuts if they satisfy every rule and
+lose less.
 
 After SABRE (Cao, Karras, Kalnis, Tan, VLDB J. 2011) and Soria-Comas, Domingo-Ferrer, Sánchez,
 Martínez, "t-closeness through microaggregation" (IEEE TKDE 2015); classes grow as in k-member
@@ -33,12 +34,15 @@ TOLERANCE = 1e-6
 GROWTH = 1.06
 LARGEST = 4_096
 """Class sizes to try: from k up to this, in steps of 6 percent."""
+SLOTS = 8
+"""Number of classes of a block that grow at the same time."""
 AT_ONCE = 4
 """Number of leftover units that may join one class in one round."""
 BIN_BITS = 24
 """Bits for the number of a value."""
-PATIENCE = 2
-"""A unit may join a class whose cost exceeds the best by up to 1 / PATIENCE."""
+PATIENCE = 0.5
+"""A unit may join a class that costs more than the best by up to so many times the best, which grow
+with every round."""
 UNITS_AT_MOST = 1 << 20
 """More than the units and classes, whose numbers break ties between equal costs."""
 ROUNDS = 40
@@ -120,6 +124,7 @@ def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str,
         "goals": _goals(k),
         "block_units": how.block_units,
         "order": _order(attributes),
+        "slots": SLOTS,
         "at_once": AT_ONCE,
         "rounds": ROUNDS,
         "bin_bits": BIN_BITS,

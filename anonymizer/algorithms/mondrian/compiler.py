@@ -34,7 +34,7 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
 
-BLOCK = 2_000
+BLOCK = 4_000
 BLOCK_IN_FULL = 6_000
 """Rows per block in which rows are dealt; larger blocks lose less and take longer."""
 DEALT = 100_000

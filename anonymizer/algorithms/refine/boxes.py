@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anonymizer.algorithms.partition.loss import shape
-from anonymizer.algorithms.partition.words import Packed, fits, pack
+from anonymizer.algorithms.partition.words import WORD_BITS, Packed, fits, pack
 from anonymizer.compile import Sql, Table
 from anonymizer.source.profile import Attribute
 
@@ -96,12 +96,31 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What the loss of a class gains by a row, up to a constant of the class: cheaper than a loss.
+
+    A row has one value of each attribute. Whether its bit is new to the class tells what a set
+    gains; for all other attributes this is the loss of the union.
+    """
+
+    sets: tuple[Column, ...]
+    """The words of the row that are needed."""
+    unions: tuple[Column, ...]
+    """The columns of the union that are needed, with the prefix j."""
+    steps: tuple[tuple[Sql, Sql], ...]
+    """What is needed of the class: names, and expressions over the class `g`."""
+    added: Sql
+    """The gain in `SCALE`, over these columns."""
+
+
+@dataclass(frozen=True, slots=True)
 class Boxes:
     """The columns of all attributes, and the loss of a row over all of them."""
 
     columns: tuple[Column, ...]
     domains: tuple[Domain, ...]
     loss_of: Callable[[str], str]
+    addition: Addition
 
     def loss(self, prefix: str = "") -> Sql:
         """The loss of one row of an extent, in `SCALE`, from columns with this prefix."""
@@ -125,18 +144,44 @@ def possible(attributes: Sequence[Attribute]) -> bool:
 def boxes(attributes: Sequence[Attribute]) -> Boxes:
     """The extents of units in these attributes."""
     packed = pack([a for a in attributes if shape(a) == "set"])
-    columns = [Column(str(name), "bits", str(value)) for name, value in packed.columns]
+    words = [Column(str(name), "bits", str(value)) for name, value in packed.columns]
+    others: list[Column] = []
     for a in attributes:
         match shape(a):
             case "range":
-                columns += _range(a)
+                others += _range(a)
             case "node":
-                columns += _node(a)
+                others += _node(a)
 
     def loss(prefix: str) -> str:
         return " + ".join(_loss(a, packed, prefix) for a in attributes)
 
-    return Boxes(tuple(columns), tuple(_domain(a) for a in attributes), loss)
+    return Boxes(
+        (*words, *others),
+        tuple(_domain(a) for a in attributes),
+        loss,
+        _addition(attributes, packed, words, others),
+    )
+
+
+def _addition(
+    attributes: Sequence[Attribute], packed: Packed, words: list[Column], others: list[Column]
+) -> Addition:
+    steps = [(f"free_{word.name}", f"{(1 << WORD_BITS) - 1} - g.{word.name}") for word in words]
+    terms = [_loss(a, packed, "j") for a in attributes if shape(a) != "set"]
+    gains = []
+    for a in attributes:
+        if shape(a) == "set":
+            # doubles are exact up to 2^53, and added without a check for overflow
+            one = _of_value(a)
+            second = f"case when {packed.counted(a.index, 'g.')} = 1 then {2 * one} else {one} end"
+            steps.append((f"step{a.index}", f"cast({second} as double)"))
+            new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
+            gains.append(f"({' + '.join(new)}) * step{a.index}")
+    if gains:
+        terms.append(f"cast({' + '.join(gains)} as bigint)")
+    named = tuple((Sql(name), Sql(text)) for name, text in steps)
+    return Addition(tuple(words), tuple(others), named, Sql(" + ".join(terms)))
 
 
 def size_of(a: Attribute) -> int:
@@ -195,6 +240,11 @@ def _domain(a: Attribute) -> Domain:
     return Domain(a, named, Sql(rarity))
 
 
+def _of_value(a: Attribute) -> int:
+    """The loss of each value of a set of several, in `SCALE`."""
+    return a.scaled(SCALE) // size_of(a)
+
+
 def _loss(a: Attribute, packed: Packed, prefix: str) -> str:
     i, scale = a.index, a.scaled(SCALE)
     low, high = f"{prefix}l{i}", f"{prefix}h{i}"
@@ -210,7 +260,7 @@ def _loss(a: Attribute, packed: Packed, prefix: str) -> str:
         case "set":
             values = packed.counted(i, prefix)
             # one value loses nothing
-            return f"cast({values} as bigint) * least({values} - 1, 1) * {scale // size_of(a)}"
+            return f"cast({values} as bigint) * least({values} - 1, 1) * {_of_value(a)}"
         case _:
             # the bits in which two paths differ, the highest of which tells the level
             differ = f"(({low} | {high}) - ({low} & {high}))"

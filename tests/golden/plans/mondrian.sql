@@ -600,17 +600,25 @@ select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) a
 create or replace table anon_scratch.main.refine_rest as
 with paired as (
     select a as class_id from anon_scratch.main.refine_near union select b from anon_scratch.main.refine_near
+),
+others as (
+    select
+        p.unit, cast(sum(o.n) as bigint) as size
+
+, bit_or(o.w1) as w1, min(o.l1) as l1, max(o.h1) as h1
+    from anon_scratch.main.refine_points p
+    join paired c on c.class_id = p.class_id
+    join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
+    group by p.unit
 )
 select *, cast(greatest(gh1 - gl1, 0) + cast((cast(bit_count(gw1 & 511) as integer)) as bigint) * least((cast(bit_count(gw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as each
 from (
     select
-        p.class_id, p.unit, p.n, cast(sum(o.n) as bigint) as size
+        p.class_id, p.unit, p.n, o.size
 
-, p.w1, bit_or(o.w1) as gw1, p.l1, min(o.l1) as gl1, p.h1, max(o.h1) as gh1
-    from anon_scratch.main.refine_points p
-    join paired c on c.class_id = p.class_id
-    join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
-    group by p.class_id, p.unit, p.n, p.w1, p.l1, p.h1
+, p.w1, o.w1 as gw1, p.l1, o.l1 as gl1, p.h1, o.h1 as gh1
+    from others o
+    join anon_scratch.main.refine_points p on p.unit = o.unit
     union all
     select
         class_id, 0, 0, n

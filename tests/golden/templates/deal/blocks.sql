@@ -12,7 +12,7 @@ ranked as (
         *,
         row_number() over (partition by bin order by place, unit) as place_in_bin,
         count(*) over (partition by bin) as units_of_bin,
-        greatest(ceil(cast(count(*) over () as double) / 2000), 1) as blocks
+        greatest(ceil(cast(count(*) over () as double) / 4000), 1) as blocks
     from binned
 )
 select *, (block << 24) + bin as cell

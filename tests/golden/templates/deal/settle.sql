@@ -1,6 +1,9 @@
--- mondrian_dealt, settle units: Leftover units join the class of their block that widens least among those whose surplus allows it; a class takes at most {{ at_once }} per round.
+-- mondrian_dealt, settle units: Leftover units join one of the classes of their block that widen least among those whose surplus allows it; a class takes at most {{ at_once }} per round.
 create or replace table anon_scratch.main.deal_homes as
-with bins as (
+with last_round as (
+    select min(turn) as turn from anon_scratch.main.deal_homes where grp is null
+),
+bins as (
     select distinct bin, q, total, most from anon_scratch.main.deal_shares
 ),
 extents as (
@@ -30,62 +33,77 @@ surpluses as (
 ),
 growing as (
     select
-        s.block, s.grp, b.bin, s.size, u.surplus,
-        greatest((coalesce(c.n, 0) + 1) * b.total - (s.size + 1) * b.q, 0) - greatest(coalesce(c.n, 0) * b.total - s.size * b.q, 0) as more,
-        cast(floor(CAST(0.4 AS DOUBLE) * (s.size + 1) * b.total - CAST(1e-06 AS DOUBLE)) as bigint) as budget
+        s.block, s.grp, b.bin, b.q, b.total, b.most, s.size, u.surplus, coalesce(c.n, 0) as n,
+        greatest(greatest((coalesce(c.n, 0) + 1) * b.total - (s.size + 1) * b.q, 0) - greatest(coalesce(c.n, 0) * b.total - s.size * b.q, 0), 0) as more
     from classes s
     join surpluses u on u.block = s.block and u.grp = s.grp
     cross join bins b
     left join counted c on c.block = s.block and c.grp = s.grp and c.bin = b.bin
     where coalesce(c.n, 0) + 1 <= floor((s.size + 1) * b.most)
 ),
-offered as (
-    select
-        h.unit, h.bin, s.block, s.grp, g.surplus, greatest(g.more, 0) as more, g.budget, s.size + 1 as j_size, s.lost
-, (s.w1 | p.w1) as jw1, least(s.l1, p.l1) as jl1, greatest(s.h1, p.h1) as jh1
-    from anon_scratch.main.deal_homes h
-    join anon_scratch.main.refine_points p on p.unit = h.unit
-    join growing g on g.block = h.block and g.bin = h.bin
-    join classes s on s.block = g.block and s.grp = g.grp
-    where h.grp is null and g.surplus + g.more <= g.budget
+able as (
+    select block, grp, bin
+    from growing
+    where surplus + more <= CAST(0.4 AS DOUBLE) * (size + 1) * total - CAST(1e-06 AS DOUBLE)
 ),
-weighed as (
-    select unit, bin, block, grp, surplus, more, budget, j_size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost as cost
-    from offered
+offered as (
+    select unit, bin, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost as cost
+    from (
+        select
+            h.unit, h.bin, s.block, s.grp, s.size + 1 as j_size, s.lost
+, (s.w1 | p.w1) as jw1, least(s.l1, p.l1) as jl1, greatest(s.h1, p.h1) as jh1
+        from anon_scratch.main.deal_homes h
+        join anon_scratch.main.refine_points p on p.unit = h.unit
+        join able g on g.block = h.block and g.bin = h.bin
+        join classes s on s.block = g.block and s.grp = g.grp
+        where h.grp is null
+    ) j
 ),
 cheapest as (
-    select unit, min(cost) as cost from weighed group by unit
+    select unit, min(cost) as cost from offered group by unit
 ),
--- many units would join the same few classes: any that costs little more will do
-regretted as (
-    select w.*, w.cost - l.cost as regret
-    from weighed w
-    join cheapest l on l.unit = w.unit
-    where (w.cost - l.cost) * 2 <= l.cost
+-- many units would join the same few classes: those of a bin take turns at all that cost little more
+offers as (
+    select
+        o.*, o.cost - l.cost as regret,
+        row_number() over (partition by o.unit order by o.cost, o.grp) as choice,
+        count(*) over (partition by o.unit) as choices
+    from offered o
+    join cheapest l on l.unit = o.unit
+    cross join last_round r
+    where o.cost - l.cost <= l.cost * CAST(0.5 AS DOUBLE) * (r.turn + 1)
 ),
--- of a bin one unit at a time, as the surplus of a second one is another
-wanted as (
-    select block, grp, bin, min(regret * 1048576 + unit) as chosen from regretted group by block, grp, bin
+turns as (
+    select unit, row_number() over (partition by block, bin order by unit) - 1 as turn
+    from anon_scratch.main.deal_homes
+    where grp is null
 ),
-accepted as (
-    select r.unit, min(r.regret * 1048576 + r.grp) as chosen
-    from regretted r
-    join wanted w on w.block = r.block and w.grp = r.grp and w.bin = r.bin and w.chosen = r.regret * 1048576 + r.unit
-    group by r.unit
+proposed as (
+    select o.*, row_number() over (partition by o.block, o.grp, o.bin order by o.regret, o.unit) as nth
+    from offers o
+    join turns t on t.unit = o.unit
+    where o.choice = 1 + t.turn % o.choices
 ),
 spent as (
     select
-        r.unit, r.grp, r.budget,
-        row_number() over (partition by r.block, r.grp order by r.regret, r.unit) as place,
-        r.surplus + sum(r.more) over (partition by r.block, r.grp order by r.regret, r.unit rows unbounded preceding) as spending
-    from regretted r
-    join accepted a on a.unit = r.unit and r.grp = a.chosen % 1048576
+        unit, grp, size, total,
+        row_number() over (partition by block, grp order by regret, unit) as place,
+        surplus + sum(more) over (partition by block, grp order by regret, unit rows unbounded preceding) as spending
+    from (
+        select
+            p.unit, p.block, p.grp, p.regret, g.size, g.total, g.surplus,
+            case
+                when p.nth = 1 then g.more
+                -- no more than this, since the class is larger by then
+                else greatest((g.n + p.nth) * g.total - (g.size + 1) * g.q, 0) - greatest((g.n + p.nth - 1) * g.total - (g.size + 1) * g.q, 0)
+            end as more
+        from proposed p
+        join growing g on g.block = p.block and g.grp = p.grp and g.bin = p.bin
+        where g.n + p.nth <= floor((g.size + 1) * g.most)
+    ) p
 ),
 settled as (
-    select unit, grp from spent where place = 1 or (place <= 4 and spending <= budget)
-),
-last_round as (
-    select min(turn) as turn from anon_scratch.main.deal_homes where grp is null
+    select unit, grp from spent where place = 1 or (place <= 4 and spending <= CAST(0.4 AS DOUBLE) * (size + place) * total - CAST(1e-06 AS DOUBLE))
 )
 select
     h.unit, h.block, h.bin, coalesce(h.grp, s.grp) as grp,
