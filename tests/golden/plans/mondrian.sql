@@ -403,58 +403,78 @@ from anon_scratch.main.refine_classes;
 
 -- new classes in blocks: New classes in every block, all blocks at once: the unit with the rarest values starts a class, which takes the unit that widens it least until it is large enough.
 create or replace table anon_scratch.main.refine_groups as
-with recursive grow(unit, block, n, turn, left_over, grp, taken, size, w1, gw1, l1, gl1, h1, gh1) as (
-    select
-    unit, block, n,
-    row_number() over (partition by block order by rarity desc, unit) as turn,
-    cast(sum(n) over (partition by block) as bigint) as left_over,
-    cast(0 as bigint) as grp, false as taken, cast(0 as bigint) as size
-
-, w1, cast(0 as bigint) as gw1, l1, cast(40000000 as bigint) as gl1, h1, cast(-40000000 as bigint) as gh1
-from (
+with recursive grow(unit, block, n, turn, left_over, grp, taken, size, w1, l1, h1) as (
+    with units as (
     select p.*, b.block, count(*) over (partition by b.block) as units
     from anon_scratch.main.refine_points p
     join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
-) p
+)
+select
+    unit, block, n, row_number() over (partition by block order by rarity desc, unit) as turn,
+    cast(0 as bigint) as left_over, cast(0 as bigint) as grp, false as taken, cast(0 as bigint) as size
+, w1, l1, h1
+from units
 -- a few large classes have too many units to be taken one by one
 where units <= 200
+union all
+select
+    cast(0 as bigint), block, cast(0 as bigint), cast(0 as bigint), cast(sum(n) as bigint), cast(0 as bigint), false, cast(0 as bigint)
+, cast(0 as bigint), cast(40000000 as bigint), cast(-40000000 as bigint)
+from units
+where units <= 200
+group by block
 
     union all (
         with open as (
+    select unit, block, n, turn, w1, l1, h1
+    from "grow"
+    where turn > 0 and not taken
+),
+growing as (
     select
         g.*
-, (g.w1 | g.gw1) as jw1, least(g.l1, g.gl1) as jl1, greatest(g.h1, g.gh1) as jh1
-
+, 4611686018427387903 - g.w1 as free_w1, cast(case when (cast(bit_count(g.w1 & 511) as integer)) = 1 then 2500000 else 1250000 end as double) as step2
     from "grow" g
-    where not taken
-),
-scored as (
-    select
-        *,
-        case when size = 0 then turn else (
-            greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000
-
-        ) * 16384 + turn end as score
-    from open
+    where g.turn = 0
 ),
 best as (
-    select block, min(score) as score from scored group by block
+    select block, cast(min(case when size = 0 then turn else (
+        greatest(jh1 - jl1, 0) + cast((bit_count(w1 & free_w1 & 511)) * step2 as bigint)
+
+    ) * 16384 + turn end) % 16384 as bigint) as turn
+    from (
+        select
+            u.block, u.turn, u.n, g.size
+, u.w1, least(u.l1, g.l1) as jl1, greatest(u.h1, g.h1) as jh1, g.free_w1, g.step2
+        from open u
+        join growing g on g.block = u.block
+    ) j
+    group by block
+),
+joined as (
+    select
+        u.block, u.turn, g.size + u.n as size, g.left_over - u.n as left_over,
+        g.grp + case when g.size = 0 then 1 else 0 end as grp
+, (u.w1 | g.w1) as w1, least(u.l1, g.l1) as l1, greatest(u.h1, g.h1) as h1
+    from best b
+    join open u on u.block = b.block and u.turn = b.turn
+    join growing g on g.block = b.block
 ),
 picked as (
-    select s.*, case when s.size + s.n >= 2 then 1 else 0 end as closes
-    from scored s
-    join best b on b.block = s.block and b.score = s.score
+    select *, size >= 2 as closes from joined
 )
 select
-    s.unit, s.block, s.n, s.turn, p.left_over - p.n as left_over,
-    p.grp + case when p.size = 0 then 1 else 0 end as grp,
-    s.turn = p.turn as taken,
-    case when p.closes = 1 then 0 else p.size + p.n end as size
-
-, s.w1, case when p.closes = 1 then 0 else p.jw1 end as gw1, s.l1, case when p.closes = 1 then 40000000 else p.jl1 end as gl1, s.h1, case when p.closes = 1 then -40000000 else p.jh1 end as gh1
-from scored s
-join picked p on p.block = s.block
-where s.turn = p.turn or p.closes = 0 or p.left_over - p.n >= 2
+    u.unit, u.block, u.n, u.turn, 0, p.grp, u.turn = p.turn, 0
+, u.w1, u.l1, u.h1
+from open u
+join picked p on p.block = u.block
+where u.turn = p.turn or not p.closes or p.left_over >= 2
+union all
+select
+    0, block, 0, 0, left_over, grp, false, case when closes then 0 else size end
+, case when closes then 0 else w1 end, case when closes then 40000000 else l1 end, case when closes then -40000000 else h1 end
+from picked
+where not closes or left_over >= 2
 
     )
 )
