@@ -166,7 +166,8 @@ def test_a_release_never_loses_more_and_holds(
         by_class = Counter(row["class_id"] for row in published(release))
         assert by_class.total() == len(rows)
         found.append(release.measures["ncp"])
-    assert max(found) == found[0]
+    # classes that lose as much are other sums of doubles
+    assert max(found) == pytest.approx(found[0], rel=1e-14)
 
 
 @pytest.mark.slow
