@@ -65,3 +65,18 @@ def test_null_may_be_one_of_the_values(tmp_path: Path) -> None:
 def _says(name: str) -> str:
     said = r"it takes \d, and the column has 2 different values"
     return rf"columns.disease.protect.{name}: cannot hold in any class: {said}"
+
+
+def test_the_hint_of_a_rule_that_the_whole_table_breaks_names_the_key(tmp_path: Path) -> None:
+    """Enough values, of which one is too frequent: what one would change is a key of the policy."""
+    rows = [(age, town, "HIV" if i < 2 else "Flu") for i, (age, town, _) in enumerate(PEOPLE)]
+    columns: dict[str, Any] = {
+        "age": "quasi",
+        "disease": {"role": "sensitive", "protect": {"l_diversity": 2, "alpha": 0.6}},
+        "town": "drop",
+    }
+    with pytest.raises(AnonymizerError) as caught:
+        run(policy(tmp_path, columns, k=3), source(tmp_path, TYPES, rows))
+    (problem,) = caught.value.problems
+    assert problem.hint == "weaken alpha, l_diversity, or protect it by t_closeness"
+    assert "distinct_l" not in problem.message
