@@ -11,6 +11,7 @@ from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.paths import column_path
+from anonymizer.privacy.of_policy.registry import OF_COLUMNS, asked
 from anonymizer.privacy.of_policy.sizes import asking_for
 from anonymizer.process.text import many
 from anonymizer.source.masking.masks import UNTOLD, Mask
@@ -41,9 +42,11 @@ class Count:
     """What is counted: one of them, and several."""
     hint: str | None = None
     allowed: str | None = None
+    least: int = 0
+    """The fewest units needed, of which `n` are missing; `{left}` in the message is the rest."""
 
     def problem(self, n: int) -> Problem:
-        said = self.says.format(n=many(n, *self.units))
+        said = self.says.format(n=many(n, *self.units), left=many(self.least - n, *self.units))
         return Problem(self.path, said, allowed=self.allowed, hint=self.hint)
 
 
@@ -59,6 +62,7 @@ def source_guard(
         *_quasi_counts(roles),
         *(() if eras else _era_counts(policy, roles)),
         *_key_counts(policy),
+        *_variety_counts(policy, roles),
         *_unique_counts(policy, roles, snapshot),
     ]
     if not counts:
@@ -155,6 +159,34 @@ def _key_counts(policy: Policy) -> Iterator[Count]:
     if policy.person is not None:
         hint = "give every row its person"
         yield Count("count(*) - count(person)", "person", "is NULL in {n}", ROWS, hint)
+
+
+def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
+    """Columns with fewer different values than any class needs.
+
+    Suppression cannot help: the rows that are left have no more values. If `bucket_size` equally
+    frequent values are the fewest that satisfy a guarantee, no class with fewer values does.
+    """
+    for s in roles.sensitive:
+        column = policy.columns[s.column]
+        if column.role != "sensitive" or column.protect is None:
+            continue  # where a column is sensitive in some rows only, there may be none of them
+        different = f"count(distinct {s.s})"
+        if column.null_as_value:
+            different += f" + case when count(*) > count({s.s}) then 1 else 0 end"
+        for guarantee, value in asked(OF_COLUMNS, column.protect):
+            if guarantee.bucket_size is None:
+                continue
+            least = guarantee.bucket_size(value)
+            yield Count(
+                f"case when count(*) > 0 and {different} < {least} then {least} - ({different})"
+                " else 0 end",
+                column_path(s.column, "protect", guarantee.option),
+                f"cannot hold in any class: it takes {least}, and the column has {{left}}",
+                ("different value", "different values"),
+                f"weaken {guarantee.option}, or protect the column by t_closeness",
+                least=least,
+            )
 
 
 def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Count]:

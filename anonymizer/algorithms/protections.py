@@ -13,6 +13,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_ordered import TOrdered, TOrderedByRuns
@@ -106,12 +107,18 @@ def _distinct(rules: Sequence[Rule]) -> int:
     return 0
 
 
+def _option(rule: Rule) -> str:
+    """The policy's key for a rule, which is what one would change."""
+    guarantee = BY_NAME.get(rule.name)
+    return guarantee.option if guarantee is not None else rule.name
+
+
 def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -> Guard:
     """A guard: InfeasibleError if the rules of a column fail for the table as one class."""
 
     def explain(row: Row) -> Problem:
         different, most, known = row
-        names = ", ".join(sorted({rule.name for rule in rules}))
+        names = ", ".join(sorted({_option(rule) for rule in rules}))
         return Problem(
             f"{where}.{column.column}.protect",
             f"cannot hold in any class: {names} fails for the table as a whole"

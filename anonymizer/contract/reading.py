@@ -24,10 +24,11 @@ SCOPES = frozenset({"class", "bucket", "group"})
 FLAGS = frozenset({"hierarchy", "list_cells"})
 GENERALIZED = frozenset({"quasi", "semi"})
 RUN_ID = re.compile(r"[0-9a-f]{1,64}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 FIELDS = {
     *("format", "run_id", "created", "kind", "view", "policy_digest", "algorithm", "versions"),
     *("reproducible", "requirements", "verification", "measures", "layout", "certificate"),
-    *("known_attacks", "safe_harbor", "tables", "seal"),
+    *("known_attacks", "safe_harbor", "tables", "seal", "files"),
     "carried_from",
 }
 """The fields of a manifest. (`export` is not one of them: no seal covers it.)"""
@@ -75,6 +76,7 @@ def _has_head(manifest: Mapping[str, Any]) -> bool:
         and isinstance(manifest["reproducible"], bool)
         and created.isoformat(timespec="seconds") == manifest["created"]
         and RUN_ID.fullmatch(manifest["run_id"]) is not None
+        and all(map(SHA256.fullmatch, manifest.get("files", {}).values()))
     )
 
 

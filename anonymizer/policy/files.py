@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +15,10 @@ from anonymizer.policy.values import FilePath
 
 BESIDE = (".key", ".approvals", ".wal")
 """Suffixes of files that belong to a ledger or database."""
+READ = ("hierarchy", "population")
+"""Options whose files affect what is published."""
+REFERENCE = "privacy."
+"""Where populations stand that are compared with a release: verification reads them anew."""
 
 
 def refuse_files(
@@ -30,6 +35,48 @@ def files_of(policy: AnyPolicy) -> Iterator[Path]:
     """Every file that the policy names, whether or not it exists."""
     for given in _given(policy):
         yield policy.resolve(given)
+
+
+def read_files(policy: AnyPolicy) -> dict[str, Path]:
+    """The hierarchies and populations that a policy reads from files, by their paths in it."""
+    return {path: policy.resolve(name) for path, name in sorted(_read(policy.to_dict(), ""))}
+
+
+def declared_files(policy: AnyPolicy) -> dict[str, Path]:
+    """The files that are a part of the policy's meaning: hierarchies and populations of areas.
+
+    The population of a guarantee is not one. Verification reads it and judges the release by it,
+    and a digest would let a recipient confirm a guess about its members.
+    """
+    return {p: file for p, file in read_files(policy).items() if not p.startswith(REFERENCE)}
+
+
+def declared_digests(policy: AnyPolicy) -> dict[str, str]:
+    """SHA-256 of the declared files that exist."""
+    files = declared_files(policy)
+    return {path: digest_of(file) for path, file in files.items() if file.is_file()}
+
+
+def digest_of(file: Path) -> str:
+    """SHA-256 (hex) of a file's content."""
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _read(part: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield paths in the policy, each with the file that it names."""
+    if isinstance(part, Mapping):
+        within = path.rpartition(".")[2]
+        for name, value in part.items():
+            named = f"{path}.{name}" if path else str(name)
+            files = (name == "file" and within in READ) or name == "population"
+            if isinstance(value, str) and files:
+                yield named, value
+            else:
+                yield from _read(value, named)
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from _read(value, f"{path}.{number}")
 
 
 def names_file(annotation: Any) -> bool:

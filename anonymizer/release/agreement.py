@@ -6,13 +6,14 @@ verification judges the release; with other columns or roles the policy does not
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from anonymizer.contract.columns import cell_parts, published
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.errors import GuaranteeError, PolicyError, Problem, SourceError
-from anonymizer.policy import Msb, Policy
+from anonymizer.policy import AnyPolicy, Msb, Policy
 from anonymizer.policy.columns import Column
+from anonymizer.policy.files import declared_digests, declared_files
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.names import PublishedName, published_names, renamed
 from anonymizer.policy.paths import column_path
@@ -31,6 +32,30 @@ def refuse_unmet(policy: Policy, layout: Layout) -> None:
 def refuse_other(policy: Policy, layout: Layout) -> None:
     """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
     PolicyError.refuse(disagreements(policy, layout))
+
+
+def refuse_changed_while_read(digests: Mapping[str, str], policy: AnyPolicy) -> None:
+    """Raise SourceError if a declared file is not as it was when the run began."""
+    now = declared_digests(policy)
+    said, hint = "was changed while the run read it", "run again"
+    paths = sorted({*digests, *now})
+    SourceError.refuse(
+        Problem(path, said, hint=hint) for path in paths if digests.get(path) != now.get(path)
+    )
+
+
+def other_files(policy: AnyPolicy, stated: Mapping[str, str]) -> Iterator[Problem]:
+    """The files that the policy declares, with another content than the manifest states."""
+    said = "has another content than when the release was made: their digests differ"
+    for path, digest in declared_digests(policy).items():
+        if path in stated and stated[path] != digest:
+            yield Problem(path, said, hint="restore the file that the run read, or run again")
+
+
+def files_not_compared(policy: AnyPolicy, stated: Mapping[str, str]) -> tuple[str, ...]:
+    """The declared files that are not at hand, or of which the manifest states no digest."""
+    known = declared_digests(policy).keys() & stated.keys()
+    return tuple(path for path in declared_files(policy) if path not in known)
 
 
 def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:

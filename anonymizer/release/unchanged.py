@@ -18,6 +18,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
+from anonymizer.release.agreement import other_files
 from anonymizer.release.figures import plain, required_of_population, suppression_stated
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED, manifest_problems
@@ -59,19 +60,21 @@ def refuse_not_as_published(
 ) -> None:
     """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
     refuse_changed(policy, view, manifest, changes)
-    refuse_other_policy(policy.digest(), manifest)
+    refuse_other_policy(policy, manifest)
 
 
-def refuse_other_policy(digest: str, manifest: Manifest, *, holds: bool = False) -> None:
-    """Raise GuaranteeError if the release was made with a policy of another digest.
+def refuse_other_policy(policy: AnyPolicy, manifest: Manifest, *, holds: bool = False) -> None:
+    """Raise GuaranteeError if the release was made with a policy of another digest, or if a file
+    that the policy declares had another one.
 
     `holds`: the guarantees of this policy were verified and hold.
     """
-    if manifest.data.get("policy_digest") != digest:
+    if manifest.data.get("policy_digest") != policy.digest():
         said = "is not the one that the release was made with: their digests differ"
         if holds:
             said += "; the guarantees that it asks for hold in the release"
         raise GuaranteeError.at("policy", said, hint=OTHER_POLICY)
+    GuaranteeError.refuse(other_files(policy, manifest.data.get("files", {})))
 
 
 def _manifest_changes(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from anonymizer.ledger import approvals
 from anonymizer.ledger.approvals import Approval
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.content import plain
+from anonymizer.policy.files import digest_of, read_files
 from anonymizer.policy.kinds import PSEUDONYMISED
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of
@@ -30,8 +30,6 @@ from anonymizer.review.tables.report import OPEN
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
 PLAIN = re.compile(r"[a-z_]{1,20}|\w+=[\d.]+(, \w+=[\d.]+)*")
 """A word of a policy (`quasi`, `lgb`), or parameters with numbers (`k=5`)."""
-READ = ("hierarchy", "population")
-"""Options whose files affect what is published."""
 
 
 def approve(
@@ -122,30 +120,13 @@ def files_of(policy: AnyPolicy) -> dict[str, str]:
     Raises PolicyError if a file is missing.
     """
     found, problems = {}, []
-    for path, name in sorted(_files(policy.to_dict(), "")):
-        file = policy.resolve(name)
+    for path, file in read_files(policy).items():
         if file.is_file():
-            found[path] = hashlib.sha256(file.read_bytes()).hexdigest()
+            found[path] = digest_of(file)
         else:
-            problems.append(Problem(path, no_file(Path(name))))
+            problems.append(Problem(path, no_file(file)))
     PolicyError.refuse(problems)
     return found
-
-
-def _files(part: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield paths in the policy, each with the file that it names."""
-    if isinstance(part, Mapping):
-        within = path.rpartition(".")[2]
-        for name, value in part.items():
-            named = f"{path}.{name}" if path else str(name)
-            files = (name == "file" and within in READ) or name == "population"
-            if isinstance(value, str) and files:
-                yield named, value
-            else:
-                yield from _files(value, named)
-    elif isinstance(part, list):
-        for number, value in enumerate(part):
-            yield from _files(value, f"{path}.{number}")
 
 
 def _differences(approval: Approval, policy: AnyPolicy) -> list[Problem]:

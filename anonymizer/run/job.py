@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from anonymizer import __version__
@@ -61,6 +61,8 @@ class Job:
     """Warnings about the source."""
     sign: Sign | None = None
     """Signs the manifest, if there is a key."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the files that the policy declares, by their paths in it."""
 
     @property
     def engine(self) -> Engine:
@@ -171,7 +173,7 @@ class Job:
         refuse_unanswered(self.policy, verification, source=True)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
-        return make_manifest(
+        made = make_manifest(
             policy=self.policy,
             names=self.target.names,
             layout=self.compiled.layout,
@@ -181,6 +183,7 @@ class Job:
             versions={"anonymizer": __version__, self.engine.name: self.engine.version},
             reproducible=self.seed.reproducible,
         )
+        return replace(made, data={**made.data, "files": dict(self.files)}) if self.files else made
 
     def _findings(self) -> dict[str, Any]:
         """The record of the search. It depends on hidden values, and is no part of the release."""

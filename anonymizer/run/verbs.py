@@ -22,12 +22,14 @@ from anonymizer.engines.session import Session, Workplace
 from anonymizer.ledger import Keeper
 from anonymizer.ledger.carried import home_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.files import declared_digests
 from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.seed import Seed
 from anonymizer.process.turns import turn
 from anonymizer.publish.replaced import refuse_without_consent
 from anonymizer.publish.target import Target, publisher
+from anonymizer.release.agreement import refuse_changed_while_read
 from anonymizer.release.names import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
@@ -135,6 +137,7 @@ def run(
     if lead.publish.replace_source:
         refuse_without_consent(replace_source)
     began = time.perf_counter()
+    files = declared_digests(policy)
     chosen = Seed.given(seed)
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
@@ -164,10 +167,9 @@ def run(
                     keeper.target = target.place
                     opened.enter_context(_begun(keeper, policy, session.engine, place.run_id))
                 make, prepared, told = _anonymized(policy, session, executor, keeper)
-                job = make(
-                    lead, session, executor, prepared, target, chosen, began, keeper, told, key
-                )
-                return job.release()
+                refuse_changed_while_read(files, policy)
+                state = (prepared, target, chosen, began, keeper, told, key, files)
+                return make(lead, session, executor, *state).release()
         finally:
             if target is not None:
                 target.discard()

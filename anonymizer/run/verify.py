@@ -17,7 +17,7 @@ from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import attestation, dsse, signing
-from anonymizer.release.agreement import HINT, refuse_unmet
+from anonymizer.release.agreement import HINT, files_not_compared, refuse_unmet
 from anonymizer.release.figures import other_checks, refuse_other_figures, unverified
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
@@ -248,7 +248,9 @@ def _judged_again(
         judged += judge_tables(found.engine, tables, in_release(view))
     if judged.passed:
         if policy is not None:
-            refuse_other_policy(policy.digest(), manifest, holds=True)
+            refuse_other_policy(policy, manifest, holds=True)
         refuse_other_figures(found.engine, view, manifest, judged)
-        judged = replace(judged, unverified=unverified(manifest))
+        stated = manifest.data.get("files", {})
+        told = files_not_compared(policy, stated) if policy is not None else tuple(stated)
+        judged = replace(judged, unverified=tuple(sorted({*unverified(manifest), *told})))
     return judged

@@ -125,11 +125,11 @@ def hospital_visits_of(person: int) -> int:
         ({"privacy.k_anonymity": 61}, "privacy.k_anonymity: asks for classes of 61"),
         (
             {"tables.visits.columns.diagnosis.protect.l_diversity": 20},
-            "tables.visits.columns.diagnosis.protect: cannot hold in any class",
+            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class",
         ),
         (
             {"tables.patients.columns.died.protect": {"l_diversity": 3}},
-            "tables.patients.columns.died.protect: cannot hold in any class",
+            "tables.patients.columns.died.protect.l_diversity: cannot hold in any class",
         ),
         ({"tables.visits.source": {"table": "main.visitz"}}, "tables.visits.source.table: is not"),
         ({"publish": {"prefix": "taken_"}}, "publish.names: main.taken_labs exists"),

@@ -110,7 +110,7 @@ def test_more_different_values_than_there_are(
 ) -> None:
     columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 5}}}
     message = refused(tmp_path, database, columns, algorithm={"name": algorithm})
-    assert message.startswith("columns.ill.protect: ")
+    assert message.startswith("columns.ill.protect.l_diversity: ")
     assert "4 different values" in message or "have 4" in message
 
 

@@ -82,8 +82,8 @@ def test_one_distinct_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -
         limit=1.0,
         protect={"physician": {"l_diversity": 2}, "disease": {"l_diversity": 2}},
     )
-    assert path == "columns.disease.protect"
-    assert "needs more different values than the 1 of the data" in message
+    assert path == "columns.disease.protect.l_diversity"
+    assert "it takes 2, and the column has 1 different value" in message
 
 
 def test_l_larger_than_n(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_l_larger_than_n(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> N
         columns={"physician": {"role": "drop"}},
     )
     assert path == "columns.disease.protect.l_diversity"
-    assert "asks for groups of at least 5 rows, but there are 4 rows" in message
+    assert "it takes 5, and the column has 4 different values" in message
 
 
 def test_too_frequent_a_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "too few values": (
         [],
         {f"{VISITS}.diagnosis.protect": {"l_diversity": 20}},
-        ["tables.visits.columns.diagnosis.protect: cannot hold in any class: distinct_l fails"],
+        ["tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class: it takes"],
     ),
     "too few values of a person": (
         [],
@@ -247,12 +247,12 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "too few values of the persons": (
         [],
         {"tables.patients.columns.died.protect": {"l_diversity": 3}},
-        ["tables.patients.columns.died.protect: cannot hold in any class"],
+        ["tables.patients.columns.died.protect.l_diversity: cannot hold in any class"],
     ),
     "a sensitive column without values": (
         ["update visits set diagnosis = null"],
         {},
-        ["tables.visits.columns.diagnosis.protect: cannot hold in any class"],
+        ["tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class"],
     ),
     "too many persons without a value": (
         ["update patients set sex = null where patient_id % 5 = 0"],

@@ -20,6 +20,13 @@ group by 1;
 -- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
 -- as in templates/prepare/identifiers_in_text.sql
 
+-- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
+with counted as (
+    select case when count(*) > 0 and count(distinct s1) < 2 then 2 - (count(distinct s1)) else 0 end as n1
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
+
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 -- 17 lines as in plans/mondrian.sql, warnings about the source
 

@@ -1,0 +1,82 @@
+"""Fewer values than any class needs: every algorithm refuses before it searches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.errors import AnonymizerError
+from tests.runs import policy, run, source
+
+TYPES = {"age": "INTEGER", "town": "VARCHAR", "disease": "VARCHAR"}
+PEOPLE = [(i % 6, "abcd"[i % 4], ("Flu", "HIV", None)[i % 3]) for i in range(120)]
+TREE = {"file": "towns.csv"}
+AGES = {"builder": "intervals", "cuts": [2, 4], "bottom": 0, "top": 6}
+TOO_MUCH: dict[str, Any] = {
+    "l_diversity": 3,
+    "entropy_l": 2.5,
+    "recursive_cl": {"c": 4, "l": 3},
+    "alpha": 0.4,
+}
+
+
+def asked(folder: Path, algorithm: str, protect: dict[str, Any], **more: Any) -> Any:
+    (folder / "towns.csv").write_text("a;N;*\nb;N;*\nc;S;*\nd;S;*\n")
+    columns: dict[str, Any] = {
+        "age": {
+            "role": "quasi",
+            "hierarchy": {"builder": "intervals", "cuts": [2, 4], "bottom": 0, "top": 6},
+        },
+        "town": {"role": "quasi", "hierarchy": TREE},
+        "disease": {"role": "sensitive", "protect": protect, **more},
+    }
+    return policy(folder, columns, k=3, algorithm={"name": algorithm}, suppression_limit=0.3)
+
+
+@pytest.mark.parametrize("algorithm", ["full_domain", "privacyfrost", "mondrian", "lgb"])
+@pytest.mark.parametrize("name", ["l_diversity"])
+def test_every_algorithm_refuses_at_once(tmp_path: Path, algorithm: str, name: str) -> None:
+    given = asked(tmp_path, algorithm, {name: TOO_MUCH[name]})
+    with pytest.raises(AnonymizerError, match=_says(name)) as caught:
+        run(given, source(tmp_path, TYPES, PEOPLE))
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", [name for name in TOO_MUCH if name != "l_diversity"])
+def test_every_guarantee_that_needs_several_values(tmp_path: Path, name: str) -> None:
+    given = asked(tmp_path, "full_domain", {name: TOO_MUCH[name]})
+    with pytest.raises(AnonymizerError, match=_says(name)) as caught:
+        run(given, source(tmp_path, TYPES, PEOPLE))
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("protect", [{"l_diversity": 2}, {"alpha": 0.5}, {"entropy_l": 2}])
+def test_as_many_values_as_needed_are_not_refused(tmp_path: Path, protect: dict[str, Any]) -> None:
+    run(asked(tmp_path, "full_domain", protect), source(tmp_path, TYPES, PEOPLE))
+
+
+def test_null_may_be_one_of_the_values(tmp_path: Path) -> None:
+    given = asked(tmp_path, "full_domain", {"l_diversity": 3}, null_as_value=True)
+    run(given, source(tmp_path, TYPES, PEOPLE))
+
+
+def _says(name: str) -> str:
+    said = r"it takes \d, and the column has 2 different values"
+    return rf"columns.disease.protect.{name}: cannot hold in any class: {said}"
+
+
+def test_the_hint_of_a_rule_that_the_whole_table_breaks_names_the_key(tmp_path: Path) -> None:
+    """Enough values, of which one is too frequent: what one would change is a key of the policy."""
+    rows = [(age, town, "HIV" if i < 2 else "Flu") for i, (age, town, _) in enumerate(PEOPLE)]
+    columns: dict[str, Any] = {
+        "age": "quasi",
+        "disease": {"role": "sensitive", "protect": {"l_diversity": 2, "alpha": 0.6}},
+        "town": "drop",
+    }
+    with pytest.raises(AnonymizerError) as caught:
+        run(policy(tmp_path, columns, k=3), source(tmp_path, TYPES, rows))
+    (problem,) = caught.value.problems
+    assert problem.hint == "weaken alpha, l_diversity, or protect it by t_closeness"
+    assert "distinct_l" not in problem.message
