@@ -21,7 +21,7 @@ from tests.selection import spread
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
-NEIGHBOURS = 8
+NEIGHBOURS = 4
 """Tests in a row that are in the same part, because they share what their fixtures build."""
 
 settings.register_profile("fast", max_examples=30, deadline=None)
