@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         metavar="I/N",
         default="0/1",
-        help=f"run every N-th {NEIGHBOURS} of the selected tests, from the I-th on (counted from 0)",
+        help=f"run every N-th {NEIGHBOURS} of the selected tests, from the I-th on, counted from 0",
     )
 
 
