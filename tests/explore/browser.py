@@ -28,7 +28,7 @@ class Page:
         found = "return [...document.querySelectorAll('[data-key]')].find("
         return self.until(lambda: self.run(found + "e => e.dataset.key === arguments[0])", key))
 
-    def until(self, seen: Callable[[], Any], seconds: float = 90) -> Any:
+    def until(self, seen: Callable[[], Any], seconds: float = 240) -> Any:
         from selenium.common.exceptions import StaleElementReferenceException
 
         end = time.monotonic() + seconds

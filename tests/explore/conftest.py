@@ -84,13 +84,17 @@ def driver() -> Iterator[Any]:
         yield made
 
 
+def made(folder: Path) -> Clinic:
+    found = Clinic(folder)
+    with duckdb.connect(found.database) as connection:
+        connection.execute(SOURCE)
+    found.policy.write_text(POLICY)
+    return found
+
+
 @pytest.fixture
 def clinic(tmp_path: Path) -> Clinic:
-    made = Clinic(tmp_path)
-    with duckdb.connect(made.database) as connection:
-        connection.execute(SOURCE)
-    made.policy.write_text(POLICY)
-    return made
+    return made(tmp_path)
 
 
 def settled(desk: Desk, seconds: float = 120) -> dict[str, Any]:
@@ -172,6 +176,14 @@ def served(desk: Desk) -> Iterator[Served]:
         server.should_exit = True
         thread.join(30)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A desk for tests that change nothing: all of its runs are made once."""
+    with made(tmp_path_factory.mktemp("unchanged")).desk() as desk, served(desk) as server:
+        yield server
+        assert desk.history.now.number == 0
 
 
 @pytest.fixture

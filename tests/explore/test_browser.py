@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import anonymizer
 from tests.explore.browser import Page
-from tests.explore.conftest import HOSTILE, SCRIPT, Clinic, served
+from tests.explore.conftest import HOSTILE, SCRIPT, Clinic, Served, served
 
 pytestmark = pytest.mark.browser
 WIDTHS = (390, 1440)
@@ -121,19 +120,18 @@ def test_the_whole_way(driver: Any, clinic: Clinic) -> None:
     }
 
 
-def test_an_entry_that_is_no_number_changes_nothing(driver: Any, clinic: Clinic) -> None:
+def test_an_entry_that_is_no_number_changes_nothing(driver: Any, unchanged: Served) -> None:
     """It has no value in the browser, like an emptied field, which takes a rule away."""
-    with clinic.desk() as desk, served(desk) as server:
-        page = opened(driver, server.address)
-        page.settled()
-        for key, typed in (("l disease", "e"), ("limit", "200"), ("k", "1")):
-            page.keyed(key).send_keys("\ue009a\ue000" + typed + "\n")
-            time.sleep(0.5)
-            assert desk.history.now.number == 0
-            assert page.run(
-                "return document.querySelector(`[data-key='${arguments[0]}']`).matches(':invalid')",
-                key,
-            )
+    page = opened(driver, unchanged.address)
+    page.settled()
+    for key, typed in (("l disease", "e"), ("limit", "200"), ("k", "1")):
+        page.keyed(key).send_keys("\ue009a\ue000" + typed + "\n")
+        time.sleep(0.5)
+        assert unchanged.desk.history.now.number == 0
+        assert page.run(
+            "return document.querySelector(`[data-key='${arguments[0]}']`).matches(':invalid')",
+            key,
+        )
 
 
 def test_the_verdict_names_what_does_not_hold(driver: Any, clinic: Clinic) -> None:
@@ -173,22 +171,19 @@ def test_hostile_names_and_values_are_texts(driver: Any, clinic: Clinic) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_screen_fits_and_can_be_used(
-    driver: Any, clinic: Clinic, scheme: str, tmp_path: Path
-) -> None:
-    with clinic.desk() as desk, served(desk) as server:
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        page = opened(driver, server.address)
-        page.settled()
-        for width in WIDTHS:
-            page.wide(width)
-            page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
-            time.sleep(0.3)
-            assert page.beyond() == []
-            assert page.faults() == []
-        page.keyed("hierarchy age").click()
-        page.find("#tree [data-builder]").click()
-        page.find("#tree .levels")
+def test_every_screen_fits_and_can_be_used(driver: Any, unchanged: Served, scheme: str) -> None:
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    page = opened(driver, unchanged.address)
+    page.settled()
+    for width in WIDTHS:
+        page.wide(width)
+        page.run("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        time.sleep(0.3)
         assert page.beyond() == []
         assert page.faults() == []
+    page.keyed("hierarchy age").click()
+    page.find("#tree [data-builder]").click()
+    page.find("#tree .levels")
+    assert page.beyond() == []
+    assert page.faults() == []
