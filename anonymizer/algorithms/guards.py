@@ -184,7 +184,8 @@ def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
                 column_path(s.column, "protect", guarantee.option),
                 f"cannot hold in any class: it takes {least}, and the column has {{left}}",
                 ("different value", "different values"),
-                f"weaken {guarantee.option}, or protect the column by t_closeness",
+                f"weaken {guarantee.option}, or protect the column by t_closeness; role: drop if"
+                " it has no values",
                 least=least,
             )
 

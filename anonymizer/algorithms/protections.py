@@ -118,9 +118,13 @@ def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -
 
     def explain(row: Row) -> Problem:
         different, most, known = row
+        path = f"{where}.{column.column}.protect"
+        if not known:  # no weaker rule would help
+            said = "cannot hold in any class: no row has a value"
+            return Problem(path, said, hint="role: drop, or leave protect out")
         names = ", ".join(sorted({_option(rule) for rule in rules}))
         return Problem(
-            f"{where}.{column.column}.protect",
+            path,
             f"cannot hold in any class: {names} fails for the table as a whole"
             f" ({many(different, 'different value')}, the most frequent in {most:,} of {known:,}"
             " rows)",

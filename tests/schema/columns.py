@@ -95,6 +95,44 @@ def event(r: random.Random, name: str) -> Drawn:
     return Drawn(name, "INTEGER", role | {"hierarchy": cuts}, numbers, _nulls(r))
 
 
+BUILT: list[Options] = [
+    {"builder": "conventional"},
+    {"builder": "divisor", "mode": "chain", "divisors": [2, 4, 16]},
+    {"builder": "cardinality"},
+    {"builder": "on_the_fly"},
+]
+"""Builders of trees over numbers and dates."""
+
+
+def built_event(r: random.Random, name: str) -> Drawn:
+    """What somebody may know of a row, in a hierarchy of a builder that `event` does not draw."""
+    kind = r.choice(["number", "number", "day", "end", "set", "listed"])
+    role: Options = {"role": "event"}
+    if kind == "end":
+        given = role | {"hierarchy": {"builder": "suffix"}}
+        return Drawn(name, "VARCHAR", given, _many(r, CODES), _nulls(r), _ends)
+    if kind == "set":
+        given = role | {"hierarchy": {"builder": "frequency"}}
+        return Drawn(name, "VARCHAR", given, _many(r, ILLS), _nulls(r), _in_set)
+    if kind == "listed":
+        given = role | {"hierarchy": {"builder": "order", "values": list(ILLS)}}
+        return Drawn(name, "VARCHAR", given, _many(r, ILLS), _nulls(r), _in_set)
+    given = role | {"hierarchy": r.choice(BUILT)}
+    numbers = [r.randrange(40) for _ in range(r.choice([3, 20]))]
+    if kind == "day":
+        days = tuple(dt.date(2020, 1, 1) + dt.timedelta(9 * number) for number in numbers)
+        return Drawn(name, "DATE", given, days, _nulls(r))
+    return Drawn(name, "INTEGER", given, tuple(numbers), _nulls(r))
+
+
+def _ends(label: str, value: Any) -> bool:
+    return str(value).endswith(label.lstrip("*"))
+
+
+def _in_set(label: str, value: Any) -> bool:
+    return label in ("*", value) or value in label.strip("{}").split(", ")
+
+
 def _above(label: str, value: Any) -> bool:
     return label == value or label in DRUGS[value]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ FURTHER = 1000
 """From this seed on policies have options that few schemas need."""
 AMONG = 2000
 """From this seed on rules of sensitive columns hold among those who remain as well."""
+BUILT = 3000
+"""From this seed on events have the hierarchies of all other builders, and every row has a tag."""
 GUARANTEES: list[Options] = [
     {"ir_k": 2},
     {"ir_kl": {"k": 2, "l": 2}},
@@ -123,12 +125,14 @@ def draw(seed: int) -> Schema:
     tables = {PERSON: Source(PERSON, None, key="patient_id")}
     for name, parent in shape.items():
         linked_to = name in shape.values()
-        key = f"{name[:-1]}_id" if linked_to or r.random() < 0.4 else None
+        keyed = linked_to or r.random() < 0.4 or seed >= BUILT
+        key = f"{name[:-1]}_id" if keyed else None
         tables[name] = Source(name, parent, key=key, link=tables[parent].key)
     made = Schema(seed, tables, "VARCHAR" if text else r.choice(["INTEGER", "BIGINT"]))
-    made.tagged = r.random() < 0.6
+    made.tagged = r.random() < 0.6 or seed >= BUILT
+    event = columns.built_event if seed >= BUILT else columns.event
     for table in tables.values():
-        _columns(r, table, tagged=made.tagged)
+        _columns(r, table, event, tagged=made.tagged)
     _rows(r, made)
     made.policy = _policy(r, made)
     if seed >= FURTHER:
@@ -163,14 +167,20 @@ def _further(r: random.Random, made: Schema) -> None:
             given["key"] = "number"
 
 
-def _columns(r: random.Random, table: Source, *, tagged: bool) -> None:
+def _columns(
+    r: random.Random,
+    table: Source,
+    event: Callable[[random.Random, str], Drawn],
+    *,
+    tagged: bool,
+) -> None:
     listed: list[Drawn] = []
     if table.parent is None:
         listed += [columns.quasi(r, name) for name in ("age", "zip", "born")[: r.randint(1, 3)]]
         listed += [columns.hidden("name", "identifier")]
     else:
         # `day` is a column of several tables
-        listed += [columns.event(r, name) for name in ("day", "what")[: r.choice([0, 1, 1, 2])]]
+        listed += [event(r, name) for name in ("day", "what")[: r.choice([0, 1, 1, 2])]]
     if r.random() < 0.5:
         listed.append(columns.sensitive(r, "ill", child=table.parent is not None))
     if r.random() < 0.3:

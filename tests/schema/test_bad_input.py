@@ -113,7 +113,10 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "nobody has a visit": (
         ["update visits set patient_id = 1"],
         {DROP: "drop"},
-        ["tables.visits.columns.diagnosis.protect: cannot hold in any class"],
+        [
+            "tables.visits.columns.diagnosis.protect: cannot hold in any class: no row has a value"
+            " (hint: role: drop, or leave protect out)"
+        ],
     ),
     "keys of text and numbers": (
         TEXT_KEYS[:1],
@@ -252,7 +255,10 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
     "a sensitive column without values": (
         ["update visits set diagnosis = null"],
         {},
-        ["tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class"],
+        [
+            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class: it takes",
+            "role: drop if it has no values",
+        ],
     ),
     "too many persons without a value": (
         ["update patients set sex = null where patient_id % 5 = 0"],
