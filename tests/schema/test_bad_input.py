@@ -256,7 +256,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         ["update visits set diagnosis = null"],
         {},
         [
-            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class: it takes",
+            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class",
             "role: drop if it has no values",
         ],
     ),
