@@ -85,6 +85,8 @@ AUTO = Effort(
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
 """Where units are exchanged for the same values only, which leaves few swaps to each class."""
+AUTO_OF_DEALT = replace(AUTO_OF_SAME, rounds=2)
+"""After dealing, whose classes the first rounds improve most."""
 FULL = Effort(
     block=30,
     block_rows=1_500,
@@ -172,7 +174,7 @@ def refine_stages(
         return ()
     effort = _effort(refine)
     if refine == "auto" and not counted(how):
-        effort = AUTO_OF_SAME
+        effort = AUTO_OF_SAME if dealing is None else AUTO_OF_DEALT
     context = _context(attributes, how, effort)
     regrouped: tuple[Stage, ...] = ()
     if dealing is not None:
