@@ -130,8 +130,9 @@ def _syntax(error: MarkedYAMLError, name: str) -> Problem:
     where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
     hint = "indent with spaces, a colon and a space after each name"
     if error.context_mark is not None and ("flow" in error.context or "quoted" in error.context):
-        begun = error.context_mark.line + 1
-        hint = f"close every {{, [ and quote: the one that begins in line {begun} is still open"
+        hint = "close every {, [ and quote"
+        if "node" not in error.context:  # whose mark is where the bracket should have closed
+            hint += f": the one that begins in line {error.context_mark.line + 1} is still open"
     return Problem(name, f"is not valid YAML{where}", hint=hint)
 
 

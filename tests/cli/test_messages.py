@@ -184,6 +184,14 @@ def test_what_is_left_open_is_told_where_it_begins(
     assert f"close every {{, [ and quote: the one that begins in line {line} is still" in done.err
 
 
+def test_a_bracket_that_nothing_follows_is_not_said_to_begin_there(
+    warehouse: Path, call: Call
+) -> None:
+    (warehouse / "policy.yml").write_text("version: 1\nsource: [\n")
+    done = call("plan", "policy.yml", *DATABASE)
+    assert "close every {, [ and quote)" in done.err
+
+
 @pytest.mark.parametrize("verb", ["plan", "run"])
 def test_a_ledger_without_its_folder_tells_how_to_make_it(
     warehouse: Path, call: Call, verb: str

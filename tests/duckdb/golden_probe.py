@@ -127,10 +127,9 @@ class Probe(jinja2.Environment):
             self._names[step.template] = meta.find_undeclared_variables(tree)
         for name in sorted(self._names[step.template] & step.parameters.keys()):
             value = step.parameters[name]
-            if isinstance(value, Sql) and len(value.text) <= 30 and "\n" not in value.text:
-                yield name, value.text
-            elif isinstance(value, str | int | float):
-                yield name, value
+            told = value.text if isinstance(value, Sql) else value
+            if isinstance(told, int | float) or (isinstance(told, str) and _short(told)):
+                yield name, told
 
     def _taken(self, marked: str) -> Iterator[Taken]:
         found: list[Taken] = []
@@ -215,3 +214,7 @@ def _branches(text: str) -> set[str]:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _short(text: str) -> bool:
+    return len(text) <= 30 and "\n" not in text
