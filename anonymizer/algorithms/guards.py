@@ -42,11 +42,9 @@ class Count:
     """What is counted: one of them, and several."""
     hint: str | None = None
     allowed: str | None = None
-    least: int = 0
-    """The fewest units needed, of which `n` are missing; `{left}` in the message is the rest."""
 
     def problem(self, n: int) -> Problem:
-        said = self.says.format(n=many(n, *self.units), left=many(self.least - n, *self.units))
+        said = self.says.format(n=many(n, *self.units))
         return Problem(self.path, said, allowed=self.allowed, hint=self.hint)
 
 
@@ -182,11 +180,11 @@ def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
                 f"case when count(*) > 0 and {different} < {least} then {least} - ({different})"
                 " else 0 end",
                 column_path(s.column, "protect", guarantee.option),
-                f"cannot hold in any class: it takes {least}, and the column has {{left}}",
-                ("different value", "different values"),
+                f"cannot hold in any class: it takes {least} different values, {{n}} more than the"
+                " column has",
+                ("value", "values"),
                 f"weaken {guarantee.option}, or protect the column by t_closeness; role: drop if"
                 " it has no values",
-                least=least,
             )
 
 

@@ -83,7 +83,7 @@ def test_one_distinct_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -
         protect={"physician": {"l_diversity": 2}, "disease": {"l_diversity": 2}},
     )
     assert path == "columns.disease.protect.l_diversity"
-    assert "it takes 2, and the column has 1 different value" in message
+    assert "it takes 2 different values, 1 value more than" in message
 
 
 def test_l_larger_than_n(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_l_larger_than_n(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> N
         columns={"physician": {"role": "drop"}},
     )
     assert path == "columns.disease.protect.l_diversity"
-    assert "it takes 5, and the column has 4 different values" in message
+    assert "it takes 5 different values, 1 value more than" in message
 
 
 def test_too_frequent_a_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
