@@ -35,7 +35,7 @@ from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
 
 BLOCK = 4_000
-BLOCK_IN_FULL = 6_000
+BLOCK_IN_FULL = 10_000
 """Rows per block in which rows are dealt; larger blocks lose less and take longer."""
 DEALT = 100_000
 DEALT_IN_FULL = 400_000
