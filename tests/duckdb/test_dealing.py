@@ -11,6 +11,8 @@ import pytest
 
 import anonymizer
 from anonymizer.algorithms.deal import stages
+from anonymizer.algorithms.mondrian import compiler
+from anonymizer.algorithms.refine.boxes import SCALE
 from anonymizer.engines.base import Limits
 from tests.runs import policy, published, run, source
 from tests.selection import few, some
@@ -158,3 +160,10 @@ def test_adult_loses_about_half_of_what_cuts_lose(tmp_path: Path, data_folder: P
     }
     release = anonymizer.run(anonymizer.Policy.model_validate(told))
     assert release.measures["ncp"] < 0.24
+
+
+def test_every_unit_of_the_largest_table_that_is_dealt_has_its_own_turn() -> None:
+    """All rare values may lie in one block, whose turns break ties below the loss."""
+    assert compiler.DEALT <= compiler.DEALT_IN_FULL < stages.UNITS_AT_MOST
+    # losses in units of SCALE, over a thousand attributes
+    assert 1_000 * SCALE * stages.UNITS_AT_MOST * stages.SLOTS < 1 << 63

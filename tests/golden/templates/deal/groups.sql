@@ -49,7 +49,7 @@ allowed as (
     where g.have < g.cap and g.spent + g.surplus <= g.budget and (g.size > 0 or s.units >= (g.slot + 1) * g.goal)
 ),
 best as (
-    select cell, slot, min((greatest(jh1 - jl1, 0) + cast((bit_count(w1 & free_w1 & 511)) * step2 as bigint)) * 16384 + turn) as score
+    select cell, slot, min((greatest(jh1 - jl1, 0) + cast((bit_count(w1 & free_w1 & 511)) * step2 as bigint)) * 1048576 + turn) as score
     from (
         select
             u.cell, u.turn, g.slot
@@ -68,7 +68,7 @@ best as (
 ),
 weighed as (
     select
-        b.cell >> 24 as block, b.cell, b.slot, b.score, cast(b.score % 16384 as bigint) as turn,
+        b.cell >> 24 as block, b.cell, b.slot, b.score, cast(b.score % 1048576 as bigint) as turn,
         a.grp, a.surplus, a.size, a.goal, a.budget - a.spent as unspent
     from best b
     join allowed a on a.cell = b.cell and a.slot = b.slot
