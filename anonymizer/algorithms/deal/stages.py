@@ -34,6 +34,8 @@ TOLERANCE = 1e-6
 GROWTH = 1.06
 LARGEST = 4_096
 """Class sizes to try: from k up to this, in steps of 6 percent."""
+MOST_BINS = 1_000
+"""Values, or groups of them, beyond which no units are dealt."""
 SLOTS = 8
 """Number of classes of a block that grow at the same time."""
 AT_ONCE = 4
@@ -124,6 +126,7 @@ def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str,
         "goals": _goals(k),
         "block_units": how.block_units,
         "order": _order(attributes),
+        "most_bins": MOST_BINS,
         "slots": SLOTS,
         "at_once": AT_ONCE,
         "rounds": ROUNDS,
