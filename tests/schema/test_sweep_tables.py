@@ -103,7 +103,9 @@ def test_points_that_cannot_work_say_why(source: Path) -> None:
     assert bad.problem.startswith("privacy.k_anonymity: asks for classes of 61")
     (point,) = swept(source, "l=40")
     assert point.problem is not None
-    assert point.problem.startswith("tables.visits.columns.diagnosis.protect: cannot hold")
+    assert point.problem.startswith(
+        "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold"
+    )
     assert swept(source, "tables.visits.columns.ward.role=drop")[0].holds
     for vary in ("algorithm=lgb", "privacy.knows.events=4", "knows.nothing=1", "source=x"):
         with pytest.raises(PolicyError) as raised:
