@@ -8,8 +8,9 @@ addition. Weights add up to the number of attributes: a row loses no more than w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from anonymizer.algorithms.partition.loss import shape
@@ -153,13 +154,10 @@ def boxes(attributes: Sequence[Attribute]) -> Boxes:
             case "node":
                 others += _node(a)
 
-    def loss(prefix: str) -> str:
-        return " + ".join(_loss(a, packed, prefix) for a in attributes)
-
     return Boxes(
         (*words, *others),
         tuple(_domain(a) for a in attributes),
-        loss,
+        partial(_loss, attributes, packed),
         _addition(attributes, packed, words, others),
     )
 
@@ -168,20 +166,17 @@ def _addition(
     attributes: Sequence[Attribute], packed: Packed, words: list[Column], others: list[Column]
 ) -> Addition:
     steps = [(f"free_{word.name}", f"{(1 << WORD_BITS) - 1} - g.{word.name}") for word in words]
-    terms = [_loss(a, packed, "j") for a in attributes if shape(a) != "set"]
     gains = []
     for a in attributes:
         if shape(a) == "set":
-            # doubles are exact up to 2^53, and added without a check for overflow
             one = _of_value(a)
             second = f"case when {packed.counted(a.index, 'g.')} = 1 then {2 * one} else {one} end"
             steps.append((f"step{a.index}", f"cast({second} as double)"))
             new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
             gains.append(f"({' + '.join(new)}) * step{a.index}")
-    if gains:
-        terms.append(f"cast({' + '.join(gains)} as bigint)")
     named = tuple((Sql(name), Sql(text)) for name, text in steps)
-    return Addition(tuple(words), tuple(others), named, Sql(" + ".join(terms)))
+    added = _summed(_extent_losses(attributes, "j"), gains)
+    return Addition(tuple(words), tuple(others), named, Sql(added))
 
 
 def size_of(a: Attribute) -> int:
@@ -245,28 +240,52 @@ def _of_value(a: Attribute) -> int:
     return a.scaled(SCALE) // size_of(a)
 
 
-def _loss(a: Attribute, packed: Packed, prefix: str) -> str:
+def _loss(attributes: Sequence[Attribute], packed: Packed, prefix: str) -> str:
+    sets = []
+    for a in attributes:
+        if shape(a) == "set":
+            values = packed.counted(a.index, prefix)
+            # one value loses nothing
+            lost = f"({values} - case when {values} = 1 then 1 else 0 end)"
+            sets.append(f"{lost} * cast({_of_value(a)} as double)")
+    return _summed(_extent_losses(attributes, prefix), sets)
+
+
+def _summed(losses: Iterable[str], doubles: Sequence[str]) -> str:
+    """The sum of whole numbers; doubles are exact up to 2^53, and take no checks for overflow."""
+    return " + ".join([*losses, *([f"cast({' + '.join(doubles)} as bigint)"] if doubles else [])])
+
+
+def _extent_losses(attributes: Sequence[Attribute], prefix: str) -> Iterator[str]:
+    """The losses in all attributes but sets."""
+    for a in attributes:
+        match shape(a):
+            case "range":
+                yield _range_loss(a, prefix)
+            case "node":
+                yield _node_loss(a, prefix)
+
+
+def _range_loss(a: Attribute, prefix: str) -> str:
     i, scale = a.index, a.scaled(SCALE)
     low, high = f"{prefix}l{i}", f"{prefix}h{i}"
-    match shape(a):
-        case "range":
-            width = f"greatest({high} - {low}, 0)"
-            if not a.nulls:
-                return width
-            # NULL counts as one more value of the domain
-            size = size_of(a)
-            share = f"cast(floor({width} * {size - 1} / {size}) as bigint) + {scale // size}"
-            return f"case when {prefix}o{i} = 1 and {low} <= {high} then {share} else {width} end"
-        case "set":
-            values = packed.counted(i, prefix)
-            # one value loses nothing
-            return f"cast({values} as bigint) * least({values} - 1, 1) * {_of_value(a)}"
-        case _:
-            # the bits in which two paths differ, the highest of which tells the level
-            differ = f"(({low} | {high}) - ({low} & {high}))"
-            bits = code_bits(a)
-            whens = " ".join(
-                f"when {differ} < {1 << (number * bits)} then {prefix}z{i}_{number}"
-                for number in (level.number for level in a.levels)
-            )
-            return f"case when {low} = {high} then 0 {whens} else {scale} end"
+    width = f"greatest({high} - {low}, 0)"
+    if not a.nulls:
+        return width
+    # NULL counts as one more value of the domain
+    size = size_of(a)
+    share = f"cast(floor({width} * {size - 1} / {size}) as bigint) + {scale // size}"
+    return f"case when {prefix}o{i} = 1 and {low} <= {high} then {share} else {width} end"
+
+
+def _node_loss(a: Attribute, prefix: str) -> str:
+    i = a.index
+    low, high = f"{prefix}l{i}", f"{prefix}h{i}"
+    # the bits in which two paths differ, the highest of which tells the level
+    differ = f"(({low} | {high}) - ({low} & {high}))"
+    bits = code_bits(a)
+    whens = " ".join(
+        f"when {differ} < {1 << (number * bits)} then {prefix}z{i}_{number}"
+        for number in (level.number for level in a.levels)
+    )
+    return f"case when {low} = {high} then 0 {whens} else {a.scaled(SCALE)} end"

@@ -116,9 +116,9 @@ from anon_scratch.main.units
     from partition
     where not closed
     group by class_id, c1
--- 20 lines as in plans/mondrian.sql, partition
+-- 28 lines as in plans/mondrian.sql, partition
     having count(*) > 1 and sum(n) >= 128
--- 27 lines as in plans/mondrian.sql, partition
+-- 17 lines as in plans/mondrian.sql, partition
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code

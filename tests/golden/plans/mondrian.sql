@@ -171,47 +171,45 @@ from anon_scratch.main.units
     where not closed and several & 4 <> 0
     group by class_id, c2
 ),
+-- the rows below every code, counted from the first class on where sums are taken together
 placed as (
-    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
-
+    select
+        h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size,
+        cast(sum(h.n) over below as bigint) as n_below,
+        cast(sum(h.units) over below as bigint) as units_below,
+        row_number() over below as values_below,
+        lead(p.share) over below as next_share
     from histogram h
     join anon_scratch.main.positions p on p.attribute = h.attribute and p.code = h.code
+    window below as (order by h.class_id, h.attribute, h.code rows between unbounded preceding and current row)
 ),
 -- an attribute with one value in a class cannot be cut there
 spans as (
     select
         class_id, attribute,
         cast(sum(n) as bigint) as n_all,
-        cast(sum(units) as bigint) as units_all,
         count(*) as values_all,
         min(code) as first_code,
         max(code) as last_code,
         min(share) as first_share,
-        max(share) as last_share
+        max(share) as last_share,
+        min(n_below - n) as n_before,
+        min(units_below - units) as units_before,
+        min(values_below - 1) as values_before
     from placed
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 4
 ),
-totals as (
-    select
-        s.*
-        , cast(sum(n_all) over below as bigint) - n_all as n_before
-        , cast(sum(units_all) over below as bigint) - units_all as units_before
-        , cast(sum(values_all) over below as bigint) - values_all as values_before
-    from spans s
-    window below as (order by s.class_id, s.attribute rows between unbounded preceding and current row)
-),
 running as (
     select
         p.class_id, p.attribute, p.code, p.level, p.share, p.size, p.n, p.units,
-        t.n_all, t.values_all, t.first_code, t.last_code, t.first_share, t.last_share,
-        cast(sum(p.n) over below as bigint) - t.n_before as n_left,
-        cast(sum(p.units) over below as bigint) - t.units_before as units_left,
-        row_number() over below - t.values_before as values_left,
-        case when p.code < t.last_code then lead(p.share) over below end as next_share
+        s.n_all, s.values_all, s.first_code, s.last_code, s.first_share, s.last_share,
+        p.n_below - s.n_before as n_left,
+        p.units_below - s.units_before as units_left,
+        p.values_below - s.values_before as values_left,
+        case when p.code < s.last_code then p.next_share end as next_share
     from placed p
-    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (order by p.class_id, p.attribute, p.code rows between unbounded preceding and current row)
+    join spans s on s.class_id = p.class_id and s.attribute = p.attribute
 ),
 scored as (
     select
@@ -384,7 +382,7 @@ where (select coalesce(sum(units), 0) from several) <= 400000;
 
 -- extents of classes: The extents of classes and what all their rows lose together.
 create or replace table anon_scratch.main.refine_classes as
-select *, n * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
+select *, n * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost
 from (
     select
         class_id, cast(sum(n) as bigint) as n, count(*) as units
@@ -492,7 +490,7 @@ with grown as (
     group by g.block, g.grp
 ),
 whole as (
-    select *, size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost
+    select *, size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost
     from grown
     where size >= 2
 ),
@@ -501,23 +499,27 @@ placed as (
     from anon_scratch.main.refine_groups g
     join whole w on w.block = g.block and w.grp = g.grp
 ),
+left_over as materialized (
+    select p.*, b.block
+    from anon_scratch.main.refine_points p
+    join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
+    where p.unit not in (select unit from placed)
+),
 offered as (
     select
         p.unit, w.block, w.grp, w.size + p.n as j_size, w.lost
 , (w.w1 | p.w1) as jw1, least(w.l1, p.l1) as jl1, greatest(w.h1, p.h1) as jh1
-    from anon_scratch.main.refine_points p
-    join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
-    join whole w on w.block = b.block
-    where p.unit not in (select unit from placed)
+    from left_over p
+    join whole w on w.block = p.block
+),
+costs as (
+    select unit, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost from offered
 )
 select unit, block, grp from placed
 union all
 select unit, block, grp
 from (
-    select
-        unit, block, grp,
-        row_number() over (partition by unit order by j_size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost, grp) as choice
-    from offered
+    select unit, block, grp, row_number() over (partition by unit order by cost, grp) as choice from costs
 ) o
 where choice = 1;
 
@@ -532,7 +534,7 @@ with grouped as (
     group by h.block, h.grp
 ),
 new_loss as (
-    select block, sum(size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint)) as lost from grouped group by block
+    select block, sum(size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint)) as lost from grouped group by block
 ),
 old_loss as (
     select b.block, sum(c.lost) as lost
@@ -595,16 +597,18 @@ beside as (
 ),
 joined as (
     select
-        p.a, p.b, x.n + y.n as size, x.lost + y.lost as lost
+        p.a, p.b, x.n + y.n as j_size, x.lost + y.lost as lost
 , (x.w1 | y.w1) as jw1, least(x.l1, y.l1) as jl1, greatest(x.h1, y.h1) as jh1
     from beside p
     join anon_scratch.main.refine_classes x on x.class_id = p.a
     join anon_scratch.main.refine_classes y on y.class_id = p.b
 ),
+costs as (
+    select a, b, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost from joined
+),
 ranked as (
     -- a class may follow another one in several orders
-    select a, b, dense_rank() over (partition by a order by size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost, b) as choice
-    from joined
+    select a, b, dense_rank() over (partition by a order by cost, b) as choice from costs
 )
 select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <= 2;
 
@@ -631,7 +635,7 @@ others as (
     join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
     group by p.unit
 )
-select *, cast(greatest(gh1 - gl1, 0) + cast((cast(bit_count(gw1 & 511) as integer)) as bigint) * least((cast(bit_count(gw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as each
+select *, cast(greatest(gh1 - gl1, 0) + cast(((cast(bit_count(gw1 & 511) as integer)) - case when (cast(bit_count(gw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as each
 from (
     select
         p.class_id, p.unit, p.n, o.size
@@ -673,10 +677,10 @@ paired as (
     and (r.size + q.n) * r.each + (q.size + r.n) * q.each < p.lost
 ),
 half_weighed as (
-    select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast((cast(bit_count(aw1 & 511) as integer)) as bigint) * least((cast(bit_count(aw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as left_over from paired
+    select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast(((cast(bit_count(aw1 & 511) as integer)) - case when (cast(bit_count(aw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as left_over from paired
 ),
 weighed as (
-    select a, b, r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast((cast(bit_count(bw1 & 511) as integer)) as bigint) * least((cast(bit_count(bw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as gain
+    select a, b, r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast(((cast(bit_count(bw1 & 511) as integer)) - case when (cast(bit_count(bw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as gain
     from half_weighed
     where left_over > size_b * each_b
 ),

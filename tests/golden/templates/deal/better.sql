@@ -9,7 +9,7 @@ with extents as (
     group by h.block, h.grp
 ),
 loss as (
-    select cast(coalesce(sum(size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint)), 0) as bigint) as lost, coalesce(min(size), 0) as least from extents
+    select cast(coalesce(sum(size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint)), 0) as bigint) as lost, coalesce(min(size), 0) as least from extents
 ),
 counted_1 as (
     select h.block, h.grp, c.value, cast(sum(c.n) as bigint) as n

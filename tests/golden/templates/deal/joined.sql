@@ -19,7 +19,7 @@ placed as (
     -- what is left over comes first
     select
         block, grp,
-        row_number() over (partition by block order by case when grp = 0 then 0 else 1 end, greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 desc, grp) as place
+        row_number() over (partition by block order by case when grp = 0 then 0 else 1 end, greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) desc, grp) as place
     from extents
 ),
 counted as (

@@ -8,37 +8,35 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, sever
     from partition
     where not closed and several & 8 <> 0
     group by class_id, c3
-),
-placed as (
-    select h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size
-, p.a1, p.z1, p.a2, p.z2, p.a3, p.z3, p.a4, p.z4, p.a5, p.z5
-    -- 24 lines as in plans/mondrian.sql, partition
+-- 9 lines as in plans/mondrian.sql, partition
+        , lead(h.code) over below as next_code
+        , p.a1, p.z1, lead(p.a1) over below as next_a1
+        , p.a2, p.z2, lead(p.a2) over below as next_a2
+        , p.a3, p.z3, lead(p.a3) over below as next_a3
+        , p.a4, p.z4, lead(p.a4) over below as next_a4
+        , p.a5, p.z5, lead(p.a5) over below as next_a5
+    -- 29 lines as in plans/mondrian.sql, partition
+        , p.next_code
+        , p.a1, p.z1
         , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
+        , case when p.code < s.last_code then p.next_a1 end as next_a1
+        , p.a2, p.z2
         , f.a2 as first_a2, l.a2 as last_a2, l.z2 as last_z2
+        , case when p.code < s.last_code then p.next_a2 end as next_a2
+        , p.a3, p.z3
         , f.a3 as first_a3, l.a3 as last_a3, l.z3 as last_z3
+        , case when p.code < s.last_code then p.next_a3 end as next_a3
+        , p.a4, p.z4
         , f.a4 as first_a4, l.a4 as last_a4, l.z4 as last_z4
+        , case when p.code < s.last_code then p.next_a4 end as next_a4
+        , p.a5, p.z5
         , f.a5 as first_a5, l.a5 as last_a5, l.z5 as last_z5
-    from spans s
+        , case when p.code < s.last_code then p.next_a5 end as next_a5
+    from placed p
+    join spans s on s.class_id = p.class_id and s.attribute = p.attribute
     join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
     join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-    -- 10 lines as in plans/mondrian.sql, partition
-        , lead(p.code) over below as next_code
-        , p.a1, p.z1
-        , t.first_a1, t.last_a1, t.last_z1
-        , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
-        , p.a2, p.z2
-        , t.first_a2, t.last_a2, t.last_z2
-        , case when p.code < t.last_code then lead(p.a2) over below end as next_a2
-        , p.a3, p.z3
-        , t.first_a3, t.last_a3, t.last_z3
-        , case when p.code < t.last_code then lead(p.a3) over below end as next_a3
-        , p.a4, p.z4
-        , t.first_a4, t.last_a4, t.last_z4
-        , case when p.code < t.last_code then lead(p.a4) over below end as next_a4
-        , p.a5, p.z5
-        , t.first_a5, t.last_a5, t.last_z5
-        , case when p.code < t.last_code then lead(p.a5) over below end as next_a5
-    -- 9 lines as in plans/mondrian.sql, partition
+-- 6 lines as in plans/mondrian.sql, partition
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end when attribute in (2) then case when first_code = code then 0 when first_a1 = a1 then z1 when first_a2 = a2 then z2 when first_a3 = a3 then z3 when first_a4 = a4 then z4 when first_a5 = a5 then z5 else 1 end when attribute in (3) then case when values_left > 1 then values_left / cast(size as double) else 0 end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) when attribute in (2) then case when next_code = last_code then 0 when next_a1 = last_a1 then last_z1 when next_a2 = last_a2 then last_z2 when next_a3 = last_a3 then last_z3 when next_a4 = last_a4 then last_z4 when next_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - values_left) > 1 then (values_all - values_left) / cast(size as double) else 0 end end as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and code < last_code

@@ -1,13 +1,13 @@
-, p.a1, p.z1  -- mondrian_persons, partition: {% for level in levels %}, p.{{ level.a }}, p.{{ level.z }}{% endfor %}
-, f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1  -- mondrian_persons, partition: {% for level in levels %}
+, lead(h.code) over below as next_code  -- mondrian_persons, partition: {% if levels %}
+, p.a1, p.z1, lead(p.a1) over below as next_a1  -- mondrian_persons, partition: {% for level in levels %}
+, p.next_code  -- mondrian_persons, partition: {% if levels %}
+-- mondrian_persons, partition: {% for level in levels %}
+        , p.a1, p.z1
+        , f.a1 as first_a1, l.a1 as last_a1, l.z1 as last_z1
+        , case when p.code < s.last_code then p.next_a1 end as next_a1
 -- mondrian_persons, partition: {% if levels %}
     join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_code
     join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
-, lead(p.code) over below as next_code  -- mondrian_persons, partition: {% if levels %}
--- mondrian_persons, partition: {% for level in levels %}
-        , p.a1, p.z1
-        , t.first_a1, t.last_a1, t.last_z1
-        , case when p.code < t.last_code then lead(p.a1) over below end as next_a1
 values_all,  -- mondrian_many_values, partition: class_id, attribute, code, false as single, level, n_left, n_all,{% if thinned %} values_all,{% endif %}
 values_all,  -- mondrian_many_values, partition: select class_id, attribute, code, true, level, n, n_all,{% if thinned %} values_all,{% endif %} units, n, {{ single_gain }}
 -- mondrian_many_values, partition: {% if thinned %}
