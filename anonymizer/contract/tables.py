@@ -7,11 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anonymizer.compile import Table
-from anonymizer.contract.layout import (
-    Layout,
-    PublishedColumn,
-    Requirement,
-)
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.contract.reading import is_asked, is_column
 
 

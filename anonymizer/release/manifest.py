@@ -135,10 +135,7 @@ def make_manifest(
 
 
 def _checks(
-    verification: Verification,
-    names: Names,
-    layout: Layout,
-    requirements: Sequence[Requirement],
+    verification: Verification, names: Names, layout: Layout, requirements: Sequence[Requirement]
 ) -> dict[str, Any]:
     """The checks that were made, with the SQL by which a recipient can repeat them.
 

@@ -20,13 +20,7 @@ TEXTS = {Type.TEXT, Type.VARCHAR}
 TEXTUAL = (exp.Literal, exp.DPipe)
 """Expressions that are cast to a decimal from their text, without rounding as doubles."""
 BARE = (exp.StrPosition, exp.Between)
-TIMES = {
-    Type.TIMESTAMP,
-    Type.TIMESTAMPNTZ,
-    Type.TIMESTAMPTZ,
-    Type.TIMESTAMP_S,
-    Type.TIMESTAMP_MS,
-}
+TIMES = {Type.TIMESTAMP, Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ, Type.TIMESTAMP_S, Type.TIMESTAMP_MS}
 WHOLE = {
     Type.TINYINT: (-(2**7), 2**7 - 1),
     Type.SMALLINT: (-(2**15), 2**15 - 1),
@@ -206,9 +200,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     if kind not in forms:
         raise TemplateError(f"try_cast to {node.to.sql()} has no form on Postgres")
     return filled(
-        "case when t ~ form then cast(t as made) end",
-        t=text,
-        form=exp.Literal.string(forms[kind]),
+        "case when t ~ form then cast(t as made) end", t=text, form=exp.Literal.string(forms[kind])
     ).transform(_typed(target))
 
 
@@ -235,9 +227,7 @@ def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
     else:
         condition = f"t ~ form and length(split_part(ltrim(t, '-0'), '.', 1)) <= {whole}"
     return filled(
-        f"case when {condition} then cast(t as made) end",
-        t=text,
-        form=exp.Literal.string(form),
+        f"case when {condition} then cast(t as made) end", t=text, form=exp.Literal.string(form)
     ).transform(_typed(target))
 
 
