@@ -50,47 +50,46 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class OfQuery:
+    """A query, after which a stage is named."""
+
+    query: Step
+
+    @property
+    def name(self) -> str:
+        return self.query.name
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(OfQuery):
     """A query whose rows are reasons not to go on: every row becomes a problem.
 
     `explain` turns a row (counts and positions, never values) into the message.
     Raises `error` (exit code 2 for what a count of the source shows).
     """
 
-    query: Step
     explain: Callable[[Row], Problem]
     error: type[Exception]
     first: Step | None = None
     """A cheap query that is asked before: where it counts zero, there are no such rows."""
 
-    @property
-    def name(self) -> str:
-        return self.query.name
-
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(OfQuery):
     """A query whose one row of figures the run keeps under its column names.
 
     `contract.coarse.of_search` decides which of them are published with the release's measures.
     """
 
-    query: Step
-
-    @property
-    def name(self) -> str:
-        return self.query.name
-
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(OfQuery):
     """What SQL cannot say in a set-based way: aggregated rows in, rows of a work table out.
 
     Never used on rows of the source: `query` returns state that is small (distinct values with
     counts, classes that bounds leave undecided).
     """
 
-    query: Step
     function: Callable[[list[Row]], list[Row]]
     target: Table
     columns: tuple[tuple[str, str], ...]
@@ -101,21 +100,12 @@ class Compute:
     """Makes the step that does the same in SQL, where there is one: slower, for who has nothing
     else. It has to lead to the same release."""
 
-    @property
-    def name(self) -> str:
-        return self.query.name
-
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(OfQuery):
     """A statement whose parameters are the few rows of a query, such as a tree of cuts."""
 
-    query: Step
     compose: Callable[[list[Row]], Step]
-
-    @property
-    def name(self) -> str:
-        return self.query.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,12 +112,7 @@ def cell_steps(
     for cell in made:
         if cell.shape == "range":
             continue
-        own = {
-            **shared,
-            "attribute": cell,
-            "domain": cell.domain,
-            "typed": mode == "typed",
-        }
+        own = {**shared, "attribute": cell, "domain": cell.domain, "typed": mode == "typed"}
         if cell.shape == "set":
             own["sets"] = cell.sets
             own["present"] = None

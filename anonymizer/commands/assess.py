@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from anonymizer.commands.options import (
-    database_option,
-    limit_options,
-    load_policy,
-    output_options,
-)
+from anonymizer.commands.options import database_option, limit_options, load_policy, output_options
 from anonymizer.commands.output import Output
 from anonymizer.contract.checks import verdict
 from anonymizer.errors import Problem

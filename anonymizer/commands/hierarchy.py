@@ -76,13 +76,7 @@ def show(
 @command.command()
 @click.argument("target", metavar="TABLE|POLICY")
 @options.database_option("Database file of the table; not needed for a data file.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="COLUMN",
-    help="A column; repeatable.",
-)
+@click.option("--column", "columns", multiple=True, metavar="COLUMN", help="A column; repeatable.")
 @options.limit_options
 @options.output_options
 def suggest(

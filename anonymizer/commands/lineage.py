@@ -54,11 +54,7 @@ def command(
     if address is not None:
         check_address(address, "--to")
     event = lineage(
-        loaded,
-        database,
-        engine=engine,
-        namespace=namespace,
-        sources=source_namespace or namespace,
+        loaded, database, engine=engine, namespace=namespace, sources=source_namespace or namespace
     )
     text = json.dumps(event, indent=2) + "\n"
     if target is not None:

@@ -69,11 +69,7 @@ def command(
         approval = required(loaded, ledger=approvals)
     with progress(output, explain=explain) as listener:
         release = run(
-            loaded,
-            database,
-            listener=listener,
-            replace_source=yes_replace_source,
-            **options_of_run,
+            loaded, database, listener=listener, replace_source=yes_replace_source, **options_of_run
         )
     for warning in release.warnings:
         output.warn(warning)

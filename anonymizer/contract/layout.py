@@ -131,13 +131,3 @@ class Layout:
         columns = tuple(PublishedColumn.from_dict(column) for column in data["columns"])
         sets = tuple(tuple(names) for names in data.get("sets", ()))
         return cls(**{**data, "columns": columns, "sets": sets})
-
-
-def requirement_dict(requirement: Requirement) -> dict[str, Any]:
-    """A requirement as in the manifest."""
-    return asdict(requirement)
-
-
-def requirement_from_dict(data: Mapping[str, Any]) -> Requirement:
-    """A requirement read from a manifest."""
-    return Requirement(**data)

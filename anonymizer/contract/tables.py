@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anonymizer.compile import Table
-from anonymizer.contract.layout import (
-    Layout,
-    PublishedColumn,
-    Requirement,
-    requirement_dict,
-    requirement_from_dict,
-)
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.contract.reading import is_asked, is_column
 
 
@@ -71,7 +65,7 @@ class Tables:
                     "columns": [_column(column) for column in one.layout.columns]
                     if one is not self.persons
                     else [],
-                    "requirements": [requirement_dict(item) for item in one.requirements],
+                    "requirements": [asdict(item) for item in one.requirements],
                 }
                 for one in self.tables
             ],
@@ -147,5 +141,5 @@ def _released(data: Mapping[str, Any], persons: Layout) -> Released:
         key=data["key"],
         links=links,
     )
-    required = tuple(requirement_from_dict(item) for item in data["requirements"])
+    required = tuple(Requirement(**item) for item in data["requirements"])
     return Released(data["table"], data["name"], layout, required)

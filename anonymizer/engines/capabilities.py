@@ -178,11 +178,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "source: a query", option("source.query", lambda policy: policy.source.kind == "query")
     ),
-    Feature(
-        "population: a file",
-        _population_file,
-        NO_FILES,
-    ),
+    Feature("population: a file", _population_file, NO_FILES),
     Feature(
         "release beside the source",
         option(

@@ -18,10 +18,7 @@ from anonymizer.independent.result import Check
 from anonymizer.independent.rules import Figure, Rule, Terms
 
 Model: TypeAlias = Callable[[Terms, Sequence[Group], str], Rule]
-OF_TABLE: dict[str, Model] = {
-    "k_anonymity": diversity.k_anonymity,
-    "ir_k": diversity.k_anonymity,
-}
+OF_TABLE: dict[str, Model] = {"k_anonymity": diversity.k_anonymity, "ir_k": diversity.k_anonymity}
 OF_COLUMN: dict[str, Model] = {
     "distinct_l": diversity.distinct_l,
     "m_unique": diversity.distinct_l,

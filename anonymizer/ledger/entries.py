@@ -153,10 +153,7 @@ def set_published(engine: DuckDBEngine, run_id: str, seal: str | None) -> None:
 
 
 def settle(
-    engine: DuckDBEngine,
-    found: tuple[Entry, ...],
-    place: Place,
-    seal: Callable[[Entry], str],
+    engine: DuckDBEngine, found: tuple[Entry, ...], place: Place, seal: Callable[[Entry], str]
 ) -> tuple[Entry, ...]:
     """Resolve the entries of runs that ended between recording and publishing.
 

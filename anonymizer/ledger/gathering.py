@@ -13,13 +13,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.further import Further
-from anonymizer.ledger.tables import (
-    NEW_DICTIONARY,
-    NEW_MEMBERS,
-    NEW_ROWS,
-    NEW_SIGNATURES,
-    NUMBERED,
-)
+from anonymizer.ledger.tables import NEW_DICTIONARY, NEW_MEMBERS, NEW_ROWS, NEW_SIGNATURES, NUMBERED
 from anonymizer.policy.names import ROW_REF
 
 

@@ -34,10 +34,7 @@ from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_held, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
 from anonymizer.ledger.seal import seal, sealed
-from anonymizer.ledger.tables import (
-    HISTORY,
-    SPELLS,
-)
+from anonymizer.ledger.tables import HISTORY, SPELLS
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.sizes import least_class

@@ -64,10 +64,7 @@ def schemas(engine: DuckDBEngine) -> dict[int, Schema]:
     )
     return {
         release: Schema(
-            k,
-            events,
-            counted,
-            dict(zip(tables, zip(keys, columns, strict=True), strict=True)),
+            k, events, counted, dict(zip(tables, zip(keys, columns, strict=True), strict=True))
         )
         for release, k, events, counted, tables, keys, columns in rows
     }

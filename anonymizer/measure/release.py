@@ -196,12 +196,7 @@ def _losses(
 
 
 def column_losses(
-    run_sql: RunSql,
-    view: Table,
-    layout: Layout,
-    originals: Originals,
-    *,
-    suppressed: int = 0,
+    run_sql: RunSql, view: Table, layout: Layout, originals: Originals, *, suppressed: int = 0
 ) -> dict[str, float]:
     """Mean NCP of the cells of every quasi-identifier (Xu et al. 2006), 0 to 1.
 

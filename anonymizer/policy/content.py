@@ -12,12 +12,7 @@ from anonymizer.policy.values import portable
 TITLE = "Policy of sql-anonymizer"
 _HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
-PATHS = (
-    ("source", "file"),
-    ("publish", "database"),
-    ("ledger",),
-    ("workload", "sql"),
-)
+PATHS = (("source", "file"), ("publish", "database"), ("ledger",), ("workload", "sql"))
 """Locations of paths, except in hierarchies of columns and populations."""
 WORDS = ("context",)
 """Descriptive parts without any effect, which the digest ignores."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from anonymizer.policy.kinds import CLASSLESS, ENDINGS, kind_of_mapping
+from anonymizer.policy.kinds import CLASSLESS, ENDINGS, kind_of_mapping, option
 from anonymizer.policy.publish import Source
 from anonymizer.policy.safe_harbor import PRESET
 
@@ -61,15 +61,11 @@ def _safe_harbor(policy: dict[Any, Any]) -> None:
     """Set the algorithm `none` if there are neither guarantees nor quasi-identifiers."""
     privacy, columns = policy.get("privacy"), policy.get("columns")
     listed = columns.values() if isinstance(columns, Mapping) else ()
-    grouped = any(_option(c, "role") == "quasi" or _option(c, "protect") for c in listed)
+    grouped = any(option(c, "role") == "quasi" or option(c, "protect") for c in listed)
     if not privacy and not grouped:
         policy.setdefault("algorithm", {"name": CLASSLESS})
     if isinstance(privacy, Mapping) and privacy.get("k_anonymity") is not None:
         policy.setdefault("suppression_limit", PRESET_SUPPRESSION)
-
-
-def _option(column: Any, name: str) -> Any:
-    return column.get(name) if isinstance(column, Mapping) else getattr(column, name, None)
 
 
 def _protected(table: Any, rule: Mapping[str, int]) -> Any:

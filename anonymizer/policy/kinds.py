@@ -57,7 +57,7 @@ def kind_of_mapping(given: Mapping[Any, Any]) -> ReleaseKind:
     if given.get("kind") in KINDS:
         return PSEUDONYMISED if given["kind"] == PSEUDONYMISED else ANONYMISED
     algorithm, columns = given.get("algorithm"), given.get("columns")
-    name = _option(algorithm, "name")
+    name = option(algorithm, "name")
     listed = columns if isinstance(columns, Mapping) else {}
     placed = ((str(column), of) for column, of in listed.items())
     return PSEUDONYMISED if any(_reasons(name, placed)) else ANONYMISED
@@ -79,11 +79,11 @@ def _reasons(algorithm: object, columns: Iterable[tuple[str, object]]) -> Iterat
     if algorithm == CLASSLESS:
         yield "algorithm: none protects no quasi-identifier"
     for path, column in columns:
-        if _option(column, "role") != "token":
+        if option(column, "role") != "token":
             continue
-        if _option(column, "key_file") is not None:
+        if option(column, "key_file") is not None:
             yield f"{path}: is a token that stays the same from release to release"
-        elif _option(column, "vault") is not None:
+        elif option(column, "vault") is not None:
             yield f"{path}: is a token, and a vault remembers what it stands for"
 
 
@@ -96,6 +96,6 @@ def _columns(policy: Stating) -> Iterator[tuple[str, Column]]:
         yield path_text(("columns", name)), column
 
 
-def _option(given: object, name: str) -> object:
+def option(given: object, name: str) -> Any:
     """An option of a mapping or of a model."""
     return given.get(name) if isinstance(given, Mapping) else getattr(given, name, None)

@@ -9,12 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, ConfigDict, model_validator
 
 from anonymizer.policy.frozen import Options, Shorthand, fail
-from anonymizer.policy.values import (
-    AtLeastTwo,
-    Bound,
-    exactly_one,
-    one_of_schema,
-)
+from anonymizer.policy.values import AtLeastTwo, Bound, exactly_one, one_of_schema
 
 MaskRole = Literal[
     "token",
@@ -53,17 +48,7 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """Options of which exactly one is required, and an example."""
 Identifier = Literal[
-    "mail",
-    "phone",
-    "iban",
-    "card",
-    "ssn",
-    "national_id",
-    "ip",
-    "mac",
-    "url",
-    "coordinates",
-    "uuid",
+    "mail", "phone", "iban", "card", "ssn", "national_id", "ip", "mac", "url", "coordinates", "uuid"
 ]
 """Kinds of identifiers with a recognizable form."""
 Calendar = Literal["year", "quarter", "month", "week", "day", "hour"]
@@ -96,10 +81,7 @@ def _step(given: object) -> object:
     raise fail("must be the step to round to", allowed=allowed)
 
 
-Step = Annotated[
-    int | float | Calendar,
-    BeforeValidator(_step),
-]
+Step = Annotated[int | float | Calendar, BeforeValidator(_step)]
 
 
 class Code(Options):

@@ -41,12 +41,7 @@ BOUNDS = {
     "less_than_equal": ("le", "at most"),
     "less_than": ("lt", "less than"),
 }
-NOUNS = {
-    "role": "a role",
-    "kind": "a kind of column",
-    "engine": "an engine",
-    "preset": "a preset",
-}
+NOUNS = {"role": "a role", "kind": "a kind of column", "engine": "an engine", "preset": "a preset"}
 EXAMPLES = {
     "version": "begin with version: 1",
     "source": "source: {table: main.visits}",
@@ -210,9 +205,7 @@ def _unknown(root: type[BaseModel], loc: Loc, path: str) -> Problem:
         this = next((of for of, owner in family.items() if owner is model), None)
         if this is not None and owners:
             return Problem(
-                path,
-                f"is an option of {', '.join(owners)}, not of {this}",
-                ", ".join(fields),
+                path, f"is an option of {', '.join(owners)}, not of {this}", ", ".join(fields)
             )
     near = closest(name, [*fields, *getattr(model, "OTHERWISE", ())])
     return Problem(path, "is not an option", ", ".join(fields), near)

@@ -141,10 +141,7 @@ def _queries(given: object) -> object:
 class Workload(Options):
     """The user's own aggregate queries, run on source and release to show the error."""
 
-    sql: Annotated[
-        LocalPath | tuple[str, ...],
-        BeforeValidator(_queries),
-    ]
+    sql: Annotated[LocalPath | tuple[str, ...], BeforeValidator(_queries)]
     """A .sql file, or a list of queries."""
 
     @property

@@ -182,11 +182,7 @@ QUOTES = "put double quotes around a part that holds a dot: 'main.\"my.table\"'"
 
 def _table(given: str) -> str:
     if not 1 <= len(table_parts(given)) <= 3:
-        raise fail(
-            "is not a table name",
-            allowed=TABLE_NAMES,
-            hint=QUOTES,
-        )
+        raise fail("is not a table name", allowed=TABLE_NAMES, hint=QUOTES)
     return given
 
 

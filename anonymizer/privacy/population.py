@@ -139,11 +139,7 @@ GUARANTEES = (
             " | units / members of the population ≤ max (≥ min) | share",
         ),
         examples=(
-            Example(
-                {"min": 0.1, "max": 0.5, "population": "p"},
-                holds="ab4 c3",
-                fails="abb4 c3",
-            ),
+            Example({"min": 0.1, "max": 0.5, "population": "p"}, holds="ab4 c3", fails="abb4 c3"),
         ),
     ),
 )

@@ -112,9 +112,7 @@ GUARANTEE = Guarantee(
             worst="greatest",
         ),
     ),
-    rules=lambda given: [
-        t_rule(given.column, given.value.t, given.value.distance, given.height),
-    ],
+    rules=lambda given: [t_rule(given.column, given.value.t, given.value.distance, given.height)],
     says="The values of {column} in every {where} are distributed like those of the whole release,"
     " up to a distance of {t} ({distance}).",
     flags=(

@@ -20,6 +20,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem, TargetError, no_file
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.files import digest_of
 from anonymizer.policy.paths import name_text
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import table_path
@@ -33,7 +34,6 @@ from anonymizer.publish.exported import (
     manifest_of,
     refuse_read,
     replace_text,
-    sha256,
     write_export,
 )
 from anonymizer.publish.from_postgres import carry
@@ -209,7 +209,7 @@ def _carried(policy: Policy, target: Path, database: Any, force: bool, complete:
         shutil.copyfile(beside, aside)
         decide()
         aside.replace(target)
-    written = ExportedFile(target, int(rows), sha256(target))
+    written = ExportedFile(target, int(rows), digest_of(target))
     replace_text(manifest_of(target), manifest.text() + "\n")
     return Export(Names.of(policy, "").release, manifest.run_id, (written,), manifest_of(target))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -16,7 +15,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.policy import AnyPolicy
-from anonymizer.policy.files import refuse_files
+from anonymizer.policy.files import digest_of, refuse_files
 from anonymizer.process.files import read_beside
 from anonymizer.process.interrupts import decide
 from anonymizer.release.manifest import Manifest, parsed
@@ -113,7 +112,7 @@ def _refuse_foreign(files: list[Path], view: str) -> None:
             hint="name another file, or replace it with --force",
         )
         for file in files
-        if file.exists() and known.get(file.name) != sha256(file)
+        if file.exists() and known.get(file.name) != digest_of(file)
     ]
     if not known and manifest_of(files[0]).exists() and not problems:
         name = manifest_of(files[0]).name
@@ -152,7 +151,7 @@ def _names(target: Path, manifest: Manifest) -> set[str]:
 def _earlier(target: Path, view: str) -> list[Path]:
     """The files of an earlier export that have not changed since."""
     found = {target.with_name(name): digest for name, digest in _known(target, view).items()}
-    return [path for path, digest in found.items() if path.is_file() and sha256(path) == digest]
+    return [path for path, digest in found.items() if path.is_file() and digest_of(path) == digest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +183,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
                 f" to {lit(str(aside[target]))} {options}",
                 "export",
             )
-            written.append(ExportedFile(target, int(rows[0][0]), sha256(aside[target])))
+            written.append(ExportedFile(target, int(rows[0][0]), digest_of(aside[target])))
         decide()
         for target, file in aside.items():
             with file.open("rb") as handle:
@@ -207,12 +206,6 @@ def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
             column = f"cast(to_json({column}) as varchar) as {column}"
         listed.append(column)
     return ", ".join(listed)
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def replace_text(path: Path, text: str) -> None:

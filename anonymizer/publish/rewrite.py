@@ -162,8 +162,7 @@ def _blocks(engine: DuckDBEngine, catalog: str) -> Blocks:
     for schema, name in _tables(engine, catalog):
         table = lit(ident(Table(name, schema, catalog)).text)
         rows = engine.raw(
-            f"select block_id, additional_block_ids from pragma_storage_info({table})",
-            "--database",
+            f"select block_id, additional_block_ids from pragma_storage_info({table})", "--database"
         )
         for block, further in rows:
             found |= {int(b) for b in (block, *(further or ())) if b is not None and b >= 0}

@@ -115,7 +115,7 @@ def other_checks(
     now = dict(zip(numbers, found.checks, strict=True))
     listed = manifest.data["verification"]
     if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
-        yield _problem("manifest.verification", "does not say that the release passed")
+        yield changed("manifest.verification", "does not say that the release passed")
     known, about = required_of_population(manifest), {None, *_columns(manifest)}
     told = turns((one["name"], one["column"]) for one in listed["checks"])
     for turn, stated in zip(told, listed["checks"], strict=True):
@@ -125,16 +125,16 @@ def other_checks(
             again = plain({one: getattr(check, one) for one in FIGURES})
             same = _same({one: stated[one] for one in FIGURES}, again)
             if not same or stated["passed"] is not check.passed:
-                yield _problem(path, "states other figures than the release has")
+                yield changed(path, "states other figures than the release has")
         elif (name, column) in known:
             if not _same(stated["required"], known[name, column]) or stated["failing"] != 0:
-                yield _problem(path, "states other figures than its requirement has")
+                yield changed(path, "states other figures than its requirement has")
         elif (
             name not in OF_SOURCE
             or column not in about
             or any(stated[one] not in (0, None) for one in FIGURES)
         ):
-            yield _problem(path, "is no check that the release or its source can have passed")
+            yield changed(path, "is no check that the release or its source can have passed")
 
 
 def _columns(manifest: Manifest) -> Iterator[str]:
@@ -177,14 +177,14 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
     for name in sorted(stated.keys() - again.keys() - of_run):
         classes = layout.classless and name in OF_CLASSES
         said = "is of classes, and the release has none" if classes else "is none of a run"
-        yield _problem(f"manifest.measures.{name}", said)
+        yield changed(f"manifest.measures.{name}", said)
     for name, value in again.items():
         figure = stated.get(name)
         same = _may_lose(name, figure, value, again) if name in hidden else _same(figure, value)
         if not same:
-            yield _problem(f"manifest.measures.{name}", "is not what the release has")
+            yield changed(f"manifest.measures.{name}", "is not what the release has")
     for name, said in refuted(stated, _levels(layout)):
-        yield _problem(f"manifest.measures.{name}", said)
+        yield changed(f"manifest.measures.{name}", said)
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():
         yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
@@ -222,17 +222,17 @@ def _other_measures_of(
     run_sql = engine.asking("measures")
     (count,) = run_sql(f"select count(*) from {ident(view)}")[0]
     if stated["rows"] != count:
-        yield _problem(f"{path}.rows", "is not what the release has")
+        yield changed(f"{path}.rows", "is not what the release has")
     for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
-        yield _problem(f"{path}.{name}", "is none of a run")
+        yield changed(f"{path}.{name}", "is none of a run")
     losses, hidden = losses_again(run_sql, view, one.layout), of_nodes(one.layout)
     if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
-        yield _problem(f"{path}.ncp", "is of other columns than the release has")
+        yield changed(f"{path}.ncp", "is of other columns than the release has")
     for name, figure in stated["ncp"].items():
         least, of = losses.get(name, 0.0), f"ncp.{name}"
         same = _same(figure, round(least, 6))
         if not (_may_lose(of, figure, least, {"rows": count}) if of in hidden else same):
-            yield _problem(f"{path}.{of}", "is not what the release has")
+            yield changed(f"{path}.{of}", "is not what the release has")
 
 
 def _levels(layout: Layout) -> set[str]:
@@ -268,5 +268,6 @@ def plain(value: Any) -> Any:
     return json.loads(text, parse_constant=lambda name: str(float(name)))
 
 
-def _problem(path: str, said: str) -> Problem:
+def changed(path: str, said: str) -> Problem:
+    """What a manifest states and this tool did not write."""
     return Problem(path, said, hint=CHANGED)

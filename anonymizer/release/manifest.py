@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.coarse import of_population
-from anonymizer.contract.layout import Layout, Requirement, requirement_dict, requirement_from_dict
+from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import refuse_odd
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy import Policy, safe_harbor
@@ -66,7 +66,7 @@ class Manifest:
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        return tuple(requirement_from_dict(item) for item in self.data["requirements"])
+        return tuple(Requirement(**item) for item in self.data["requirements"])
 
     def text(self) -> str:
         return json.dumps(self.data, indent=2, sort_keys=True, allow_nan=False, default=str)
@@ -116,7 +116,7 @@ def make_manifest(
             "algorithm": policy.algorithm.name,
             "versions": dict(versions),
             "reproducible": reproducible,
-            "requirements": [requirement_dict(item) for item in requirements],
+            "requirements": [asdict(item) for item in requirements],
             "verification": finite(_checks(verification, names, layout, requirements)),
             "measures": finite(measures),
             "layout": layout.as_dict(),
@@ -135,10 +135,7 @@ def make_manifest(
 
 
 def _checks(
-    verification: Verification,
-    names: Names,
-    layout: Layout,
-    requirements: Sequence[Requirement],
+    verification: Verification, names: Names, layout: Layout, requirements: Sequence[Requirement]
 ) -> dict[str, Any]:
     """The checks that were made, with the SQL by which a recipient can repeat them.
 
@@ -148,7 +145,7 @@ def _checks(
     found = verification.as_dict()
     # from what a reader of the manifest has: its objects are ordered by their keys
     told = Layout.from_dict(_as_read(layout.as_dict()))
-    asked = [requirement_from_dict(_as_read(requirement_dict(item))) for item in requirements]
+    asked = [Requirement(**_as_read(asdict(item))) for item in requirements]
     shown = [check["sql"] for check in check_sql(names.view(None), told, asked)]
     shown += [None] * (len(found["checks"]) - len(shown))
     for check, text in zip(found["checks"], shown, strict=True):

@@ -80,9 +80,7 @@ def population_files(policy: Policy | None) -> tuple[Path, ...]:
 
 
 def members_of(
-    policy: Policy,
-    expected: list[tuple[int, str, str]],
-    present: list[tuple[str, str]],
+    policy: Policy, expected: list[tuple[int, str, str]], present: list[tuple[str, str]]
 ) -> Members:
     """Match the `expected` columns (index, name, type) with those of the population.
 

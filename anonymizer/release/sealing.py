@@ -104,13 +104,7 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
     names = names_of(view, manifest)
     frozen = any(item.kind == "rows" for item in listed)
     expected = sorted(
-        (
-            item.schema,
-            item.name,
-            item.kind,
-            frozen and item.kind == "view",
-            item.kind == "manifest",
-        )
+        (item.schema, item.name, item.kind, frozen and item.kind == "view", item.kind == "manifest")
         for item in names.recorded()
         if frozen or item.kind != "rows"  # otherwise the view is a table that replaces the source
     )

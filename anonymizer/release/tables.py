@@ -81,10 +81,7 @@ def _with_paths(required: Iterable[Requirement], table: str, paths: Paths) -> It
 
 
 def tables_manifest(
-    manifest: Manifest,
-    policy: SchemaPolicy,
-    tables: Tables,
-    names: Names,
+    manifest: Manifest, policy: SchemaPolicy, tables: Tables, names: Names
 ) -> Manifest:
     """The manifest of the persons' table, with all tables."""
     data = dict(manifest.data)

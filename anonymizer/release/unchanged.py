@@ -6,10 +6,10 @@ Every command that opens a release calls this: verify, report, attack and export
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from anonymizer.compile import Table
-from anonymizer.contract.layout import requirement_dict
 from anonymizer.contract.tables import in_release
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
@@ -19,7 +19,7 @@ from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.agreement import other_files
-from anonymizer.release.figures import plain, required_of_population, suppression_stated
+from anonymizer.release.figures import changed, plain, required_of_population, suppression_stated
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import CHANGED, manifest_problems
 from anonymizer.release.tables import (
@@ -82,7 +82,7 @@ def _manifest_changes(
 ) -> Iterator[Problem]:
     yield from manifest_problems(view, manifest)
     if manifest.data.get("certificate") != stated_certificate(manifest):
-        yield _problem("manifest.certificate", "is not the sentence that this tool writes")
+        yield changed("manifest.certificate", "is not the sentence that this tool writes")
     if datetime.fromisoformat(manifest.data["created"]) > datetime.now(UTC) + CLOCKS:
         said = "is in the future"
         yield Problem("manifest.created", said, hint=f"set the clock of this machine; or {CHANGED}")
@@ -92,7 +92,7 @@ def _manifest_changes(
     tables = released_tables(manifest)
     children = {one.table for one in tables.children} if tables is not None else set()
     if set(manifest.data["measures"].get("tables", {})) != children:
-        yield _problem("manifest.measures.tables", "are not those of the release")
+        yield changed("manifest.measures.tables", "are not those of the release")
     yield from _other_statements(view, manifest)
     if policy is not None and manifest.data.get("policy_digest") == policy.digest():
         yield from _other_demands(policy, manifest)
@@ -105,7 +105,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         said = "are not those of the policy, or have other requirements"
         yield Problem("manifest.tables", said, hint=OTHER_POLICY)
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
-    if plain(map(requirement_dict, asked)) != plain(manifest.data["requirements"]):
+    if plain(map(asdict, asked)) != plain(manifest.data["requirements"]):
         yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
     if manifest.layout.sets != (policy.privacy.quasi_sets or ()):
         yield Problem("manifest.layout", "has other sets than the policy", hint=OTHER_POLICY)
@@ -154,7 +154,7 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         expected += tables_sql(tables, in_release(bare)) if tables is not None else []
         required_of_population(manifest)
     except UNREADABLE:
-        yield _problem("manifest.requirements", "are none that this tool asks for")
+        yield changed("manifest.requirements", "are none that this tool asks for")
         return
     # (whatever version a manifest names: anybody can write that, and recipients run this SQL)
     if found[: len(expected)] != plain(expected):
@@ -171,7 +171,3 @@ def _whose(manifest: Manifest) -> str:
 
     other = manifest.data["versions"].get("anonymizer") != __version__
     return OTHER_VERSION if other else CHANGED
-
-
-def _problem(path: str, said: str) -> Problem:
-    return Problem(path, said, hint=CHANGED)

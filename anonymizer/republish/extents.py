@@ -8,7 +8,7 @@ attributes with too many values for words, only one value and several values are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.refine.boxes import SCALE, Column, Domain, boxes, possible
 from anonymizer.compile import Sql
@@ -16,40 +16,10 @@ from anonymizer.source.profile import Attribute
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """One column of an extent."""
-
-    column: Column
-
-    @property
-    def sql(self) -> Sql:
-        return self.column.sql
-
-    @property
-    def unit(self) -> Sql:
-        """SQL for one row; `u` is its tuple, or NULLs for a counterfeit."""
-        value = self.column.of_unit
-        return Sql(f"coalesce({value}, 0)" if self.column.way == "bits" else value)
-
-    def over(self, prefix: str) -> Sql:
-        """Aggregate over several rows whose columns have this prefix."""
-        aggregate = {"least": "min", "bits": "bit_or"}.get(self.column.way, "max")
-        return Sql(f"{aggregate}({prefix}{self.sql})")
-
-    def joined(self, one: str, other: str) -> Sql:
-        """SQL for the union of two extents, given as prefixes of their columns."""
-        a, b = f"{one}{self.sql}", f"{other}{self.sql}"
-        if self.column.way == "bits":
-            return Sql(f"({a} | {b})")
-        # both ignore NULL
-        return Sql(f"{'least' if self.column.way == 'least' else 'greatest'}({a}, {b})")
-
-
-@dataclass(frozen=True, slots=True)
 class Extents:
     """The columns of all attributes, and the loss of a row over all of them."""
 
-    columns: tuple[Extent, ...]
+    columns: tuple[Column, ...]
     domains: tuple[Domain, ...]
     exact: tuple[Attribute, ...]
     coarse: tuple[Attribute, ...]
@@ -75,8 +45,15 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
     exact = tuple(a for a in attributes if possible([a]))
     coarse = tuple(a for a in attributes if not possible([a]))
     made = boxes(exact)
-    columns = [*made.columns]
+    columns = [*map(_of_row, made.columns)]
     for a in coarse:
         columns.append(Column(f"l{a.index}", "least", f"u.{a.c}"))
         columns.append(Column(f"h{a.index}", "greatest", f"u.{a.c}"))
-    return Extents(tuple(map(Extent, columns)), made.domains, exact, coarse)
+    return Extents(tuple(columns), made.domains, exact, coarse)
+
+
+def _of_row(column: Column) -> Column:
+    """The column for one row; `u` is its tuple, or NULLs for a counterfeit."""
+    if column.way == "bits":
+        return replace(column, of_unit=f"coalesce({column.of_unit}, 0)")
+    return replace(column, way="greatest") if column.way == "kept" else column

@@ -119,8 +119,7 @@ def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | N
     try:
         found: Trial = tried(policy, sample)
         tuples = session.engine.raw(
-            f"select count(*) from (select distinct {columns} from {sample.source.sql})",
-            "sample",
+            f"select count(*) from (select distinct {columns} from {sample.source.sql})", "sample"
         )[0][0]
     except AnonymizerError:
         return None

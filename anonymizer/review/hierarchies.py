@@ -92,10 +92,7 @@ class Wide:
 
 @contextmanager
 def built(
-    policy: Policy,
-    database: Database,
-    columns: Sequence[str] = (),
-    limits: Limits | None = None,
+    policy: Policy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
 ) -> Iterator[tuple[Built, ...]]:
     """Build the hierarchies of `columns` (default: all that have one) over the policy's source.
 

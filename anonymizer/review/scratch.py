@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anonymizer.algorithms.compiled import STAGED, staged_values
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.layout import Layout, Requirement, requirement_dict
+from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.release import smallest_class
@@ -58,7 +58,7 @@ class Scratch:
         manifest = Manifest(
             {
                 "layout": self.layout.as_dict(),
-                "requirements": [requirement_dict(item) for item in self.requirements],
+                "requirements": [asdict(item) for item in self.requirements],
                 "measures": self.measures,
             }
         )

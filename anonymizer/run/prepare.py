@@ -39,13 +39,7 @@ from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with
-from anonymizer.source.profile import (
-    Attribute,
-    Sensitive,
-    TableProfile,
-    own_name,
-    published_type,
-)
+from anonymizer.source.profile import Attribute, Sensitive, TableProfile, own_name, published_type
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
     SNAPSHOT,

@@ -170,10 +170,7 @@ class _Repeats:
 
 
 def _counting(
-    conditions: list[tuple[Sql, Sql]],
-    keys: list[_Repeats],
-    table: Table | Sql,
-    rows: Sql,
+    conditions: list[tuple[Sql, Sql]], keys: list[_Repeats], table: Table | Sql, rows: Sql
 ) -> tuple[Note, ...]:
     context = {"snapshot": table, "rows": rows, "conditions": conditions, "keys": keys}
     return (Note(Step("warnings about the source", "prepare/remarks.sql.j2", context)),)

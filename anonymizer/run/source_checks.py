@@ -35,12 +35,7 @@ JUDGED = WorkTables(tuples=work("tuples"), values=work("counted"))
 
 
 def suppression(
-    policy: Policy,
-    engine: Engine,
-    roles: Roles,
-    view: Table,
-    layout: Layout,
-    counterfeits: int = 0,
+    policy: Policy, engine: Engine, roles: Roles, view: Table, layout: Layout, counterfeits: int = 0
 ) -> Suppression:
     """How many rows (or persons) the source and the release have, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)

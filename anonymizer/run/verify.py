@@ -142,11 +142,7 @@ def lineage(
 
 
 def _one(
-    policy: AnyPolicy,
-    database: Any,
-    *,
-    engine: str | None,
-    population: str | Path | None = None,
+    policy: AnyPolicy, database: Any, *, engine: str | None, population: str | Path | None = None
 ) -> tuple[Manifest, Verification]:
     """The manifest and verification of a release. Raises GuaranteeError if a check fails."""
     ((manifest, judged),), *_ = _releases(

@@ -77,8 +77,7 @@ FORMS: tuple[Form, ...] = (
     Form("url", "(^|\\n|.)(([hH][tT][tT][pP][sS]?|[fF][tT][pP])://[^ \\t\\r\\n]+)"),
     Form("url", _of("[wW]{3}[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\\n]*")),
     Form(
-        "uuid",
-        _of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
+        "uuid", _of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
     ),
     Form("mac", _of("[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")),
     Form("mac", _of("[0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}"), least=MOSTLY),
@@ -176,10 +175,7 @@ FORMS: tuple[Form, ...] = (
         french,
         digits=True,
     ),
-    Form(
-        "national_id",
-        _of("[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D]"),
-    ),
+    Form("national_id", _of("[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D]")),
     Form(
         "national_id",
         _of("[a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d]"),

@@ -1,9 +1,12 @@
-"""The golden files: whole plans, outlines, and what no whole plan shows of the templates."""
+"""The golden files: whole plans, outlines, and what no whole plan shows of the templates.
+
+`tests/golden/README.md` says how to read them.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,11 +17,12 @@ from tests.duckdb.golden_outline import outline, steps
 from tests.duckdb.golden_plans import all_plans
 from tests.duckdb.golden_probe import Branch, Probe, Rendering
 from tests.duckdb.golden_settings import WHOLE
-from tests.duckdb.golden_shared import STATEMENT, STEP, told_once
+from tests.duckdb.golden_shared import STATEMENT, STEP, digest_of, told_once, whole_once
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 DIALECTS = ("duckdb", "postgres", "spark")
 
+READ = "-- what the lines stand for that refer to others: tests/golden/README.md"
 LONG = (
     "prepare/identifier_values.sql.j2",
     "prepare/suspects.sql.j2",
@@ -37,7 +41,9 @@ class Golden:
     templates: set[str] = field(default_factory=set)
     """Those of which a rendering is shown."""
     branches: set[Branch] = field(default_factory=set)
-    """Those whose text is shown."""
+    """Those whose text is shown, or is the template's own with names put in."""
+    as_written: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """By template, the texts of the latter."""
 
 
 def golden(folder: Path) -> Golden:
@@ -45,7 +51,8 @@ def golden(folder: Path) -> Golden:
 
     A template of which no whole plan holds a step is shown by its first rendering, unless that is
     its own text with names put in. Of every later rendering, what it has in branches that were not
-    shown before is added to the template's file. Lines that were told before are not told again.
+    shown before is added to the template's file, by the same rule. Lines that were told before, or
+    stand in the template, are not told again.
     """
     made = Golden()
     shown: dict[str, list[str]] = defaultdict(list)
@@ -53,7 +60,7 @@ def golden(folder: Path) -> Golden:
         made.plans[name] = plan
         whole = name in WHOLE
         if whole:
-            made.files[f"plans/{name}.sql"] = _text(plan)
+            made.files[f"plans/{name}.sql"] = f"{READ}\n\n{_text(plan)}"
         else:
             made.files[f"outlines/{name}.txt"] = outline(plan, made.probe)
         for step in steps(plan.stages):
@@ -64,6 +71,10 @@ def golden(folder: Path) -> Golden:
                     in_plan = whole and dialect == "duckdb" and step.template not in LONG
                     told = _shows(made, rendering, where, in_plan=in_plan)
                     shown[rendering.template] += told
+    for template, texts in made.as_written.items():
+        branches = "branch" if len(texts) == 1 else "branches"
+        digest = digest_of("\n".join(texts).splitlines())
+        shown[template].append(f"-- {len(texts)} {branches} as in the template, {digest}")
     for template, texts in shown.items():
         if texts:
             path = f"templates/{template.removesuffix('.j2')}"
@@ -71,8 +82,24 @@ def golden(folder: Path) -> Golden:
     outlines = {path: text for path, text in made.files.items() if path.endswith(".txt")}
     statements = {path: text for path, text in made.files.items() if path.endswith(".sql")}
     made.files.update(told_once(outlines, STEP, 3, across=True))
-    made.files.update(told_once(statements, STATEMENT, 6, across=False))
+    statements = dict(whole_once(statements))
+    made.files.update(
+        told_once(
+            statements, STATEMENT, 4, across=False, templates=lambda path: _sources(made, path)
+        )
+    )
     return made
+
+
+def _sources(made: Golden, path: str) -> Mapping[str, str]:
+    """The texts that the file of a template was made from: its own and those of its macros."""
+    if not path.startswith("templates/"):
+        return {}
+    template = f"{path.removeprefix('templates/')}.j2"
+    macros = made.probe.macros(template)
+    return {"of the template": made.probe.source(template)} | {
+        f"of {macro}": made.probe.source(macro) for macro in macros
+    }
 
 
 def _text(plan: Plan) -> str:
@@ -93,8 +120,11 @@ def _shows(made: Golden, rendering: Rendering, where: str, *, in_plan: bool) -> 
         yield f"-- {where}: {header(rendering.template).purpose}"
         yield rendering.text
     for taken in rendering.taken:
-        if taken.branch not in made.branches and not new and not in_plan and taken.text.strip():
-            text = taken.text.strip("\n")
+        text = taken.shown.strip("\n")
+        unseen = taken.branch not in made.branches and not new and not in_plan
+        if unseen and taken.as_written and text.strip():
+            made.as_written[rendering.template].append(text)
+        elif unseen and text.strip():
             said = f"-- {where}: {taken.branch}"
             yield f"{said}\n{text}" if "\n" in text else f"{text.strip()}  {said}"
             made.branches |= taken.inside

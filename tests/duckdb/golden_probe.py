@@ -15,6 +15,7 @@ from typing import Any
 
 import jinja2
 from jinja2 import meta, nodes
+from markupsafe import Markup
 
 from anonymizer.compile import Statement
 from anonymizer.compile.environment import environment, only_sql
@@ -22,8 +23,8 @@ from anonymizer.compile.render import variant
 from anonymizer.compile.sql import Sql
 from anonymizer.steps import Step
 
-START, NUMBERED, END = "\ue000", "\ue001", "\ue002"
-"""Marks in a rendering where the text of a branch starts and ends; of no use in any SQL."""
+START, NUMBERED, END, VALUE = "\ue000", "\ue001", "\ue002", "\ue003"
+"""Marks in a rendering where the text of a branch starts and ends, and before a long value."""
 MARK = re.compile(f"({START}[0-9]+{NUMBERED}|{END})")
 LONG = 10
 """So many lines of the middle turns of a loop are told by their digest."""
@@ -54,6 +55,16 @@ class Taken:
     branch: Branch
     text: str = ""
     inside: set[Branch] = field(default_factory=set)
+
+    @property
+    def shown(self) -> str:
+        """The text without marks."""
+        return _unmarked(self.text)
+
+    @property
+    def as_written(self) -> bool:
+        """Nothing but names and short values are put into what the template has here."""
+        return VALUE not in self.text and all(map(_repeats, self.inside))
 
 
 @dataclass(frozen=True)
@@ -104,18 +115,17 @@ class Probe(jinja2.Environment):
         self._values.clear()
         marked = loaded.render(step.parameters).strip()
         statement = step.statement(dialect)
-        assert MARK.sub("", marked).strip() == statement.text
+        assert _unmarked(marked).strip() == statement.text
         taken = tuple(self._taken(marked))
         decided = [f"{t.branch.number} {t.branch.outcome}" for t in taken] + self._values
         short = _shortened(marked)
         made = Rendering(
             template,
             statement,
-            MARK.sub("", short).strip(),
+            _unmarked(short).strip(),
             tuple(self._taken(short)),
             _digest("\0".join(decided)),
-            all(t.branch.tag.startswith("{% for ") for t in taken)
-            and all(len(value) <= SHORT for value in self._values),
+            VALUE not in marked and all(_repeats(t.branch) for t in taken),
         )
         self._done[id(step), template] = step, made
         return made
@@ -123,13 +133,24 @@ class Probe(jinja2.Environment):
     def scalars(self, step: Step) -> Iterator[tuple[str, Any]]:
         """The parameters named in the step's template that can be told in a word."""
         if step.template not in self._names:
-            tree = super()._parse(self._source(step.template), step.template, None)
+            tree = super()._parse(self.source(step.template), step.template, None)
             self._names[step.template] = meta.find_undeclared_variables(tree)
         for name in sorted(self._names[step.template] & step.parameters.keys()):
             value = step.parameters[name]
             told = value.text if isinstance(value, Sql) else value
             if isinstance(told, int | float) or (isinstance(told, str) and _short(told)):
                 yield name, told
+
+    def source(self, template: str) -> str:
+        """The text of a template."""
+        assert self.loader is not None
+        return self.loader.get_source(self, template)[0]
+
+    def macros(self, template: str) -> Iterator[str]:
+        """The templates that a template takes macros from, and those that these do."""
+        tree = super()._parse(self.source(template), template, None)
+        for name in filter(None, meta.find_referenced_templates(tree)):
+            yield from (name, *self.macros(name))
 
     def _taken(self, marked: str) -> Iterator[Taken]:
         found: list[Taken] = []
@@ -149,14 +170,11 @@ class Probe(jinja2.Environment):
 
     @staticmethod
     @jinja2.pass_environment  # or constants would be printed ahead, when a template is compiled
-    def _printed(probe: Probe, value: object) -> object:
-        if isinstance(value, Sql):
-            probe._values.append(value.text)
-        return only_sql(value)
-
-    def _source(self, template: str) -> str:
-        assert self.loader is not None
-        return self.loader.get_source(self, template)[0]
+    def _printed(probe: Probe, value: object) -> Markup:
+        if not isinstance(value, Sql):
+            return only_sql(value)
+        probe._values.append(value.text)
+        return Markup(VALUE * (len(value.text) > SHORT)) + only_sql(value)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -172,6 +190,15 @@ class Probe(jinja2.Environment):
                 body.insert(0, nodes.Output([nodes.TemplateData(start)]))
                 body.append(nodes.Output([nodes.TemplateData(END)]))
         return tree.set_environment(self)  # type: ignore[return-value]
+
+
+def _repeats(branch: Branch) -> bool:
+    """It is the body of a loop."""
+    return branch.tag.startswith("{% for ")
+
+
+def _unmarked(text: str) -> str:
+    return MARK.sub("", text).replace(VALUE, "")
 
 
 def _shortened(marked: str) -> str:
@@ -194,10 +221,8 @@ def _joined(pieces: list[str]) -> str:
         turns = list(group)
         middle, shown = "".join(turns[2:-1]), "".join((*turns[:2], turns[-1]))
         if branch and middle.count("\n") >= LONG and not _branches(middle) - _branches(shown):
-            said = f"-- {len(turns) - 3} more turns, {_digest(MARK.sub('', middle))}\n"
-            turns[2:-1] = [
-                said if MARK.sub("", turns[1]).rstrip(" ").endswith("\n") else f"\n{said}"
-            ]
+            said = f"-- {len(turns) - 3} more turns, {_digest(_unmarked(middle))}\n"
+            turns[2:-1] = [said if _unmarked(turns[1]).rstrip(" ").endswith("\n") else f"\n{said}"]
         text += "".join(turns)
     return text
 

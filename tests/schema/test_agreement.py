@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, verification
-from anonymizer.contract.layout import Layout, PublishedColumn, requirement_from_dict
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.contract.tables import Released, Tables
 from anonymizer.independent.judge import judge_opened
 from anonymizer.independent.result import Check as Own
@@ -35,7 +35,7 @@ def in_sql(made: Made, path: Path) -> tuple[Check, ...]:
         for column in one["columns"]:
             column.setdefault("name", None)
     persons = Layout(columns=columns, **given)
-    required = map(requirement_from_dict, data["requirements"])
+    required = [Requirement(**item) for item in data["requirements"]]
     tables = Tables.from_dict(data["tables"], persons, required)
 
     def where(one: Released) -> Table:

@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.cells import cell_steps
 from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.encode import (
-    coded_stages,
-    domain_steps,
-    packed_units_step,
-    tuple_keys,
-)
+from anonymizer.algorithms.encode import coded_stages, domain_steps, packed_units_step, tuple_keys
 from anonymizer.algorithms.guards import enough_units
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
 from anonymizer.algorithms.persons.rules import PersonRules

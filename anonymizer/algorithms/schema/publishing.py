@@ -103,12 +103,7 @@ class PublishedTable:
 
     def publish(self, target: Table) -> Step:
         """The step that writes the published table from `linked`."""
-        context = {
-            "link": self.child.linked,
-            "release": target,
-            "row_ref": ROW_REF,
-            "written": [],
-        }
+        context = {"link": self.child.linked, "release": target, "row_ref": ROW_REF, "written": []}
         return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
 
 

@@ -172,13 +172,7 @@ def _search(
         at_most=ROUNDS,
     )
     none_final = Step("no final rows yet", "schema/placed.sql.j2", {**shared, "all": False})
-    return (
-        known,
-        *(places if events == 1 else ()),
-        none_final,
-        loop,
-        *(() if apart else (every,)),
-    )
+    return (known, *(places if events == 1 else ()), none_final, loop, *(() if apart else (every,)))
 
 
 def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -> tuple[Step, ...]:

@@ -57,11 +57,7 @@ def judging_stages(how: Partitioning) -> tuple[Stage, ...]:
         "references": [p.reference for p in how.protections],
         "compared": COMPARED if compared else None,
     }
-    return (
-        *judging,
-        *compared,
-        Step("guarantees in the nodes", "split/verdicts.sql.j2", judged),
-    )
+    return (*judging, *compared, Step("guarantees in the nodes", "split/verdicts.sql.j2", judged))
 
 
 def _of_persons(

@@ -26,12 +26,7 @@ def open_source(
     files = [run.file, building] if run.file is not None and building is not None else []
     try:
         with open_session(
-            policy,
-            database,
-            beside=run.beside,
-            spill=folder.path,
-            databases=files,
-            limits=limits,
+            policy, database, beside=run.beside, spill=folder.path, databases=files, limits=limits
         ) as session:
             yield session
     finally:

@@ -9,7 +9,6 @@ from sqlglot import exp
 from anonymizer.compile.dialects.base import MARK, Dialect, is_work_table
 from anonymizer.compile.dialects.common import (
     Rewrite,
-    filled,
     from_leaves,
     group_by_all,
     named_subqueries,
@@ -21,6 +20,7 @@ from anonymizer.engines.postgres.dialect_lists import lists
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
     decimals,
+    filled,
     moments,
     texts,
     try_cast,
@@ -34,10 +34,6 @@ ASIDE = "anon_next"
 """A work table is written under this name before it replaces the old one."""
 MOST_ARGUMENTS = 90
 """Most arguments in one call; a server accepts 100."""
-
-
-def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
-    return filled(text, "postgres", **parts)
 
 
 def setting_of(bind: str) -> str:
@@ -67,11 +63,11 @@ def draws(node: exp.Expr) -> exp.Expr:
     """
     if isinstance(node, exp.Placeholder):
         # not as a subquery, which would prevent parallel workers
-        return _filled("current_setting(x)", x=exp.Literal.string(setting_of(node.name)))
+        return filled("current_setting(x)", x=exp.Literal.string(setting_of(node.name)))
     if isinstance(node, exp.Hex):
-        return _filled("upper(ltrim(x, '0'))", x=node.this)
+        return filled("upper(ltrim(x, '0'))", x=node.this)
     if isinstance(node, exp.Unhex):
-        return _filled("decode(x, 'hex')", x=node.this)
+        return filled("decode(x, 'hex')", x=node.this)
     if not isinstance(node, exp.Anonymous):
         return node
     match node.name.lower():
@@ -81,11 +77,11 @@ def draws(node: exp.Expr) -> exp.Expr:
             return by_code_point(_reversed(node.expressions[0]))
         case "md5_number_lower" if isinstance(node.parent, exp.BitwiseRightShift):
             # as bits: Postgres has no unsigned integer of 64 bits
-            return _filled(
+            return filled(
                 "cast(('x' || substr(r, 1, 16)) as bit(64))", r=_reversed(node.expressions[0])
             )
         case "md5_number_lower":
-            return _filled(
+            return filled(
                 "(cast(('x' || substr(r, 1, 16)) as bit(64))::bigint::numeric"
                 " + case when substr(r, 1, 1) >= '8' then 18446744073709551616 else 0 end)",
                 r=_reversed(node.expressions[0]),
@@ -105,7 +101,7 @@ def _backwards(digest: exp.Expr) -> exp.Expr:
         for first in (8, 0)
     ]
     both = " || ".join(f"int8send({half})" for half in halves)
-    return _filled(f"encode({both}, 'hex')", b=digest)
+    return filled(f"encode({both}, 'hex')", b=digest)
 
 
 def _reversed(text: exp.Expr) -> exp.Expr:
@@ -113,7 +109,7 @@ def _reversed(text: exp.Expr) -> exp.Expr:
     if text.find(exp.Window) is not None:
         # inside the subquery, a window would see its single row only
         raise TemplateError(f"a window in a digest has no form on Postgres: {text.sql()}")
-    return _filled(
+    return filled(
         "(select made from (select decode(md5(t), 'hex') as b offset 0) as x)",
         t=text,
         made=_backwards(exp.column("b", table="x")),
@@ -191,32 +187,30 @@ def functions(node: exp.Expr) -> exp.Expr:
             name = NAMES[node.name.lower()]
             return exp.Anonymous(this=name, expressions=node.expressions)
         case exp.Anonymous(expressions=[only]) if node.name.lower() in CALLS:
-            return _filled(CALLS[node.name.lower()], x=only)
+            return filled(CALLS[node.name.lower()], x=only)
         case exp.Anonymous() if node.name.lower() == "regexp_full_match":
-            return _filled(
-                "(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1]
-            )
+            return filled("(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1])
         case exp.RegexpFullMatch():
-            return _filled("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
+            return filled("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
         case exp.Encode() if _is_utf8(node):
             return exp.Anonymous(this="convert_to", expressions=[node.this, _utf8()])
         case exp.Log() if node.expression is not None:
             # only defined for numerics; the cast keeps the significant digits of a double
-            return _filled(
+            return filled(
                 "cast(log(b, cast(x as numeric)) as double precision)",
                 b=node.this,
                 x=node.expression,
             )
         case exp.IsNan():
-            return _filled("(x = 'NaN')", x=node.this)
+            return filled("(x = 'NaN')", x=node.this)
         case exp.IsInf():
-            return _filled(
+            return filled(
                 "(cast(x as text) in ('infinity', '-infinity', 'Infinity', '-Infinity'))",
                 x=node.this,
             )
         case exp.Round() if node.args.get("decimals") is None:
             # Postgres rounds a double halfway between two integers to the even one
-            return _filled(
+            return filled(
                 "(case when x >= 0 then floor(x + 0.5) else ceil(x - 0.5) end)", x=node.this
             )
         case exp.Concat() if len(node.expressions) > MOST_ARGUMENTS:
@@ -230,7 +224,7 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.StartsWith():
             return exp.Anonymous(this="starts_with", expressions=[node.this, node.expression])
         case exp.EndsWith():
-            return _filled("(right(x, length(y)) = y)", x=node.this, y=node.expression)
+            return filled("(right(x, length(y)) = y)", x=node.this, y=node.expression)
     return node
 
 

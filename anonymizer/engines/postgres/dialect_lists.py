@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.common import filled
+from anonymizer.engines.postgres.dialect_types import filled
 from anonymizer.engines.postgres.dialect_words import LENGTH
-
-
-def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
-    return filled(text, "postgres", **parts)
 
 
 def lists(node: exp.Expr) -> exp.Expr:
@@ -20,7 +16,7 @@ def lists(node: exp.Expr) -> exp.Expr:
         case exp.Transform():
             return _transformed(node)
         case exp.RegexpExtractAll():
-            return _filled(
+            return filled(
                 "array(select g.found[1] from regexp_matches(t, p, 'g') as g(found))",
                 t=node.this,
                 p=node.expression,
@@ -29,39 +25,39 @@ def lists(node: exp.Expr) -> exp.Expr:
             group = node.args.get("group") or exp.Literal.number(0)
             found = int(group.name)
             if found:
-                return _filled(
+                return filled(
                     f"coalesce((regexp_match(t, p))[{found}], '')", t=node.this, p=node.expression
                 )
-            return _filled("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
+            return filled("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
         case exp.Split():
             return exp.Anonymous(this="string_to_array", expressions=[node.this, node.expression])
         case exp.ArrayDistinct():
-            return _filled(
+            return filled(
                 "array(select distinct u.m from unnest(l) as u(m) where u.m is not null)",
                 l=node.this,
             )
         case exp.ArraySort():
-            return _filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
+            return filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
         case exp.ArrayContains():
-            return _filled("v = any(l)", l=node.this, v=node.expression)
+            return filled("v = any(l)", l=node.this, v=node.expression)
         case exp.Max() if node.args.get("count") and not isinstance(node.parent, exp.Filter):
             return _greatest(node, None)
         case exp.Filter() if isinstance(node.this, exp.Max) and node.this.args.get("count"):
             return _greatest(node.this, node.expression)
         case exp.Anonymous() if node.name.lower() == "list_sum":
-            return _filled("(select sum(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+            return filled("(select sum(u.m) from unnest(l) as u(m))", l=node.expressions[0])
         case exp.Anonymous() if node.name.lower() == "list_has_any":
-            return _filled("(l && v)", l=node.expressions[0], v=node.expressions[1])
+            return filled("(l && v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayOverlaps():
-            return _filled("(l && v)", l=node.this, v=node.expression)
+            return filled("(l && v)", l=node.this, v=node.expression)
         case exp.Anonymous() if node.name.lower() == "list_has_all":
-            return _filled("(l @> v)", l=node.expressions[0], v=node.expressions[1])
+            return filled("(l @> v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayAppend():
             return exp.Anonymous(this="array_append", expressions=[node.this, node.expression])
         case exp.Anonymous() if node.name.lower() == LENGTH:
             return exp.Anonymous(this="cardinality", expressions=node.expressions)
         case exp.Anonymous() if node.name.lower() == "list_count":
-            return _filled("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+            return filled("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
         case exp.Explode() if isinstance(node.this, exp.GenerateSeries):
             return node.this  # a series returns rows, not a list
         case _:
@@ -70,10 +66,10 @@ def lists(node: exp.Expr) -> exp.Expr:
 
 def _greatest(node: exp.Max, where: exp.Expr | None) -> exp.Expr:
     """Translate `max(x, n)`: the n greatest values in descending order, without NULL."""
-    known = _filled("x is not null", x=node.this)
+    known = filled("x is not null", x=node.this)
     where = exp.Where(this=exp.and_(known, where.this) if where is not None else known)
-    values = exp.Filter(this=_filled("array_agg(x order by x desc)", x=node.this), expression=where)
-    return _filled("(l)[1:n]", l=values, n=node.args["count"])
+    values = exp.Filter(this=filled("array_agg(x order by x desc)", x=node.this), expression=where)
+    return filled("(l)[1:n]", l=values, n=node.args["count"])
 
 
 def _transformed(node: exp.Transform) -> exp.Expr:
@@ -93,7 +89,7 @@ def _transformed(node: exp.Transform) -> exp.Expr:
     listed = node.this
     # a series returns rows; a list has to be unnested
     source = "l" if isinstance(listed, exp.GenerateSeries) else "unnest(l)"
-    made = _filled(
+    made = filled(
         f"array(select e from {'series()' if source == 'l' else source} with ordinality"
         f" as u({name}, place) order by u.place)",
         l=listed,

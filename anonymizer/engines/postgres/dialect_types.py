@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.common import Rewrite, filled
+from anonymizer.compile.dialects import common
+from anonymizer.compile.dialects.common import Rewrite
 from anonymizer.errors import TemplateError
 
 Type = exp.DataType.Type
@@ -19,13 +20,7 @@ TEXTS = {Type.TEXT, Type.VARCHAR}
 TEXTUAL = (exp.Literal, exp.DPipe)
 """Expressions that are cast to a decimal from their text, without rounding as doubles."""
 BARE = (exp.StrPosition, exp.Between)
-TIMES = {
-    Type.TIMESTAMP,
-    Type.TIMESTAMPNTZ,
-    Type.TIMESTAMPTZ,
-    Type.TIMESTAMP_S,
-    Type.TIMESTAMP_MS,
-}
+TIMES = {Type.TIMESTAMP, Type.TIMESTAMPNTZ, Type.TIMESTAMPTZ, Type.TIMESTAMP_S, Type.TIMESTAMP_MS}
 WHOLE = {
     Type.TINYINT: (-(2**7), 2**7 - 1),
     Type.SMALLINT: (-(2**15), 2**15 - 1),
@@ -39,8 +34,9 @@ WHOLE = {
 }
 
 
-def _filled(text: str, **parts: exp.Expr) -> exp.Expr:
-    return filled(text, "postgres", **parts)
+def filled(text: str, **parts: exp.Expr) -> exp.Expr:
+    """An expression of Postgres' SQL with every column named like a part replaced by it."""
+    return common.filled(text, "postgres", **parts)
 
 
 def types(node: exp.Expr) -> exp.Expr:
@@ -89,7 +85,7 @@ def _double_text(number: exp.Cast) -> exp.Expr:
 
     Both print the shortest digits that identify the double.
     """
-    return _filled(
+    return filled(
         """case
             when x = trunc(x) and abs(x) < 1e16 then cast(cast(x as bigint) as text) || '.0'
             when abs(x) >= 1e15 and abs(x) < 1e16 then
@@ -117,12 +113,12 @@ def decimals(node: exp.Expr) -> exp.Expr:
     if precision not in (18, 38) or scale == 0 or isinstance(node.this, TEXTUAL):
         return node
     # a double that is too large for a bigint is a multiple of 1024
-    scaled = _filled(
+    scaled = filled(
         """(case when x >= 0 then floor(x * one + 0.5) else ceil(x * one - 0.5) end)""",
         x=node.this,
         one=exp.Literal.number(10**scale),
     )
-    return _filled(
+    return filled(
         """(case when abs(y) < 9000000000000000000 then cast(cast(y as bigint) as numeric)
             when abs(y) < 9000000000000000000000 then
                 cast(cast(y / 1024 as bigint) as numeric) * 1024
@@ -139,12 +135,12 @@ def moments(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.UnixToTime) and node.text("scale") == "6":
         return _moment(node.this)
     if isinstance(node, exp.Anonymous) and node.name.lower() == "make_timestamptz":
-        return _filled("timezone('UTC', t)", t=_moment(node.expressions[0]))
+        return filled("timezone('UTC', t)", t=_moment(node.expressions[0]))
     return node
 
 
 def _moment(microseconds: exp.Expr) -> exp.Expr:
-    return _filled(
+    return filled(
         "(timestamp '1970-01-01' + cast(x as bigint) / 86400000000 * interval '1 day'"
         " + cast(x as bigint) % 86400000000 * interval '1 microsecond')",
         x=microseconds,
@@ -164,7 +160,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     target = types(node.to)
     if kind in WHOLE:
         low, high = WHOLE[kind]
-        return _filled(
+        return filled(
             """case when t ~ '^-?[0-9]{1,39}$' then
                 case when cast(t as numeric) between low and high then cast(t as made) end end""",
             t=text,
@@ -176,7 +172,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     if kind in (Type.DOUBLE, Type.FLOAT):
         limit = "1.7976931348623157e308" if kind == Type.DOUBLE else "3.4028235e38"
         least = "4.9406564584124654e-324" if kind == Type.DOUBLE else "1.4e-45"
-        return _filled(
+        return filled(
             """case when t in ('inf', '-inf', 'nan') then cast(t as made)
                 when t ~ '^-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]{1,3})?$' then
                 case when abs(cast(t as numeric)) between least and most or cast(t as numeric) = 0
@@ -190,7 +186,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     if kind in TIMES:
         clock = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
         zone = "[+]00" if kind == Type.TIMESTAMPTZ else ""
-        return _filled(
+        return filled(
             "case when t ~ form and (day) is not null then cast(t as made) end",
             t=text,
             form=exp.Literal.string(f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} {clock}{zone}$"),
@@ -203,10 +199,8 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     }
     if kind not in forms:
         raise TemplateError(f"try_cast to {node.to.sql()} has no form on Postgres")
-    return _filled(
-        "case when t ~ form then cast(t as made) end",
-        t=text,
-        form=exp.Literal.string(forms[kind]),
+    return filled(
+        "case when t ~ form then cast(t as made) end", t=text, form=exp.Literal.string(forms[kind])
     ).transform(_typed(target))
 
 
@@ -232,16 +226,14 @@ def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
         condition = "t ~ form"
     else:
         condition = f"t ~ form and length(split_part(ltrim(t, '-0'), '.', 1)) <= {whole}"
-    return _filled(
-        f"case when {condition} then cast(t as made) end",
-        t=text,
-        form=exp.Literal.string(form),
+    return filled(
+        f"case when {condition} then cast(t as made) end", t=text, form=exp.Literal.string(form)
     ).transform(_typed(target))
 
 
 def _date(text: exp.Expr) -> exp.Expr:
     """Cast a text in ISO form to a date; NULL if its month does not have the day."""
-    return _filled(
+    return filled(
         """case when t ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
                 and substr(t, 1, 4) <> '0000' then
             case when cast(substr(t, 9, 2) as integer) <= extract(day from

@@ -6,7 +6,7 @@ dead runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from anonymizer.compile import ident, quote
@@ -76,16 +76,8 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
         said = "has temporary tables, among which a run of this role would make its own"
         hint = "drop them, give an address, or grant the role create on the database"
         raise EngineError.at("connection", said, hint=hint)
-    engine.place = TEMPORARY
-    try:
+    with _placed(engine, TEMPORARY, lambda: engine.native("discard temporary", WHERE)):
         yield
-    finally:
-        engine.place = None
-        if not engine.connection.closed:
-            with suppress(EngineError):
-                engine.native("rollback", WHERE)
-            with suppress(EngineError):
-                engine.native("discard temporary", WHERE)
 
 
 @contextmanager
@@ -97,7 +89,14 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
         engine.native(f"create schema {quote(name)}", WHERE)
         make_private(engine, "schema", quote(name), WHERE)
         enter(engine, record, [("", name, name, "scratch", run_id)])
-    engine.place = name
+    with _placed(engine, name, lambda: _drop_schema(engine, name)):
+        yield
+
+
+@contextmanager
+def _placed(engine: PostgresEngine, place: str, drop: Callable[[], object]) -> Iterator[None]:
+    """Make work tables in `place`, and drop them at the end, however the run ends."""
+    engine.place = place
     try:
         yield
     finally:
@@ -106,7 +105,7 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
             with suppress(EngineError):
                 engine.native("rollback", WHERE)
             with suppress(EngineError):
-                _drop_schema(engine, name)
+                drop()
 
 
 def _drop_schema(engine: PostgresEngine, name: str) -> None:

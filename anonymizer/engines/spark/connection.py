@@ -135,11 +135,7 @@ class SparkEngine(Engine):
         return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
 
     def _needs_spark(
-        self,
-        used: Set[str],
-        text: str,
-        target: str | None,
-        collected: frozenset[str] = frozenset(),
+        self, used: Set[str], text: str, target: str | None, collected: frozenset[str] = frozenset()
     ) -> bool:
         """Whether a text reads rows, except published ones if their counts are sufficient."""
         if only_duckdb(text):

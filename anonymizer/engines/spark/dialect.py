@@ -170,9 +170,5 @@ def _single(tree: exp.Expr) -> Iterable[exp.Expr]:
 
 
 DIALECT = Dialect(
-    name="spark",
-    transforms=(_rewritten,),
-    finish=_single,
-    nodes=NODES,
-    functions=KNOWN_FUNCTIONS,
+    name="spark", transforms=(_rewritten,), finish=_single, nodes=NODES, functions=KNOWN_FUNCTIONS
 )

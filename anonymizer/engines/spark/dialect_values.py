@@ -175,8 +175,7 @@ def infinity(node: exp.Expr) -> exp.Expr:
     return exp.Coalesce(
         this=exp.Paren(
             this=exp.EQ(
-                this=exp.Abs(this=value),
-                expression=exp.cast(exp.Literal.string("inf"), "double"),
+                this=exp.Abs(this=value), expression=exp.cast(exp.Literal.string("inf"), "double")
             )
         ),
         expressions=[exp.false()],

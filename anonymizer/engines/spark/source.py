@@ -78,11 +78,7 @@ def spark_engine(
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
-                None,
-                spill=folder.path,
-                files=readable,
-                writable=(folder.path,),
-                limits=share,
+                None, spill=folder.path, files=readable, writable=(folder.path,), limits=share
             )
         )
         duckdb.limits = share

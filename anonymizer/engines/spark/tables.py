@@ -208,8 +208,7 @@ class SparkTables:
         columns = self.duckdb.describe(target.text, name)
         listed = ", ".join(_portable(column, kind) for column, kind in columns)
         self.duckdb.raw(
-            f"copy (select {listed} from {target}) to {lit(str(path))} (format parquet)",
-            name,
+            f"copy (select {listed} from {target}) to {lit(str(path))} (format parquet)", name
         )
         place.files = [path]
         place.on_spark = True

@@ -40,12 +40,9 @@ def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator
     for one in published_names(policy, kinds):
         final = renamed(policy, one)
         if one.certain and len(final.encode()) > longest:
-            path = column_path(one.column) if one.column is not None else "publish"
-            if one.name in policy.publish.rename:
-                path = path_text(("publish", "rename", one.name))
             said = f"{_words(one)} would be published as {name_text(final)}, which is too long"
             hint = f"publish: {{rename: {{{name_text(one.name)}: <shorter name>}}}}"
-            yield Problem(path, said, allowed=f"{longest} bytes", hint=hint)
+            yield Problem(_path(policy, one), said, allowed=f"{longest} bytes", hint=hint)
 
 
 def read_too_long(policy: Policy, longest: int) -> Iterator[Problem]:
@@ -67,12 +64,15 @@ def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Proble
         final = renamed(policy, one)
         if not one.certain or not is_reserved(final):
             continue
-        path = column_path(one.column) if one.column is not None else "publish"
-        if one.name in policy.publish.rename:
-            path = path_text(("publish", "rename", one.name))
         said = f"{_words(one)} would be published as {name_text(final)}, a name of the tool's own"
         hint = f"publish: {{rename: {{{name_text(one.name)}: <new name>}}}}"
-        yield Problem(path, said, hint=hint)
+        yield Problem(_path(policy, one), said, hint=hint)
+
+
+def _path(policy: Policy, one: PublishedName) -> str:
+    if one.name in policy.publish.rename:
+        return path_text(("publish", "rename", one.name))
+    return column_path(one.column) if one.column is not None else "publish"
 
 
 def _collision(policy: Policy, column: PublishedName, other: PublishedName, final: str) -> Problem:

@@ -13,11 +13,7 @@ from anonymizer.privacy.rule import Rule
 
 
 def rules_of(
-    column: str,
-    protect: Protect,
-    null_as_value: bool = False,
-    *,
-    height: int = 0,
+    column: str, protect: Protect, null_as_value: bool = False, *, height: int = 0
 ) -> tuple[Rule, ...]:
     """The rules of one column, all judged over its histogram.
 
@@ -31,11 +27,7 @@ def rules_of(
 
 
 def table_rules_of(
-    column: str,
-    privacy: Privacy,
-    null_as_value: bool = False,
-    *,
-    declared: Sql | None = None,
+    column: str, privacy: Privacy, null_as_value: bool = False, *, declared: Sql | None = None
 ) -> tuple[Rule, ...]:
     """The rules of one sensitive column that follow from the table's guarantees.
 

@@ -79,18 +79,19 @@ COLUMNS = """
 
 def hanging(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe every dependent of a table or view; empty if it does not exist."""
-    name = ident(table).text
-    if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
-        return []
-    return [str(said) for (said,) in engine.native(HANGING, "publish", {"table": name})]
+    return _described(engine, table, HANGING)
 
 
 def lost(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe what is dropped with a table; empty if it does not exist."""
+    return _described(engine, table, LOST)
+
+
+def _described(engine: PostgresEngine, table: Table, query: str) -> list[str]:
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
-    return [str(said) for (said,) in engine.native(LOST, "publish", {"table": name})]
+    return [str(said) for (said,) in engine.native(query, "publish", {"table": name})]
 
 
 def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:

@@ -16,11 +16,7 @@ from anonymizer.engines.spark.source import spark_engine
 from anonymizer.policy import Policy
 from anonymizer.publish.spark.catalog import CatalogTarget
 from anonymizer.publish.spark.parquet import ParquetTarget
-from anonymizer.publish.spark.published import (
-    PublishedFolder,
-    PublishedInCatalog,
-    published_folder,
-)
+from anonymizer.publish.spark.published import PublishedFolder, PublishedInCatalog, published_folder
 from anonymizer.release.names import Names
 
 if TYPE_CHECKING:

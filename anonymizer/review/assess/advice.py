@@ -18,11 +18,7 @@ def advice(
     person: str | None,
 ) -> tuple[str, ...]:
     """Recommendations as sentences, the most urgent first."""
-    found = [
-        *_identity(sizes, risk, together, person),
-        *_values(columns),
-        *_population(population),
-    ]
+    found = [*_identity(sizes, risk, together, person), *_values(columns), *_population(population)]
     if not found:
         found = [
             "no class is small and no value stands out; check that no quasi-identifier is missing"

@@ -21,16 +21,7 @@ from anonymizer.review.diff.trial import trial
 APART = ("version", "columns", "privacy", "tables", "links")
 """Parts of a policy, or of one of its tables, that are compared separately."""
 ROLES = "identifier, quasi, sensitive, keep, drop"
-PARTS = (
-    "tables",
-    "roles",
-    "settings",
-    "required",
-    "achieved",
-    "figures",
-    "losses",
-    "observers",
-)
+PARTS = ("tables", "roles", "settings", "required", "achieved", "figures", "losses", "observers")
 DEFAULTS = {
     name: [] if field.default == () else field.default
     for form in (Column, SchemaTable)

@@ -87,11 +87,7 @@ def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = Non
         suppression=found,
         measures=release_measures(requirements, engine, prepared, STAGED, layout, found),
         losses=column_losses(
-            engine.asking("measures"),
-            STAGED,
-            layout,
-            originals(roles),
-            suppressed=found.suppressed,
+            engine.asking("measures"), STAGED, layout, originals(roles), suppressed=found.suppressed
         ),
         others=tables_measures(engine, read, tables, where, all_rows=True),
         observers=in_release(

@@ -169,11 +169,7 @@ EVERYBODY = "everybody"
 
 
 def without_quasi(
-    found: tuple[Profile, ...],
-    guesses: dict[str, Guess],
-    *,
-    file: bool,
-    key: str | None = None,
+    found: tuple[Profile, ...], guesses: dict[str, Guess], *, file: bool, key: str | None = None
 ) -> str | None:
     """Give some column role quasi if none has it, or return the name of a column to be added.
 
@@ -226,12 +222,7 @@ def of_others(
     if not likely:
         return {}
     pairs = [
-        {
-            "table": rows.sql,
-            "column": ident(p.column),
-            "to": persons.sql,
-            "key": ident(key.column),
-        }
+        {"table": rows.sql, "column": ident(p.column), "to": persons.sql, "key": ident(key.column)}
         for p in likely
     ]
     context = {"tables": [rows.table, persons.table], "pairs": pairs}

@@ -69,10 +69,7 @@ class Suggested:
 
 
 def suggest(
-    policy: Policy,
-    database: Database,
-    columns: Sequence[str] = (),
-    limits: Limits | None = None,
+    policy: Policy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
 ) -> tuple[Suggested, ...]:
     """Build suggestions for `columns` of a policy's source (default: those with role quasi).
 
@@ -160,11 +157,7 @@ def _built(
 
 
 def _shown(
-    policy: Policy,
-    database: Database,
-    column: str,
-    suggestion: Suggestion,
-    limits: Limits | None,
+    policy: Policy, database: Database, column: str, suggestion: Suggestion, limits: Limits | None
 ) -> Shown:
     chosen = only_quasi(policy, {column: suggestion.options})
     with built(chosen, database, limits=limits) as made:

@@ -81,9 +81,7 @@ def marked(points: list[Point]) -> list[Point]:
     ]
 
 
-def groups(
-    points: Sequence[Point],
-) -> Iterator[tuple[str, list[tuple[float, float, str]]]]:
+def groups(points: Sequence[Point]) -> Iterator[tuple[str, list[tuple[float, float, str]]]]:
     """The points that hold, grouped by all options but the first, for a picture."""
     named: dict[str, list[tuple[float, float, str]]] = {}
     for p in points:

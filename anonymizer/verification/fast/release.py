@@ -41,11 +41,7 @@ def fast_release(view: Table, layout: Layout, tables: WorkTables | None = None) 
 
 
 def release_shortcuts(
-    questions: Sequence[Question],
-    view: Table,
-    layout: Layout,
-    tables: WorkTables,
-    run_sql: RunSql,
+    questions: Sequence[Question], view: Table, layout: Layout, tables: WorkTables, run_sql: RunSql
 ) -> list[Shortcut | None]:
     """The shortcut of every question that has one; creates the work tables."""
     counted = _of_values(questions, tables.values, run_sql)

@@ -1,51 +1,34 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
-create or replace table anon_scratch.main.snapshot as
-select
-    "age" as q1,
-    cast("ill" as varchar) collate "binary" as s1,
+-- 4 lines as in plans/lgb.sql, read the source
     "patient" as person,
     md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar) collate "binary") as varchar), '-1'), ':', cast("zip" as varchar) collate "binary", coalesce(cast(strlen(cast("sex" as varchar) collate "binary") as varchar), '-1'), ':', cast("sex" as varchar) collate "binary", coalesce(cast(strlen(cast("ward" as varchar) collate "binary") as varchar), '-1'), ':', cast("ward" as varchar) collate "binary", coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar) collate "binary") as varchar), '-1'), ':', cast("ill" as varchar) collate "binary", coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
     (case when strpos(cast("ill" as varchar) collate "binary", case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar) collate "binary")), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) > 0 else false end) as held_0,
     (coalesce(case when cast("age" as double) between 10000 and 9e18 and cast("age" as double) = floor(cast("age" as double)) then cast("age" as bigint) end = case when cast("patient" as double) between 10000 and 9e18 and cast("patient" as double) = floor(cast("patient" as double)) then cast("patient" as bigint) end, false)) as held_1
 from "anon_source"."main"."people";
 
--- values of age: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- values of identifiers: How many values of published columns hold a value of an identifier column, by column: that of their own row, or any that is rare in the column, since a frequent word is an ordinary word. The words of a text are rows; those that begin a value are joined with the next two.
--- as in templates/prepare/identifier_values.sql
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
+-- values of age: as in plans/mondrian.sql, values of age
+-- values of identifiers: as in templates/prepare/identifier_values.sql
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
 with counted as (
     select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n2
-    from anon_scratch.main.snapshot
-)
-select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
-union all
-select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
+    -- 5 lines as in plans/msb.sql, checks of the source
 
--- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 25 lines as in plans/mondrian.sql, codes of age
+-- codes of age: as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
--- 8 lines as in plans/lgb.sql, encode rows
+-- 4 lines as in plans/mondrian.sql, encode rows
+        -- 4 lines as in plans/lgb.sql, encode rows
         , s.person
-    -- 13 lines as in plans/lgb.sql, encode rows
+    -- 5 lines as in plans/lgb.sql, encode rows
+    -- 4 lines as in plans/mondrian.sql, encode rows
+        -- 4 lines as in plans/lgb.sql, encode rows
         , person
-    from copied
-)
-select *
-from drawn;
+    -- 4 lines as in plans/mondrian.sql, encode rows
 
 -- one tuple per person: Persons whose rows differ in their quasi-identifiers. (stops the run if it returns rows)
 select count(*) as persons
@@ -99,18 +82,10 @@ select
     cast(((hi1 - lo1)) as bigint) as loss
 from gathered;
 
--- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
-create or replace table anon_scratch.main.positions as
-select 1 as attribute, code, share, size
-
-from anon_scratch.main.domain_1;
+-- places in the domains: as in plans/lgb.sql, places in the domains
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
-create or replace table anon_scratch.main.members as
-with recursive partition(unit, class_id, level, closed, n, c1) as (
-    select unit, 1 as class_id, 0 as level, false as closed, n, c1
-from anon_scratch.main.units
-    union all (
+-- 5 lines as in plans/lgb.sql, partition
         with histogram as (
     select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from partition
@@ -127,20 +102,13 @@ from anon_scratch.main.units
     -- 27 lines as in plans/mondrian.sql, partition
     where r.rank <= 1
 ),
-cuts as (
-    select
-        c.class_id, c.attribute, c.code, c.single, c.units_left,
-        -- a half that is too small to be cut again is final at once
+-- 4 lines as in plans/mondrian.sql, partition
         c.kept_left < 128 as left_closed,
         c.n_all - c.kept_left < 128 as right_closed
     from contenders c
     where c.rank = 1
 -- 7 lines as in plans/mondrian.sql, partition
-    n, c1
-from (
-    select
-        o.*, t.units_left, t.left_closed, t.right_closed,
-        case t.attribute when 1 then o.c1 end <= t.code as is_left
+    -- 5 lines as in plans/lgb.sql, partition
     -- 10 lines as in plans/mondrian.sql, partition
 
 -- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead.
@@ -260,20 +228,14 @@ from (
                     from (
                         select x.block, case when x.fresh then cast(y.place as hugeint) else cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + y.place end as choice
                         from (select *, size = 0 or holds as fresh
-from (
-    select *, (size >= 2) as holds
-    from blocks
-    where remaining > 0
+-- 4 lines as in plans/danonyir.sql, grow clusters
 )) x
                         join anon_scratch.main.neighbours y on y.block = x.block
                         where get_bit(x.taken, cast(y.place - 1 as integer)) = 0
                         union all
                         select block, cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + 8589934592 + y.seed
                         from (select block, x, unnest(closed) as y from (select *, size = 0 or holds as fresh
-from (
-    select *, (size >= 2) as holds
-    from blocks
-    where remaining > 0
+-- 4 lines as in plans/danonyir.sql, grow clusters
 )) x where not fresh)
                     )
                     group by block
@@ -476,18 +438,8 @@ select count(*) from anon_scratch.main.residual where round < 18;
 -- some class: No person is in a class. (stops the run if it returns rows)
 select 1 where not exists (select 1 from anon_scratch.main.members);
 
--- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
--- 8 lines as in plans/mondrian.sql, extent of classes
-from anon_scratch.main.members m
-join anon_scratch.main.units u on u.unit = m.unit
-group by m.class_id;
-
--- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
--- 10 lines as in plans/mondrian.sql, cells of classes
-from anon_scratch.main.boxes b
-join numbers o on o.class_id = b.class_id
-left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
-left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+-- extent of classes: as in plans/lgb.sql, extent of classes
+-- cells of classes: as in plans/lgb.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -5,21 +7,10 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
--- values of zip: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
-
--- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
--- 17 lines as in plans/mondrian.sql, warnings about the source
+-- values of zip: as in plans/mondrian.sql, values of age
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
+-- warnings about the source: as in plans/mondrian.sql, warnings about the source
 
 -- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
 create or replace table anon_scratch.main.kept_1 as
@@ -84,10 +75,7 @@ select
 from cut;
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
-create or replace table anon_scratch.main.domain_1 as
-with valued as (
-    select value, n from anon_scratch.main.values_1
-),
+-- 4 lines as in plans/mondrian.sql, codes of age
 ancestors as (
     select
         value,
@@ -120,14 +108,8 @@ order by h.leaf, v.value
         , coalesce(h.z5, 1) as z5
     from valued v
     left join ancestors h on h.value = v.value
-)
-select
-    cast(code as integer) as code,
-    value,
-    case when regexp_matches(cast(value as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(value as varchar), '"', '""') || '"' else cast(value as varchar) end as label,
-    n,
-    cast(size as bigint) as size,
-    (code - min(code) over ()) / nullif(cast(max(code) over () - min(code) over () as double), 0) as share
+-- 4 lines as in plans/mondrian.sql, codes of age
+    -- 4 lines as in plans/mondrian.sql, codes of zip
     , a1
     , z1 / cast(max(z5) over () as double) as z1
     , a2
@@ -145,17 +127,12 @@ order by code;
 select 1 as number, max(code) - 8 as n from anon_scratch.main.domain_1 having max(code) > 8;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
+-- 4 lines as in plans/mondrian.sql, encode rows
         , cast(d1.code as bigint) as t1
-    from anon_scratch.main.snapshot s
-    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
--- 14 lines as in plans/mondrian.sql, encode rows
+    -- 4 lines as in plans/lgb.sql, encode rows
+    -- 12 lines as in plans/mondrian.sql, encode rows
 
--- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
-select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+-- enough rows: as in plans/mondrian.sql, enough rows
 
 -- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
 -- 6 lines as in plans/mondrian.sql, distinct tuples
@@ -580,11 +557,8 @@ select
     , l1 as "level.zip"
 from anon_scratch.main.lattice_batch;
 
--- sizes of classes: The totals over the classes of every node of the batch, and whether a node is worth a closer look: the classes below the minimum size hold no more than may be suppressed.
--- 21 lines as in plans/full_domain.sql, sizes of classes
-
--- classes of nodes: The classes of the nodes that passed the screen; those that are too small are not published.
--- 14 lines as in plans/full_domain.sql, classes of nodes
+-- sizes of classes: as in plans/full_domain.sql, sizes of classes
+-- classes of nodes: as in plans/full_domain.sql, classes of nodes
 
 -- units of published classes: The units of the published classes of the chosen node; all others are suppressed.
 create or replace table anon_scratch.main.members as
@@ -626,11 +600,7 @@ extent as (
         max(length(text)) as longest,
         (select count(*) from anon_scratch.main.present_1 where code = 0) > 0 as nulls
     from published
-),
-nodes as (
-    select
-        h.level,
-        h.node,
+-- 5 lines as in plans/full_domain.sql, levels of zip
         count(*) as size,
         min(p.text) as text
     from anon_scratch.main.hierarchy_1 h
@@ -679,11 +649,7 @@ with classes as (
 numbers as (
     select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
     from classes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
+-- 5 lines as in plans/mondrian.sql, cells of classes
     , s1.label || case when s1.nullable then ' or NULL' else '' end as cell1
 from classes b
 join numbers o on o.class_id = b.class_id
@@ -697,8 +663,4 @@ create or replace table anon_scratch.main.staged as
 select
     c.number as "class_id",
     c.cell1 as "zip"
-from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.t1 = r.t1
-join anon_scratch.main.members m on m.unit = u.unit
-join anon_scratch.main.cells c on c.class_id = m.class_id
-order by r.draw;
+-- 5 lines as in plans/mondrian.sql, write the release

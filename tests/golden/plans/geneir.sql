@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -9,59 +11,19 @@ select
     (case when strpos(cast("zip" as varchar) collate "binary", case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("zip" as varchar) collate "binary")), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) > 0 else false end) as held_1
 from "anon_source"."main"."people";
 
--- values of zip: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- values of identifiers: How many values of published columns hold a value of an identifier column, by column: that of their own row, or any that is rare in the column, since a frequent word is an ordinary word. The words of a text are rows; those that begin a value are joined with the next two.
--- as in templates/prepare/identifier_values.sql
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
-
--- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
--- 7 lines as in plans/danonyir.sql, checks of the source
-
--- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
--- 19 lines as in plans/full_domain.sql, hierarchy_1.affix_levels
-
--- hierarchy_1.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
--- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
-
--- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 20 lines as in plans/full_domain.sql, codes of zip
--- 6 lines as in plans/mondrian.sql, codes of age
--- 35 lines as in plans/full_domain.sql, codes of zip
-
--- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
--- 8 lines as in plans/lgb.sql, encode rows
-        , s.person
-    -- 13 lines as in plans/lgb.sql, encode rows
-        , person
-    from copied
-)
-select *
-from drawn;
-
--- one tuple per person: Persons whose rows differ in their quasi-identifiers. (stops the run if it returns rows)
--- 8 lines as in plans/danonyir.sql, one tuple per person
-
--- numbers of persons: A number without meaning for every person, in secret-keyed order.
-create or replace table anon_scratch.main.persons as
-select person, row_number() over (order by md5_number(concat(hex(draw), ':person')), person) as number
-from (select person, min(draw) as draw from anon_scratch.main.coded group by person);
-
--- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
-select count(distinct person) as units from anon_scratch.main.coded having count(distinct person) < 2;
-
--- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
--- 59 lines as in plans/full_domain.sql, levels of zip
+-- values of zip: as in plans/mondrian.sql, values of age
+-- values of identifiers: as in templates/prepare/identifier_values.sql
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
+-- checks of the source: as in plans/danonyir.sql, checks of the source
+-- hierarchy_1.affix_levels: as in plans/full_domain.sql, hierarchy_1.affix_levels
+-- hierarchy_1.affix: as in plans/full_domain.sql, hierarchy_1.affix
+-- codes of zip: as in plans/full_domain.sql, codes of zip
+-- encode rows: as in plans/danonyir.sql, encode rows
+-- one tuple per person: as in plans/danonyir.sql, one tuple per person
+-- numbers of persons: as in plans/danonyir.sql, numbers of persons
+-- enough rows: as in plans/danonyir.sql, enough rows
+-- levels of zip: as in plans/full_domain.sql, levels of zip
 
 -- nodes above zip: The nodes above every code of one attribute, and what they cost in whole numbers (GLM).
 create or replace table anon_scratch.main.places_1 as
@@ -169,11 +131,7 @@ select unit, grp from anon_scratch.main.climbers where grp in (select grp from a
 
 -- levels of these classes: The levels at which these classes are generalized.
 insert into anon_scratch.main.class_levels
-with heights as (
-    select count(*) filter (where attribute = 1) as l1
-    from anon_scratch.main.ladder
-    where step <= (select n from anon_scratch.main.climbing_round)
-)
+-- 5 lines as in plans/geneir.sql, climb
 select p.grp, h.l1
 from (select grp from anon_scratch.main.climbers_verdicts where holds) p
 cross join heights h;
@@ -193,10 +151,7 @@ where n <= 5
 create or replace table anon_scratch.main.closed_clusters as
 with sizes as (
     select m.class_id, cast(sum(u.records) as bigint) as records
-    from anon_scratch.main.members m
-    join anon_scratch.main.units u on u.unit = m.unit
-    group by m.class_id
-),
+    -- 4 lines as in plans/full_domain.sql, cells of classes
 boxes as (
     select
         0 as block, s.class_id as unit, s.records
@@ -220,7 +175,9 @@ select count(*) as residual_persons from anon_scratch.main.residual;
 -- clusters in reach: The clusters that a person without a class may try: the nearest of the current ones, in blocks as far away as the limit on comparisons allows. Blocks are numbered along the cuts.
 -- 11 lines as in plans/danonyir.sql, clusters in reach
         cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
-        -- 12 lines as in plans/danonyir.sql, clusters in reach
+        -- 10 lines as in plans/danonyir.sql, clusters in reach
+
+-- loop: place persons elsewhere, at most 18 times, until the exit query counts 0
 -- offers: The nearest clusters within reach of every person without a class, with their distances; `near` puts clusters at the same distance in an order that differs from person to person, so that persons with equal quasi-identifiers do not all ask for the same one.
 create or replace table anon_scratch.main.offers as
 with measured as (
@@ -233,21 +190,12 @@ with measured as (
     join anon_scratch.main.units x on x.unit = t.unit
     -- 6 lines as in plans/danonyir.sql, offers
 
--- places: The clusters that residual persons ask for: the nearest one that satisfies the guarantees with them, unless suppressing them costs less and is allowed (`whole`, the cost of one row). In the first round a cluster hears one person, in each further round four times as many; the others wait.
--- 13 lines as in plans/danonyir.sql, places
-
--- next persons: The persons without a class who try again: those who have an offer but were not placed. If this round placed nobody, nobody tries again.
--- 6 lines as in plans/danonyir.sql, next persons
-
--- join: Residual persons become members of the clusters they join.
-insert into anon_scratch.main.members
-select unit, grp from anon_scratch.main.placed;
+-- places: as in plans/danonyir.sql, places
+-- next persons: as in plans/danonyir.sql, next persons
+-- join: as in plans/danonyir.sql, join
 
 -- clusters grow: The clusters after residual persons joined them.
-create or replace table anon_scratch.main.closed_clusters as
-with united as (
-    select
-        x.block, x.unit, cast(x.records + sum(y.records) as bigint) as records
+-- 4 lines as in plans/danonyir.sql, clusters grow
         , min(x.leaf1) as leaf1
         , min(x.node1_1) as node1_1
         , min(x.node2_1) as node2_1
@@ -260,11 +208,7 @@ with united as (
         , min(x.cost4_1) as cost4_1
         , min(x.cost5_1) as cost5_1
         , max(greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end)) as level1
-    from anon_scratch.main.placed p
-    join anon_scratch.main.closed_clusters x on x.unit = p.grp
-    join anon_scratch.main.units y on y.unit = p.unit
-    group by x.block, x.unit, x.records
-)
+    -- 5 lines as in plans/danonyir.sql, clusters grow
 select block, unit, records, loss, leaf1, node1_1, node2_1, node3_1, node4_1, node5_1, cost1_1, cost2_1, cost3_1, cost4_1, cost5_1, level1
 from anon_scratch.main.closed_clusters
 where unit not in (select unit from united)
@@ -272,8 +216,8 @@ union all
 select block, unit, records, cast((case level1 when 0 then 0 when 1 then cost1_1 when 2 then cost2_1 when 3 then cost3_1 when 4 then cost4_1 when 5 then cost5_1 end) as bigint), leaf1, node1_1, node2_1, node3_1, node4_1, node5_1, cost1_1, cost2_1, cost3_1, cost4_1, cost5_1, level1
 from united;
 
--- exit query of the loop: The number of residual persons still waiting, of whom nobody waits for longer than `rounds`.
-select count(*) from anon_scratch.main.residual where round < 18;
+-- exit query of the loop: as in plans/danonyir.sql, exit query of the loop
+
 -- end of loop: place persons elsewhere
 
 -- levels of classes: The levels of the classes after residual persons joined them.
@@ -281,26 +225,12 @@ create or replace table anon_scratch.main.class_levels as
 select unit as class_id, level1 as l1
 from anon_scratch.main.closed_clusters;
 
--- some class: No person is in a class. (stops the run if it returns rows)
-select 1 where not exists (select 1 from anon_scratch.main.members);
-
--- published values of zip: The codes of one column among the rows that are published, in buckets or not; 0 is NULL.
-create or replace table anon_scratch.main.present_1 as
-select distinct u.c1 as code
-from anon_scratch.main.members m
-join anon_scratch.main.units u on u.unit = m.unit
-where u.c1 >= 0;
-
--- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
--- 50 lines as in plans/full_domain.sql, nodes of zip
-
--- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
--- 26 lines as in plans/full_domain.sql, cells of classes
+-- some class: as in plans/danonyir.sql, some class
+-- published values of zip: as in plans/full_domain.sql, published values of zip
+-- nodes of zip: as in plans/full_domain.sql, nodes of zip
+-- cells of classes: as in plans/full_domain.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
-create or replace table anon_scratch.main.staged as
-select
-    c.number as "class_id",
-    dense_rank() over (order by p.number) as "person_id",
+-- 4 lines as in plans/danonyir.sql, write the release
     c.cell1 as "zip",
     -- 7 lines as in plans/danonyir.sql, write the release

@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -7,18 +9,9 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
--- values of age: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
+-- values of age: as in plans/mondrian.sql, values of age
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
 with counted as (
@@ -27,17 +20,11 @@ with counted as (
 )
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
 
--- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
--- 17 lines as in plans/mondrian.sql, warnings about the source
-
--- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 25 lines as in plans/mondrian.sql, codes of age
+-- warnings about the source: as in plans/mondrian.sql, warnings about the source
+-- codes of age: as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
+-- 4 lines as in plans/mondrian.sql, encode rows
         , cast(d1.code as bigint) as t1
         , d1.code as c1
         , s.identity
@@ -47,10 +34,7 @@ with placed as (
 ),
 copied as (
     select *, row_number() over (partition by t1, "identity") as copy
-    from placed
-),
-drawn as (
-    select
+    -- 4 lines as in plans/mondrian.sql, encode rows
         md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
         , row_ref
         , c1
@@ -60,8 +44,7 @@ drawn as (
 select row_number() over (order by draw) as row_id, *
 from drawn;
 
--- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
-select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+-- enough rows: as in plans/mondrian.sql, enough rows
 
 -- sensitive cells of ill: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
 create or replace table anon_scratch.main.sensitive_values_1 as
@@ -225,10 +208,7 @@ select row_number() over (order by c1) as unit, *
 from grouped;
 
 -- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
-create or replace table anon_scratch.main.positions as
-select 1 as attribute, code, share, size
-
-from anon_scratch.main.domain_1;
+-- 4 lines as in plans/mondrian.sql, places in the domains
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 create or replace table anon_scratch.main.members as
@@ -308,10 +288,7 @@ counts_2 as (
     group by 1, 2, 3
 ),
 sums_2 as (
-    select
-        class_id, attribute, code, n,
-        cast(sum(n) over below as bigint) as n_left,
-        cast(sum(units) over below as bigint) as units_left
+    -- 4 lines as in plans/lgb.sql, partition
     from counts_2
     window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
 ),
@@ -357,10 +334,7 @@ group by m.class_id;
 
 -- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
 -- 10 lines as in plans/mondrian.sql, cells of classes
-from anon_scratch.main.boxes b
-join numbers o on o.class_id = b.class_id
-left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
-left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+-- 4 lines as in plans/mondrian.sql, cells of classes
 
 -- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units if there are no more than that.
 create or replace table anon_scratch.main.bound_sample as
@@ -373,10 +347,7 @@ with losing as (
     select m.class_id, m.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
     -- 7 lines as in plans/mondrian.sql, what they lose
     select class_id, min(l1) as l1, max(h1) as h1
-    from held
-    group by class_id
-),
-capped as (
+    -- 4 lines as in plans/mondrian.sql, what they lose
     select class_id, cast(greatest(h1 - l1, 0) as bigint) as cap from classes
 )
 select
@@ -387,11 +358,7 @@ join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
 join capped c on c.class_id = h.class_id;
 
 -- tuples near them: The units with which a drawn one may share a class that loses less per row than its own: as a pair they lose less. The nearest of them with their extents, and one more, which shows how far away all others are.
-create or replace table anon_scratch.main.bound_near as
-with d1 as (
-    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
-),
-points as (
+-- 5 lines as in plans/mondrian.sql, tuples near them
     select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
     -- 8 lines as in plans/mondrian.sql, tuples near them
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
@@ -408,11 +375,7 @@ join d1 on d1.code = u.c1;
 , least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
     -- 8 lines as in plans/mondrian.sql, what three lose
 , least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
-    from pairs p
-    join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
-    where t.unit <> p.unit and p.held < 2
-),
-weighed as (
+    -- 5 lines as in plans/mondrian.sql, what three lose
     select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) as bigint) as lost from triples
 -- 16 lines as in plans/mondrian.sql, what three lose
 
@@ -426,10 +389,7 @@ weighed as (
 ) s;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
-create or replace table anon_scratch.main.staged as
-select
-    c.number as "class_id",
-    c.cell1 as "age",
+-- 4 lines as in plans/mondrian.sql, write the release
     b1.value as "ill",
     b1.bucket as "ill_bucket"
 from anon_scratch.main.coded r

@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -20,11 +22,8 @@ from anon_scratch.main.snapshot
 where q2 is not null
 group by 1;
 
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
 
 -- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
 select
@@ -562,8 +561,7 @@ select
 from anon_scratch.main.refine_points p
 left join numbered h on h.unit = p.unit;
 
--- extents of classes: The extents of classes and what all their rows lose together.
--- 10 lines as in plans/mondrian.sql, extents of classes
+-- extents of classes: as in plans/mondrian.sql, extents of classes
 
 -- near classes: Pairs of near classes: of those that follow a class in some order, the ones that lose least in a union with it.
 create or replace table anon_scratch.main.refine_near as
@@ -708,10 +706,7 @@ taken_1 as (
         from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
         group by class_id
     ) x on x.class_id = o.a and x.turn = o.turn
-    join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
-        group by class_id
+    -- 4 lines as in plans/mondrian.sql, swaps
     ) y on y.class_id = o.b and y.turn = o.turn
 
 ),
@@ -729,10 +724,7 @@ taken_2 as (
         from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
         group by class_id
     ) x on x.class_id = o.a and x.turn = o.turn
-    join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
-        group by class_id
+    -- 4 lines as in plans/mondrian.sql, swaps
     ) y on y.class_id = o.b and y.turn = o.turn
 
 ),
@@ -750,10 +742,7 @@ taken_3 as (
         from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
         group by class_id
     ) x on x.class_id = o.a and x.turn = o.turn
-    join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
-        group by class_id
+    -- 4 lines as in plans/mondrian.sql, swaps
     ) y on y.class_id = o.b and y.turn = o.turn
 
 )

@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -8,18 +10,9 @@ select
     case when "patient" is not null then hash("patient") end as h0
 from "anon_source"."main"."people";
 
--- values of age: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
+-- values of age: as in plans/mondrian.sql, values of age
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
 with counted as (
@@ -30,21 +23,18 @@ select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
 union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 
--- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
--- 17 lines as in plans/mondrian.sql, warnings about the source
-
--- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 25 lines as in plans/mondrian.sql, codes of age
+-- warnings about the source: as in plans/mondrian.sql, warnings about the source
+-- codes of age: as in plans/mondrian.sql, codes of age
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
--- 8 lines as in plans/lgb.sql, encode rows
+-- 4 lines as in plans/mondrian.sql, encode rows
+        -- 4 lines as in plans/lgb.sql, encode rows
         , s.s2
-    -- 13 lines as in plans/lgb.sql, encode rows
+    -- 5 lines as in plans/lgb.sql, encode rows
+    -- 4 lines as in plans/mondrian.sql, encode rows
+        -- 4 lines as in plans/lgb.sql, encode rows
         , s2
-    from copied
-)
-select *
-from drawn;
+    -- 4 lines as in plans/mondrian.sql, encode rows
 
 -- levels of sex: The values of one sensitive column, with the security level that the policy gives each and the l of that level (Xiao and Li 2020, Definitions 1-3). A NULL that does not count has code 0 and asks for nothing.
 create or replace table anon_scratch.main.msb_values_1 as
@@ -160,11 +150,7 @@ where a.shares < 2 or f.over > cast('0.000000000000' as decimal(18, 12)) * t.rec
 with known as (select * from anon_scratch.main.msb_values_2 where code > 0),
 -- 19 lines as in plans/msb.sql, diversity of sex
 total as (select cast(sum(n) as bigint) as records from anon_scratch.main.msb_values_2)
-select a.shares < 2 as poor, a.different, f.need, f.n, a.known, f.over
-from amounts a
-cross join total t
-left join frequent f on true
-where a.shares < 2 or f.over > cast('0.000000000000' as decimal(18, 12)) * t.records;
+-- 5 lines as in plans/msb.sql, diversity of sex
 
 -- first scale: The scale before the first pass: four times the one it will have.
 create or replace table anon_scratch.main.msb_scale as
@@ -260,10 +246,7 @@ with recursive state using key (block, bucket, n) as (
         block,
         bucket,
         case when taken is null then n + took when bucket = taken.bucket then n - 1 else n end,
-        level,
-        target,
-        v1,
-        need1,
+        -- 4 lines as in plans/msb.sql, form groups
         cap1 + case when taken is null then use1 when v1 = taken.v1 then -1 else 0 end,
         case when closed then 0 when v1 = taken.v1 then use1 + 1 else use1 end,
         v2,
@@ -522,9 +505,7 @@ select g.type, g.groups, g.origin, g.joined, 1
 from grown g
 where not exists (select 1 from anon_scratch.main.msb_members m where m.type = g.origin and m.bucket = g.joined);
 
--- add members: The members of the types of a pass join the others.
-insert into anon_scratch.main.msb_members
-select type, bucket, c from anon_scratch.main.msb_arrived;
+-- add members: as in plans/msb.sql, add members
 
 -- add shapes: The shapes of the groups that took a record.
 insert into anon_scratch.main.msb_shapes

@@ -1,3 +1,5 @@
+-- what the lines stand for that refer to others: tests/golden/README.md
+
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as
 select
@@ -9,31 +11,19 @@ select
     (case when strpos(cast("ill" as varchar) collate "binary", case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end) > 0 then strpos(regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(cast("ill" as varchar) collate "binary")), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g'), regexp_replace(concat(' ', regexp_replace(nfc_normalize(lower(case when abs(cast("patient" as double)) >= 10000 and abs(cast("patient" as double)) <= 1e300 then regexp_replace(cast("patient" as varchar) collate "binary", '^-|[.]0*$', '', 'g') end)), '([぀-ヿ㐀-䶿一-鿿가-힣豈-﫿𠀀-𿿿])', ' \1 ', 'g'), ' '), '[^0-9a-zß-힣]+', ' ', 'g')) > 0 else false end) as held_1
 from "anon_source"."main"."people";
 
--- values of identifiers: How many values of published columns hold a value of an identifier column, by column: that of their own row, or any that is rare in the column, since a frequent word is an ordinary word. The words of a text are rows; those that begin a value are joined with the next two.
--- as in templates/prepare/identifier_values.sql
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
+-- values of identifiers: as in templates/prepare/identifier_values.sql
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
 
 -- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
 with counted as (
     select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct k1 as value, person from anon_scratch.main.snapshot where k1 is not null) as pairs group by value) as owners) as n2, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n3
-    from anon_scratch.main.snapshot
-)
-select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0
-union all
-select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0
+    -- 5 lines as in plans/msb.sql, checks of the source
 union all
 select 3 as number, cast(n3 as bigint) as n from counted where n3 > 0;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
-create or replace table anon_scratch.main.coded as
-with placed as (
-    select
-        s.rowid as row_ref
+-- 4 lines as in plans/mondrian.sql, encode rows
         , s.identity
         , s.s1
         , s.k1
@@ -42,24 +32,15 @@ with placed as (
 ),
 copied as (
     select *, row_number() over (partition by "identity") as copy
-    from placed
-),
-drawn as (
-    select
+    -- 4 lines as in plans/mondrian.sql, encode rows
         md5_number(concat($secret, ':', "identity", ':', copy)) as draw
         , row_ref
         , s1
         , k1
         , person
-    from copied
-)
-select *
-from drawn;
+    -- 4 lines as in plans/mondrian.sql, encode rows
 
--- numbers of persons: A number without meaning for every person, in secret-keyed order.
-create or replace table anon_scratch.main.persons as
-select person, row_number() over (order by md5_number(concat(hex(draw), ':person')), person) as number
-from (select person, min(draw) as draw from anon_scratch.main.coded group by person);
+-- numbers of persons: as in plans/danonyir.sql, numbers of persons
 
 -- write the release: The release without classes: every row, shuffled by its draw.
 create or replace table anon_scratch.main.staged as

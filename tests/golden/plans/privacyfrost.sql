@@ -1,53 +1,25 @@
--- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
-create or replace table anon_scratch.main.snapshot as
-select
-    cast("zip" as varchar) collate "binary" as q1,
-    case when "patient" is not null then hash("patient") end as h0
-from "anon_source"."main"."people";
+-- what the lines stand for that refer to others: tests/golden/README.md
 
--- values of zip: The distinct values of one column, with their row counts.
-create or replace table anon_scratch.main.values_1 as
-select q1 as value, count(*) as n
-from anon_scratch.main.snapshot
-where q1 is not null
-group by 1;
-
--- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
--- as in templates/prepare/suspects.sql
-
--- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence. (stops the run if it returns rows)
--- as in templates/prepare/identifiers_in_text.sql
-
--- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
--- 17 lines as in plans/mondrian.sql, warnings about the source
-
--- hierarchy_1.affix_levels: Prefix or suffix levels: how many characters each keeps, and the length of the longest value.
--- 19 lines as in plans/full_domain.sql, hierarchy_1.affix_levels
-
--- hierarchy_1.affix: Prefix or suffix levels: each keeps fewer characters, the root keeps none. A value shorter than what a level keeps stays as it is.
--- 39 lines as in plans/full_domain.sql, hierarchy_1.affix
-
--- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
--- 20 lines as in plans/full_domain.sql, codes of zip
--- 6 lines as in plans/mondrian.sql, codes of age
--- 35 lines as in plans/full_domain.sql, codes of zip
+-- read the source: as in plans/full_domain.sql, read the source
+-- values of zip: as in plans/mondrian.sql, values of age
+-- suspected identifiers: as in templates/prepare/suspects.sql
+-- identifiers in published text: as in templates/prepare/identifiers_in_text.sql
+-- warnings about the source: as in plans/mondrian.sql, warnings about the source
+-- hierarchy_1.affix_levels: as in plans/full_domain.sql, hierarchy_1.affix_levels
+-- hierarchy_1.affix: as in plans/full_domain.sql, hierarchy_1.affix
+-- codes of zip: as in plans/full_domain.sql, codes of zip
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
--- 6 lines as in plans/lgb.sql, encode rows
-    from anon_scratch.main.snapshot s
-    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
--- 9 lines as in plans/mondrian.sql, encode rows
+-- 4 lines as in plans/mondrian.sql, encode rows
+        , cast(d1.code as bigint) as t1
+        , d1.code as c1
+    -- 4 lines as in plans/lgb.sql, encode rows
+    -- 7 lines as in plans/mondrian.sql, encode rows
         , c1
-    from copied
-)
-select *
-from drawn;
+    -- 4 lines as in plans/mondrian.sql, encode rows
 
--- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
-select count(*) as units from anon_scratch.main.coded having count(*) < 2;
-
--- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
--- 8 lines as in plans/lgb.sql, distinct tuples
+-- enough rows: as in plans/mondrian.sql, enough rows
+-- distinct tuples: as in plans/lgb.sql, distinct tuples
 
 -- levels of zip: The node of every value of one column at every level, and what publishing it loses. Level 0 is the value itself; NULL stays NULL up to the root, which covers it too. Losses of a cell, in units of 10^-12: the normalized certainty penalty, the generalized loss metric, and the distortion. Bounds of nodes that have none of their own are those of the listed values, or of the source's.
 -- 14 lines as in plans/full_domain.sql, levels of zip
@@ -62,11 +34,8 @@ union all
 select d.code, w.level, w.node
 -- 9 lines as in plans/full_domain.sql, levels of zip
 
--- paths of values: The packed path of every value of every column from the root of its hierarchy down.
--- 34 lines as in plans/full_domain.sql, paths of values
-
--- packed tuples: The distinct quasi-identifier tuples with their packed paths, over which the lattice is judged.
--- 10 lines as in plans/full_domain.sql, packed tuples
+-- paths of values: as in plans/full_domain.sql, paths of values
+-- packed tuples: as in plans/full_domain.sql, packed tuples
 
 -- merit of levels: For every level of every column, what it adds to the score of a table, and the size of the column's smallest class by itself; depths count from the root.
 create or replace table anon_scratch.main.search_depths as
@@ -469,26 +438,11 @@ select
     , coalesce(case when m0 & 64 <> 0 then 4 when m0 & 32 <> 0 then 3 when m0 & 16 <> 0 then 2 when m0 & 8 <> 0 then 1 when m0 & 7 <> 0 then 0 end + 1, 0) as l1
 from classes;
 
--- published values of zip: The codes of one column among the rows that are published, in buckets or not; 0 is NULL.
-create or replace table anon_scratch.main.present_1 as
-select distinct u.c1 as code
-from anon_scratch.main.members m
-join anon_scratch.main.units u on u.unit = m.unit
-where u.c1 >= 0;
-
--- nodes of zip: The published text of every value and node of one categorical column, one text each, made of the published values alone. A node that covers all of them is `*`, and so is the root.
--- 50 lines as in plans/full_domain.sql, nodes of zip
-
--- cells of classes: The published cells of every class at its levels, and its number in secret-keyed order. All units of a class share one node per column (NULL and all values share the root), so any one unit determines the cells.
--- 26 lines as in plans/full_domain.sql, cells of classes
+-- published values of zip: as in plans/full_domain.sql, published values of zip
+-- nodes of zip: as in plans/full_domain.sql, nodes of zip
+-- cells of classes: as in plans/full_domain.sql, cells of classes
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
-create or replace table anon_scratch.main.staged as
-select
-    c.number as "class_id",
-    c.cell1 as "zip"
-from anon_scratch.main.coded r
-join anon_scratch.main.units u on u.c1 = r.c1
-join anon_scratch.main.members m on m.unit = u.unit
-join anon_scratch.main.cells c on c.class_id = m.class_id
+-- 4 lines as in plans/full_domain.sql, write the release
+-- 4 lines as in plans/lgb.sql, write the release
 order by r.draw;

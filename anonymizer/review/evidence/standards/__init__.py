@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.review.evidence.standard import Standard
-from anonymizer.review.evidence.standards import (
-    ema,
-    hipaa_expert,
-    iso27559,
-    safe_harbor,
-    sp800_188,
-)
+from anonymizer.review.evidence.standards import ema, hipaa_expert, iso27559, safe_harbor, sp800_188
 
 STANDARDS: dict[str, Standard] = {
     module.STANDARD.name: module.STANDARD

@@ -59,9 +59,7 @@ STANDARD = Standard(
             parts.ByHand("The board's decision, date and signature"),
         ),
         section(
-            "4.2",
-            "Data survey",
-            parts.Columns("Columns by their roles, and what happens to each"),
+            "4.2", "Data survey", parts.Columns("Columns by their roles, and what happens to each")
         ),
         section(
             "4.3",

@@ -1,1 +1,1 @@
-and (select count(*) from anon_scratch.main.units) <= 8  -- mondrian_parts, tuples for the bound: where l.each > 0 and u.n < {{ k | lit }}{% if most_units %} and (select count(*) from {{ units | ident }}) <= {{ most_units | lit }}{% endif %}
+-- 1 branch as in the template, 1feb4037

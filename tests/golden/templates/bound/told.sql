@@ -1,1 +1,1 @@
-where (select count(*) from anon_scratch.main.units) <= 8  -- mondrian_parts, least loss of any classes: ) s{% if most_units %}
+-- 1 branch as in the template, 6db8fbf7

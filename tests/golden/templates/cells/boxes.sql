@@ -1,1 +1,1 @@
-, bool_or(u.c3 = -1) as f3  -- lgb_ncp, extent of classes: {% if a.flagged %}
+-- 1 branch as in the template, 751bcdd8

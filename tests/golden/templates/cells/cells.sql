@@ -1,2 +1,1 @@
-left join anon_scratch.main.labels_2 chosen2 on chosen2.low = b.lo2 and chosen2.high = b.hi2  -- mondrian_persons, cells of classes: {% elif a.shape == "node" %}
-chosen3.class_id = b.class_id  -- mondrian_many_rows, cells of classes: left join {{ a.sets | ident }} {{ a.chosen }} on {% if a.as_bits %}{{ a.chosen }}.bits = b.{{ a.bits }}{% else %}{{ a.chosen }}.class_id = b.class_id{% endif %} ... {% else %}
+-- 2 branches as in the template, be46bf2e

@@ -1,1 +1,1 @@
-cast([] as integer[]) as proof_1,  -- danonyir_eir_l, blocks before the first move: {% for _, proof, _ in proofs %}
+-- 1 branch as in the template, 4bae7876

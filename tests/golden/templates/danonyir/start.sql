@@ -16,7 +16,4 @@ held as (
             else (row_number() over (partition by m.class_id order by h.values_1, h.values_2, c1, c2, u.unit) - 1)
                 % ceil(count(*) over (partition by m.class_id) / 128)
         end as piece,
-join held h on h.unit = u.unit  -- danonyir_eir_l, persons of blocks: {% if own and verdicts %}
-, h.values_1  -- danonyir_eir_l, persons of blocks: {% for _, name in own %}
-join held h on h.unit = u.unit  -- danonyir_eir_l, persons of blocks: {% if own %}
-select 1 as class_id, 1 as piece, unit from anon_scratch.main.units  -- danonyir_alpha_beta, persons of blocks: {% if size %} ... {% else %}
+-- 4 branches as in the template, e55cd8ba

@@ -37,22 +37,11 @@ better as (
     and l.least >= 2
     and (select count(*) from anon_scratch.main.deal_homes) = (select count(*) from anon_scratch.main.refine_points)
     and not exists (select 1 from failing_1)
-),
-numbered as (
-    select
-        h.unit,
-        (select max(class_id) from anon_scratch.main.members) + dense_rank() over (order by h.block, h.grp) as class_id
+-- 5 lines as in plans/mondrian.sql, better classes of blocks
     from anon_scratch.main.deal_homes h
-    cross join better
-)
-select
-    p.unit, coalesce(h.class_id, p.class_id) as class_id, p.n, p.rarity
+    -- 4 lines of the template, 07194890
 , p.sign1
 , p.w1, p.l1, p.h1
 from anon_scratch.main.refine_points p
 left join numbered h on h.unit = p.unit
--- mondrian_dealt_driven, better classes by dealing: {% if one.dense %}
-    select e.block, e.grp, coalesce(c.n, 0) as n, r.*
-    from extents e
-    cross join anon_scratch.main.reference_1 r
-    left join counted_1 c on c.block = e.block and c.grp = e.grp and c.value = r.value
+-- 1 branch as in the template, 6134c120

@@ -6,20 +6,11 @@ with binned as (
     join anon_scratch.main.cells_1 c on c.unit = p.unit
     join anon_scratch.main.deal_shares s on s.value = c.value
     cross join anon_scratch.main.deal_size z
-),
-ranked as (
-    select
-        *,
+-- 4 lines of the template, ea941366
         row_number() over (partition by bin order by place, unit) as place_in_bin,
         count(*) over (partition by bin) as units_of_bin,
         greatest(ceil(cast(count(*) over () as double) / 4000), 1) as blocks
     from binned
 )
 select *, (block << 24) + bin as cell
-from (
-    select
-        unit, cast(bin as bigint) as bin, q,
-        cast(floor((2 * place_in_bin - 1) * blocks / (2 * units_of_bin)) as bigint) as block,
-        cast(floor(goal * most) as bigint) as cap
-    from ranked
-) r
+-- 7 lines of the template, 3527e34b

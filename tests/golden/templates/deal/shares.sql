@@ -10,4 +10,4 @@ select
     value, bin, cast(sum(q) over (partition by bin) as bigint) as q, q_size as total,
     1.0 as most
 from placed
-cast(floor(cast((sum(q) over (order by value rows unbounded preceding) - q) * 2 + q as double) * 6 / (2 * q_size)) as integer) as bin  -- mondrian_dealt_driven, shares of values: {% if parts %}
+-- 1 branch as in the template, 286a9949

@@ -5,16 +5,9 @@ with goals(goal) as (
 ),
 bins as (
     select distinct bin, q, total, most from anon_scratch.main.deal_shares
-),
-weighed as (
-    select
-        g.goal, count(*) as bins, max(b.total) as total,
+-- 4 lines of the template, e7e1ebad
         sum(least(cast(b.q as double) * g.goal, CAST(0.46 AS DOUBLE) * b.total)) as surplus,
-        sum(floor(g.goal * b.most)) as room, min(floor(g.goal * b.most)) as least_room
-    from goals g
-    cross join bins b
-    group by g.goal
-)
+        -- 5 lines of the template, 026931c3
 select goal, cast(floor(CAST(0.4 AS DOUBLE) * goal * total - CAST(1e-06 AS DOUBLE)) as bigint) as budget, total
 from weighed
 where bins <= 1000 and goal * 2 <= total and surplus <= CAST(0.4 AS DOUBLE) * goal * total and room >= CAST(1.25 AS DOUBLE) * goal and least_room >= 1

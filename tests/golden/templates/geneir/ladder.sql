@@ -1,2 +1,1 @@
-,  -- geneir_two_diseases, draw the order of columns: select cast(0 as bigint), cast(null as bigint), {{ draw }}, [{% for a in attributes %}cast({{ a.height | lit }} as bigint){% if not loop.last %}, {% endif %}{% endfor %}]
-,  -- geneir_two_diseases, draw the order of columns: select step, cast([{% for a in attributes %}{{ a.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}][place] as bigint) as attribute
+-- 2 branches as in the template, 773b1541

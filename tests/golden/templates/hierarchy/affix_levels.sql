@@ -1,7 +1,1 @@
--- hierarchy_suffix, hierarchy_1.affix_levels: {% if lengths %}
-    select kept, longest
-    from (
-        select unnest([4, 2]) as kept
-    ) as given
-    cross join extent
-    where kept < longest
+-- 1 branch as in the template, 6d5cb9ce

@@ -15,18 +15,12 @@ with periods as (
         cast(date_trunc('quarter', cast(value as timestamp)) as timestamp) as begins,
         cast(date_trunc('quarter', cast(value as timestamp)) as timestamp)
             + interval '3 months' as past
-    from anon_scratch.main.values_2
-    union all
-    select
-        value,
+    -- 4 lines as in templates/hierarchy/calendar.sql, full_domain_c_dm_persons, hierarchy_2.calendar
         3 as level,
         cast(date_trunc('year', cast(value as timestamp)) as timestamp) as begins,
         cast(date_trunc('year', cast(value as timestamp)) as timestamp)
             + interval '1 year' as past
-    from anon_scratch.main.values_2
-    union all
-    select
-        value,
+    -- 4 lines as in templates/hierarchy/calendar.sql, full_domain_c_dm_persons, hierarchy_2.calendar
         4 as level,
         cast(date_trunc('decade', cast(value as timestamp)) as timestamp) as begins,
         cast(date_trunc('decade', cast(value as timestamp)) as timestamp)
@@ -36,13 +30,4 @@ with periods as (
 
 typed as (
     select value, level, begins, cast(begins as date) as lo, cast(past as date) - 1 as hi
-    from periods
-)
-
-select value, level, epoch_us(begins) as place, lo, hi, cast(null as varchar) as label
-from typed
-union all
-select
-    value, level + 1, 0, min(lo) over (), max(hi) over (), cast(null as varchar)
-from typed
-where level = (select max(level) from typed)
+    -- 10 lines of the template, a3fc3cff

@@ -4,19 +4,9 @@ with marks as (
     select begins, lead(begins) over (order by begins) as past, row_number() over (order by begins) as place
     from (
         select unnest([cast(least(greatest(20, cast('-9223372036854775808' as hugeint)), cast('9223372036854775807' as hugeint)) as BIGINT), cast(least(greatest(40, cast('-9223372036854775808' as hugeint)), cast('9223372036854775807' as hugeint)) as BIGINT)]) as begins
-    ) as list
-),
-
-ends as (
-    select min(value) as lowest, max(value) as highest, (select min(begins) from marks) as first_mark
+    -- 5 lines of the template, 31119127
     from anon_scratch.main.values_1
-),
-
-placed as (
-    select
-        v.value,
-        m.place,
-        m.begins as lo,
+-- 7 lines of the template, 1c1d1d79
         case when m.past is null then greatest(m.begins, e.highest) else cast(least(greatest((cast(m.past as hugeint) - 1), cast('-9223372036854775808' as hugeint)), cast('9223372036854775807' as hugeint)) as BIGINT) end as hi,
         case when m.past is null then NULL end as label
     from anon_scratch.main.values_1 as v
@@ -25,12 +15,4 @@ placed as (
     union all
     select v.value, 0, e.lowest, cast(least(greatest((cast(e.first_mark as hugeint) - 1), cast('-9223372036854775808' as hugeint)), cast('9223372036854775807' as hugeint)) as BIGINT), NULL
     from anon_scratch.main.values_1 as v
-    cross join ends as e
-    where v.value < e.first_mark
-)
-
-select value, 1 as level, cast(place as bigint) as place, lo, hi, cast(label as varchar) as label
-from placed
-union all
-select value, 2, 0, min(lo) over (), max(hi) over (), cast(null as varchar)
-from placed
+    -- 9 lines of the template, df4c9be6

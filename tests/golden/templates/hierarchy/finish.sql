@@ -3,23 +3,12 @@ create or replace table anon_scratch.main.hierarchy_1 as
 with extent as (
     select min(lo) as lowest, max(level) as top
     from anon_scratch.main.bounds_1
-),
-
-placed as (
-    select
-        b.*,
-        e.top,
+-- 6 lines of the template, a8db16cd
         cast(cast(value as hugeint) - cast(lowest as hugeint) + 1 as bigint) as leaf,
         cast(cast(lo as hugeint) - cast(lowest as hugeint) + 1 as bigint) as node,
         cast(cast(hi as hugeint) - cast(lo as hugeint) + 1 as bigint) as leaves
     from anon_scratch.main.bounds_1 as b
-    cross join extent as e
-)
-
-select
-    value,
-    leaf,
-    level,
+    -- 7 lines of the template, 78d4deba
     node,
     case
         when level = top then '*'
@@ -31,14 +20,4 @@ select
     lo,
     hi
 from placed
-dense_rank() over (order by b.value) as leaf  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
-min(leaf) over (partition by level, place) as node,  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
-count(*) over (partition by level, place) as leaves,  -- hierarchy_conventional_double, hierarchy_1.finish: {% if points and widest is not none %} ... {% else %}
-, (max(cast(hi as double)) - min(cast(lo as double))) * 1 > 4000000000000000000 as wide  -- hierarchy_intervals_wide, hierarchy_1.finish: {% if widest is not none %}
--- hierarchy_intervals_wide, hierarchy_1.finish: {% if points and widest is not none %}
-        case when e.wide then dense_rank() over (order by b.value)
-            else cast(cast(value as hugeint) - cast(lowest as hugeint) + 1 as bigint) end as leaf,
-        case when not e.wide then cast(cast(lo as hugeint) - cast(lowest as hugeint) + 1 as bigint) end as node,
-        case when not e.wide then cast(cast(hi as hugeint) - cast(lo as hugeint) + 1 as bigint) end as leaves
-coalesce(node, min(leaf) over (partition by level, place)) as node,  -- hierarchy_intervals_wide, hierarchy_1.finish: {% if points and widest is not none %}
-coalesce(leaves, count(*) over (partition by level, place)) as leaves,  -- hierarchy_intervals_wide, hierarchy_1.finish: {% if points and widest is not none %}
+-- 7 branches as in the template, 177e8fec

@@ -3,47 +3,14 @@ create or replace table anon_scratch.main.hierarchy_1 as
 with levels as (
     select unnest(generate_series(1, max(joined))) as level
     from anon_scratch.main.members_1
-),
-
-cut as (
-    select
+-- 4 lines of the template, 1eb5b2d4
         try_cast(m.value as INTEGER) as value,
-        m.value as text,
-        m.leaf,
-        l.level,
-        coalesce(
-            sum(case when m.joined > l.level then 1 else 0 end) over (
-                partition by l.level order by m.leaf
-                rows between unbounded preceding and 1 preceding
-            ),
-            0
-        ) as place
+        -- 10 lines of the template, 186da26e
     from anon_scratch.main.members_1 as m
-    cross join levels as l
-),
-
-nodes as (
-    select
-        level,
-        place,
-        min(leaf) as node,
-        count(*) as leaves,
-        case
-            when level = (select max(level) from levels) then '*'
+    -- 11 lines of the template, 2e561acf
             when count(*) = 1 then min(case when regexp_matches(text, '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(text, '"', '""') || '"' else text end)
             else '{' || string_agg(case when regexp_matches(text, '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(text, '"', '""') || '"' else text end, ', ' order by text) || '}'
-        end as label
-    from cut
-    group by level, place
-)
-
-select
-    v.value,
-    c.leaf,
-    cast(c.level as integer) as level,
-    n.node,
-    n.label,
-    n.leaves,
+        -- 12 lines of the template, 700c2b6b
     cast(null as INTEGER) as lo,
     cast(null as INTEGER) as hi
 from anon_scratch.main.values_1 as v

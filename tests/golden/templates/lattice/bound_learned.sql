@@ -5,19 +5,7 @@ with cells as (
 ),
 heights as (
     select attribute, max(level) as height from anon_scratch.main.lattice_levels group by attribute
-),
-below as (
-    select c.number, s.part, s.depth, s.bit
-    from cells c
-    join heights h on h.attribute = c.attribute
+-- 5 lines of the template, 553b0225
     left join anon_scratch.main.lattice_slices s on s.attribute = c.attribute and s.level = c.level
-    where c.level < h.height
-)
-select distinct part, depth, bits
-from (
-    select min(part) as part, max(depth) as depth, cast(sum(bit) as integer) as bits
-    from below
-    group by number
-    having count(*) = count(part) and min(part) = max(part)
-) found
-union all  -- privacyfrost_suppressing, sets that failed: {% if not loop.last %}
+    -- 9 lines of the template, 8b72d2cd
+-- 1 branch as in the template, 8384d899

@@ -1,1 +1,1 @@
-,  -- full_domain_ncp, choose nodes: select least(greatest({{ rows | lit }} // greatest({% for table in sized %}(select count(*) from {{ table | ident }}){% if not loop.last %}, {% endif %}{% endfor %}, 1), {{ least | lit }}), {{ most | lit }}) as nodes
+-- 1 branch as in the template, 0a07f659

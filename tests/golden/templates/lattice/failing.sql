@@ -14,13 +14,7 @@ counted_1 as (
     group by number, value
 ),
 reference_1 as (
-    select
-        c.number,
-        c.value,
-        c.q,
-        cast(coalesce(sum(c.q) filter (where c.value > 0) over node, 0) as bigint) as q_known,
-        cast(sum(c.q) over node as bigint) as q_size,
-        cast(count(*) filter (where c.value > 0) over node as integer) as m
+    -- 7 lines of the template, 647d961a
     from counted_1 c
     window node as (partition by c.number)
 ),
@@ -41,13 +35,4 @@ layer_1_1 as (
     select *, cast(sum(n) over (partition by class_id) as bigint) as "group_size"
     from layer_1_0
 ),
-,  -- full_domain_t, classes that break a rule: ){% if not loop.last %},{% endif %}
--- full_domain_t, classes that break a rule: {% if p.dense %}
-    select a.class_id, coalesce(h.n, 0) as n, r.value, r.q, r.q_known, r.q_size, r.m
-    from alive a
-    join reference_2 r on r.number = a.number
-    left join present_2 h on h.class_id = a.class_id and h.value = r.value
-union  -- full_domain_t, classes that break a rule: {% if not loop.last %}
-, f.a1  -- full_domain_tree_distance, classes that break a rule: {% for level in p.levels %}
-join anon_scratch.main.reference_1 f on f.value = c.value  -- full_domain_tree_distance, classes that break a rule: {% if p.levels %}
-, r.a1  -- full_domain_tree_distance, classes that break a rule: select a.class_id, coalesce(h.n, 0) as n, r.value, r.q, r.q_known, r.q_size, r.m{% for level in p.levels %}, r.{{ level.a }}{% endfor %}
+-- 6 branches as in the template, 565f1143

@@ -1,9 +1,6 @@
 -- full_domain_ncp, ill by class: How often each value of one sensitive column occurs in each class that is large enough.
 create or replace table anon_scratch.main.lattice_histogram_1 as
-with grouped as (
-    select
-        s.number
-        , t.w0 & s.m0 as g0
+-- 4 lines as in plans/full_domain.sql, classes of nodes
         , v.value
         , cast(sum(v.n) as bigint) as n
     from anon_scratch.main.lattice_tuples t

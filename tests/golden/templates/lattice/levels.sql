@@ -1,1 +1,1 @@
-union all  -- full_domain_ncp, levels of the lattice: {% if not loop.last %}
+-- 1 branch as in the template, 8384d899

@@ -1,1 +1,1 @@
-36  -- full_domain_budget_c_dm, a node that holds: select {% if size is none %}(select count(*) from {{ nodes | ident }}){% else %}{{ size | lit }}{% endif %}, (select count(*) from {{ judged | ident }}), (select allowed from {{ limits | ident }}) ... {% else %}
+-- 1 branch as in the template, 76a50887

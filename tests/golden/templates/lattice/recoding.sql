@@ -1,10 +1,4 @@
 -- full_domain_ncp, levels of age: {% if ordered %}
-        min(cast(value as double)) as first_place,
-        max(cast(value as double)) as last_place
--- full_domain_ncp, levels of age: {% if ordered %}
-        , min(h.lo) as lo
-        , max(h.hi) as hi
--- full_domain_ncp, levels of age: {% if ordered %}
         n.level = 5 as whole
         , x.first_place
         , x.last_place
@@ -17,7 +11,6 @@ extents as (
     select level, node, min(try_cast(value as DATE)) as lo, max(try_cast(value as DATE)) as hi from anon_scratch.main.listed_2
     group by level, node
 ),
-join extents e on e.level = h.level and e.node = h.node  -- full_domain_ncp, levels of born: {% if ordered and not bounded %}
 -- full_domain_ncp, levels of born: {% if nulls %}
 union all
 select d.code, v.level, 0, 0, 0, 0
@@ -29,6 +22,5 @@ select d.code, 2, coalesce(w.node, 0), 1000000000000, 1000000000000, cast(100000
 from anon_scratch.main.domain_2 d
 left join lost w on w.level = 2
 where d.code = 0
-n.leaves  -- full_domain_ncp, levels of ward: , {% if declared %}n.leaves{% else %}n.present{% endif %} as covered
 max(n.leaves) over () + 1  -- full_domain_ncp, levels of ward: , {% if declared %}max(n.leaves) over (){% if nulls %} + 1{% endif %}{% else %}x.size{% endif %} as size
-select level, node, min(value) as lo, max(value) as hi from anon_scratch.main.hierarchy_1  -- full_domain_distortion, levels of age: {% if listed %} ... {% else %}
+-- 5 branches as in the template, d104af76

@@ -1,1 +1,1 @@
-, cast(sum(t.records) as bigint) as records  -- full_domain_c_dm_persons, sizes of classes: select b.number{% for word in words %}, t.{{ word.w }} & b.{{ word.m }} as {{ word.g }}{% endfor %}, cast(sum(t.n) as bigint) as n{% if persons %}, cast(sum(t.records) as bigint) as records{% endif %}
+-- 1 branch as in the template, 4a845d9d

@@ -10,6 +10,6 @@ with gone as (
 marked as (
     select c.number, c.g0, c.n, c.records, c.unit, c.class_id, c.published and g.class_id is null as published
     from anon_scratch.main.lattice_classes c
-    left join gone g on g.class_id = c.class_id
--- 10 lines as in templates/lattice/suppress.sql, full_domain_ncp, suppress classes
-where not s.published  -- full_domain_sets_budget, suppress classes: {% if protections %} ... {% else %}
+    -- 7 lines of the template, 282c53c4
+-- 4 lines as in templates/lattice/suppress.sql, full_domain_ncp, suppress classes
+-- 1 branch as in the template, 1af11c25

@@ -25,4 +25,4 @@ numbered as (
 select cast(number as bigint) as number, l1, l2, m0, ncp, glm, distortion, guide, bound
 from numbered
 where number <= 40
-and  -- privacyfrost_suppressing, nodes found: where {% for word in words %}n.{{ word.m }} = r.{{ word.m }}{% if not loop.last %} and {% endif %}{% endfor %}
+-- 1 branch as in the template, e3ee915a

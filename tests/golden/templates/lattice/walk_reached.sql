@@ -10,25 +10,9 @@ best as (
     select n.*
     from anon_scratch.main.lattice_judged j
     join anon_scratch.main.lattice_nodes n on n.number = j.number
-    where j.holds
-    order by j.loss, j.number
-    limit 1
-),
-coarsest as (
-    select attribute, max(level) as level
+    -- 6 lines of the template, 515703d8
     from anon_scratch.main.lattice_levels
-    group by attribute
-),
--- what every level saves and costs by itself, and a rank of it, drawn anew for every turn of a walker
-drawn as (
-    select
-        w.walker,
-        w.turn,
-        w.phase,
-        v.attribute,
-        v.level,
-        c.level as height,
-        v.entropy,
+    -- 12 lines of the template, a433dc57
 v.distortion as loss,
         row_number() over (partition by w.walker order by md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.turn, ' ', v.attribute, ' ', v.level)), v.attribute, v.level) as place,
         count(*) over (partition by w.walker) as places
@@ -36,87 +20,20 @@ v.distortion as loss,
     cross join anon_scratch.main.lattice_levels v
     join coarsest c on c.attribute = v.attribute
     where w.turn < 6
-),
-weights as (
-    select
-        walker,
-        attribute,
+-- 5 lines of the template, 9978e7d4
         case when turn > 0 or walker > 4 then 0.5 + max(place) / cast(max(places) as double) else 1 end as weight
-    from drawn
-    where level = 0
-    group by walker, turn, attribute
-),
--- every second start: the best node so far, with the columns of low rank at one of the levels above, the one of the lowest rank
-eligible as (
-    select
-        d.*,
+    -- 8 lines of the template, b9f2596a
         case d.attribute when 0 then b.l1 when 1 then b.l2 end as best_level,
-        min(case when d.level = d.height then d.place end) over (partition by d.walker, d.attribute) as own_place
-    from drawn d
-    cross join best b
-    where d.phase = 'start' and d.turn > 0 and (d.turn + d.walker) % 2 = 0
-),
-raised as (
-    select
-        walker,
-        attribute,
-        level,
-        row_number() over (partition by walker, attribute order by place) as turn_of_level
-    from eligible
-    where case
+        -- 13 lines of the template, 493c501b
         when own_place * 4 <= places * (1 + walker % 4) then level >= best_level
-        else level = best_level
-    end
-),
--- the other starts: nodes on a way down from the coarsest, which takes the steps in the order of what they save by themselves
-valued as (
-    select
-        d.walker,
-        d.turn,
-        d.attribute,
-        d.level,
-        d.height,
-        -- a step is taken after all coarser steps of its column
-        min(case when d.level < d.height then w.weight * cast(d.above - d.loss as double) / cast(greatest(d.entropy - d.less, 1) as double) end)
-            over (partition by d.walker, d.attribute order by d.level desc rows between unbounded preceding and current row) as worth
-    from (
-        select
-            *,
-            lag(loss) over (partition by walker, attribute order by level desc) as above,
-            lag(entropy) over (partition by walker, attribute order by level desc) as less
-        from drawn
-        where phase = 'start' and not (turn > 0 and (turn + walker) % 2 = 0)
-    ) d
-    join weights w on w.walker = d.walker and w.attribute = d.attribute
-),
-ordered as (
-    select
-        *,
-        -- the coarsest levels are where every way begins
+        -- 28 lines of the template, 4ca7da1b
         row_number() over (partition by walker order by level < height, worth desc, level desc, attribute) - 2 as step,
         count(*) over (partition by walker) - 2 as steps
-    from valued
-),
-stops as (
-    -- close to each other at first
+    -- 4 lines of the template, 51e66e97
     select distinct walker, cast(steps * r.stop * r.stop // 256 as bigint) as stop
     from ordered
     cross join range(16) r(stop)
-),
-stopped as (
-    select s.walker, s.stop, o.attribute, min(o.level) as level
-    from stops s
-    join ordered o on o.walker = s.walker and o.step <= s.stop
-    group by s.walker, s.stop, o.attribute
-),
-starts as (
-    select walker, cast(-1 as bigint) as stop, attribute, level from raised where turn_of_level = 1
-    union all
-    select walker, stop, attribute, level from stopped
-),
-started as (
-    select
-        r.walker
+-- 15 lines of the template, 36af4d95
         -- 7 lines as in templates/lattice/walk_root.sql, full_domain_budget_c_dm, the coarsest node
 
     from starts r
@@ -141,10 +58,7 @@ reached as (
     select walker, lowered, l1, l2, m0, ncp, glm, distortion, guide from stepped where phase = 'down'
     union all
     select walker, lowered, l1, l2, m0, ncp, glm, distortion, guide from swapped
-),
-bounded as (
-    select
-        c.*,
+-- 4 lines of the template, 8fda3d94
         cast(floor(pow(cast(l.units_records as double), 2) * exp(-c.guide / 1000000.0) * 0.9999) as hugeint) as bound
     from reached c
     cross join (select records - left_out as units_records from anon_scratch.main.lattice_limits) l
@@ -159,5 +73,4 @@ where (w.phase <> 'swap' or not j.holds or b.bound < j.loss)
         select 1 from anon_scratch.main.lattice_failed f
         where b.m0 & f.m0 = f.m0
     )
-v."ncp"  -- full_domain_budget_unbounded, nodes reached: {% if optimum == "c_dm" %}v.distortion{% else %}v.{{ optimum | ident }}{% endif %} as loss, ... {% else %}
-and  -- privacyfrost_suppressing, nodes reached: where {% for word in words %}b.{{ word.m }} & f.{{ word.m }} = f.{{ word.m }}{% if not loop.last %} and {% endif %}{% endfor %}
+-- 2 branches as in the template, ace02379

@@ -3,11 +3,7 @@ create or replace table anon_scratch.main.lattice_nodes as
 with coarsest as (
     select attribute, max(level) as level
     from anon_scratch.main.lattice_levels
-    group by attribute
-),
-combined as (
-    select
-        cast(1 as bigint) as number
+    -- 5 lines of the template, 995ddfb8
         , cast(max(case when v.attribute = 0 then v.level end) as integer) as l1
         , cast(max(case when v.attribute = 1 then v.level end) as integer) as l2
         , cast(sum(v.m0) as bigint) as m0
@@ -17,11 +13,8 @@ combined as (
         , cast(sum(v.entropy) as bigint) as guide
 
     from anon_scratch.main.lattice_levels v
-    join coarsest c on c.attribute = v.attribute and c.level = v.level
-)
-select
-    c.*,
+    -- 4 lines of the template, 0ecca505
     cast(floor(pow(cast(l.units_records as double), 2) * exp(-c.guide / 1000000.0) * 0.9999) as hugeint) as bound
 from combined c
 cross join (select records - left_out as units_records from anon_scratch.main.lattice_limits) l
-c."ncp"  -- full_domain_budget_unbounded, the coarsest node: {% if optimum == "c_dm" %} ... {% else %}
+-- 1 branch as in the template, cc1f83e3

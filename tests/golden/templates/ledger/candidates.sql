@@ -2,26 +2,14 @@
 with vectors as (
     select c0, c1, c2, count(*) as persons
     from anon_scratch.main.ledger_seen
-    group by all
-),
--- a person who is in all releases: the candidates are those with the same class in each of them
-complete as (
-    select *
-    from vectors
+    -- 6 lines of the template, e35daec5
     where c1 is not null and c2 is not null
-),
-partial as (
-    select *
-    from vectors
+-- 4 lines of the template, 87247fd1
     where c1 is null or c2 is null
 ),
 patterns as (
     select distinct c1 is not null as p1, c2 is not null as p2
-    from partial
-),
-projected as (
-    select
-        v.c0
+    -- 5 lines of the template, bd2728e8
         , p.p1, case when p.p1 then v.c1 end as c1
         , p.p2, case when p.p2 then v.c2 end as c2
         , sum(v.persons) as candidates
@@ -47,19 +35,10 @@ sizes_2 as (
     where release = 2 and person is not null
     group by class_id
 ),
-told as (
-    select *, persons as candidates from complete
-    union all
-    select v.*, j.candidates
-    from partial v
-    join projected j on j.c0 = v.c0
+-- 6 lines of the template, 92b060cf
         and j.p1 = (v.c1 is not null) and j.c1 is not distinct from v.c1
         and j.p2 = (v.c2 is not null) and j.c2 is not distinct from v.c2
-),
-judged as (
-    select
-        v.persons,
-        v.candidates,
+-- 5 lines of the template, 22e68d98
         least(coalesce(sizes_0.size, sizes_0.size), coalesce(sizes_1.size, sizes_0.size), coalesce(sizes_2.size, sizes_0.size)) as alone
     from told v
     left join sizes_0 on sizes_0.class_id = v.c0
@@ -71,4 +50,4 @@ select
     cast(coalesce(sum(persons) filter (where candidates < 2 and candidates < alone), 0) as bigint) as narrowed,
     cast(min(candidates) as bigint) as fewest
 from judged
-count(distinct person)  -- ledger_buckets_of_persons, ledger candidates: select class_id, {% if several %}count(distinct person){% else %}count(*){% endif %} as size
+-- 1 branch as in the template, f7f07688

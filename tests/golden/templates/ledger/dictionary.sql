@@ -4,4 +4,4 @@ select facet, value, text
 from anon_scratch.main.ledger_numbered
 where facet = 'ill'
     and value in (select t1 from anon_scratch.main.ledger_members where class_id is not null)
-union all  -- ledger_buckets_of_persons, ledger dictionary: {% if not loop.last %}
+-- 1 branch as in the template, 9247f191

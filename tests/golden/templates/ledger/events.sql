@@ -4,11 +4,7 @@ with patterns as materialized (
     from (
         select distinct c1 is not null as p1, c2 is not null as p2
         from anon_scratch.main.ledger_seen
-    )
-),
-candidates as materialized (
-    select
-        s.person,
+    -- 5 lines of ledger/_candidates.sql.j2, c97846b2
         p.p1,
         p.p2,
 p.p1 = (s.c1 is not null) and p.p2 = (s.c2 is not null) as own,
@@ -28,28 +24,13 @@ lines as (
 ),
 matched as (
     select person, source, min(cells) filter (where place = 0) as e0, min(cells) filter (where place = 1) as e1, min(cells) filter (where place = 2) as e2
-    from lines
-    group by person, source, original
-),
-looks as (
+    -- 4 lines of the template, 799fb608
     select c.person, c.grp, c.own, m.source, m.e0 as e0, case when c.p1 then m.e1 end as e1, case when c.p2 then m.e2 end as e2
-    from candidates c
-    join matched m on m.person = c.person
-),
-told as (
+    -- 4 lines of the template, 41940008
     select person, grp, own, dense_rank() over (order by source, e0, e1, e2) as cells
     from looks
     where e0 is not null or e1 is not null or e2 is not null
-),
-known as materialized (
-    -- a row that is the second of its kind needs persons with two of the kind
-    select person, grp, own, cells, count(*) as copies
-    from told
-    group by person, grp, own, cells
-),
-items as materialized (
-    select k.person, k.grp, k.own, k.cells, c.copy
-    from known k
+-- 10 lines of the template, ce4756a2
     join (values (1)) c(copy) on c.copy <= k.copies
 ),
 sets as (
@@ -63,23 +44,4 @@ select
     (select count(*) from anon_scratch.main.ledger_seen) as persons,
     (select count(distinct person) from (select unnest(whose) as person from sets)) as narrowed,
     (select min(persons) from sets) as fewest
-content  -- ledger_tables_two_events, ledger events: select {{ r.at | lit }} as place, person, source, {% if by_key %}case when source in ({% for name in by_key %}{{ name | lit }}{% if not loop.last %}, {% endif %}{% endfor %}) then by_key else content end{% else %}content{% endif %} as original, cells ... {% else %}
-,  -- ledger_tables_two_events, ledger events: join (values {% for copy in range(1, events + 1) %}({{ copy | lit }}){% if not loop.last %}, {% endif %}{% endfor %}) c(copy) on c.copy <= k.copies
--- ledger_tables_two_events, ledger events: {% if events > 1 %}
-    union all
-    select count(*), min(a.person, 2) filter (where a.own)
-    from items a
-    join items b on b.grp = a.grp and b.person = a.person and b.cells > a.cells
-    where a.copy + b.copy <= 2
-    group by a.grp, a.cells, a.copy, b.cells, b.copy
-    having count(*) < 3 and bool_or(a.own)
-,  -- ledger_tables_three_events, ledger events: select {{ r.at | lit }} as place, person, source, {% if by_key %}case when source in ({% for name in by_key %}{{ name | lit }}{% if not loop.last %}, {% endif %}{% endfor %}) then by_key else content end{% else %}content{% endif %} as original, cells
--- ledger_tables_three_events, ledger events: {% if events > 2 %}
-    union all
-    select count(*), min(a.person, 2) filter (where a.own)
-    from items a
-    join items b on b.grp = a.grp and b.person = a.person and b.cells > a.cells
-    join items c on c.grp = a.grp and c.person = a.person and c.cells > b.cells
-    where a.copy + b.copy + c.copy <= 3
-    group by a.grp, a.cells, b.cells, c.cells
-    having count(*) < 3 and bool_or(a.own)
+-- 5 branches as in the template, 8ccc7ea1

@@ -20,8 +20,6 @@ left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'ill'
 ) v1 on v1.own = cast(o.s1 as varchar)
 order by l.row_ref
-d  -- ledger_m_invariance, ledger members: {% set whose %}{% if spells %}d{% else %}o{% endif %}{% endset %}
-, z.since  -- ledger_m_invariance, ledger members: {% if spells %}
 -- ledger_m_invariance, ledger members: {% if spells %}
 left join (select
     row_ref,
@@ -29,12 +27,4 @@ left join (select
     , case when s1 is not null then md5_number(concat($ledger_key, ':mark ill:', cast(s1 as varchar))) end as mark1
 from (select *, rowid as row_ref, identity as whose from anon_scratch.main.snapshot)) d on d.row_ref = l.row_ref
 join anon_scratch.main.originals o on o.row_ref = l.row_ref
-left join anon_scratch.main.ledger_spells z on z.person = d.person  -- ledger_m_invariance, ledger members: {% if spells %}
-, l."person_id" as number  -- ledger_buckets_of_persons, ledger members: {% if number %}
-cast(l."sex_bucket" as bigint) as b1,  -- ledger_buckets_of_persons, ledger members: , {% if f.dealt %}cast({{ f.group }} as bigint) as {{ f.place }}, {% endif %}{{ f.alias }}.value as {{ f.truth }}
--- ledger_tables, ledger members: {% if tables %}
-    , true as whole
-    , cast(null as bigint) as t2
-    , cast(null as bigint) as t3
-, cast(null as uhugeint[]) as marks  -- ledger_tables_two_events, ledger members: {% elif further_marks %}
-, null  -- ledger_tables_three_events, ledger members: , cast([{% for mark in marks %}{{ whose }}.{{ mark.name }}{% if not loop.last %}, {% endif %}{% endfor %}{% for mark in further_marks %}, null{% endfor %}] as uhugeint[]) as marks
+-- 9 branches as in the template, 92f3390c

@@ -10,6 +10,5 @@ select distinct
 from anon_scratch.main.ledger_rows r
 join anon_scratch.main.ledger_members m on m.person = r.person
 where r.t2 is not null or r.t3 is not null
-, r.marks  -- ledger_tables_two_events, ledger members_of_rows: {% if pseudonyms %}
 r.marks is not null  -- ledger_tables_two_events, ledger members_of_rows: where {% if further_marks %}r.marks is not null{% if further_facets %} or {% endif %}{% endif %}{% for f in further_facets %}r.{{ f.truth }} is not null{% if not loop.last %} or {% endif %}{% endfor %}
-or  -- ledger_tables_three_events, ledger members_of_rows: where {% if further_marks %}r.marks is not null{% if further_facets %} or {% endif %}{% endif %}{% for f in further_facets %}r.{{ f.truth }} is not null{% if not loop.last %} or {% endif %}{% endfor %}
+-- 2 branches as in the template, ca5acf87

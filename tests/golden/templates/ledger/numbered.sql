@@ -6,5 +6,4 @@ from (
     from (select distinct o.s1 as value from anon_scratch.main.originals o)
     where value is not null
 )
-union all  -- ledger_buckets_of_persons, ledger numbered: {% if not loop.last %}
-anon_scratch.main.rows_1  -- ledger_tables, ledger numbered: from (select distinct o.{{ f.physical }} as value from {% if f.rows %}{{ f.rows | ident }}{% else %}{{ original | ident }}{% endif %} o)
+-- 2 branches as in the template, 3b319cd3

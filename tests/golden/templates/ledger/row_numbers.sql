@@ -1,5 +1,7 @@
 -- ledger_tables, ledger row_numbers: Persons whom an observer who knows how many rows they have can single out from the releases together: fewer than k persons were in the same classes and had as many rows in every table.
--- 17 lines as in templates/ledger/events.sql, ledger_tables, ledger events
+-- 5 lines as in templates/ledger/events.sql, ledger_tables, ledger events
+    -- 5 lines of ledger/_candidates.sql.j2, c97846b2
+        -- 7 lines as in templates/ledger/events.sql, ledger_tables, ledger events
 counted as (
     select 0 as place, person, source, count(*) as n
     from anon_scratch.main.ledger_rows where remembered
@@ -15,16 +17,7 @@ counted as (
 ),
 numbers as (
     select person, list_sort(list(concat(n, ' ', source)) filter (where place = 0)) as e0, list_sort(list(concat(n, ' ', source)) filter (where place = 1)) as e1, list_sort(list(concat(n, ' ', source)) filter (where place = 2)) as e2
-    from counted
-    group by person
-),
-vectors as (
-    select
-        c.grp,
-        count(*) as persons,
-        count(*) filter (where c.own) as told
-    from candidates c
-    left join numbers m on m.person = c.person
+    -- 10 lines of the template, 268492d4
     where true or c.p1 or c.p2
     group by c.grp, m.e0, case when c.p1 then m.e1 end, case when c.p2 then m.e2 end
 )

@@ -40,9 +40,5 @@ join persons p on p.row_ref = o.person
 left join (
     select value, text as own from anon_scratch.main.ledger_numbered where facet = 'labs.value'
 ) v3 on v3.own = case when strpos(cast(o.s200001 as varchar), 'e') > 0 then case when abs(cast(cast(o.s200001 as varchar) as double)) < 9e18 and cast(cast(o.s200001 as varchar) as double) = floor(cast(cast(o.s200001 as varchar) as double)) then cast(cast(cast(cast(o.s200001 as varchar) as double) as bigint) as varchar) else cast(o.s200001 as varchar) end when strpos(cast(o.s200001 as varchar), '.') > 0 then rtrim(rtrim(cast(o.s200001 as varchar), '0'), '.') else cast(o.s200001 as varchar) end
--- ledger_tables_two_events, ledger rows: {% if t.values %} ... {% else %}
-    cast(null as uhugeint) as content,
-    cast(null as uhugeint) as cells,
 cast([case when o.k100001 is not null then md5_number(concat($ledger_key, ':mark diagnosis:', cast(o.k100001 as varchar))) end] as uhugeint[])  -- ledger_tables_two_events, ledger rows: {% if t.marks %}cast([{% for mark in pseudonyms %}{% if mark in t.marks %}{{ mark.digest }}{% else %}null{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}] as uhugeint[]){% else %}cast(null as uhugeint[]){% endif %} as marks
-null  -- ledger_tables_three_events, ledger rows: {% if t.marks %}cast([{% for mark in pseudonyms %}{% if mark in t.marks %}{{ mark.digest }}{% else %}null{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}] as uhugeint[]){% else %}cast(null as uhugeint[]){% endif %} as marks ... {% else %}
-,  -- ledger_tables_three_events, ledger rows: {% if t.marks %}cast([{% for mark in pseudonyms %}{% if mark in t.marks %}{{ mark.digest }}{% else %}null{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}] as uhugeint[]){% else %}cast(null as uhugeint[]){% endif %} as marks
+-- 3 branches as in the template, ef5e2f72

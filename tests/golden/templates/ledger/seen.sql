@@ -15,10 +15,7 @@ r1 as (
     where release = 1 and person is not null
 ),
 r2 as (
-    select
-        person, class_id as c, number as n, marks as m, since as since
-, class_id as g_1
-    from "anon_ledger"."anonymizer_ledger"."members"
+    -- 4 lines as in templates/ledger/seen.sql, ledger_classes, ledger seen
     where release = 2 and person is not null
 )
 select
@@ -39,5 +36,4 @@ where r1.person is not null or r2.person is not null
     select
         person, min(class_id) as c, min(number) as n, cast([max(marks[1])] as uhugeint[]) as m, min(0) as since
 , list_sort(list_distinct(list(b1))) as g_1, list_sort(list_distinct(list(b2))) as g_2, list_distinct(list(t1)) as t1, list_distinct(list(t2)) as t2
-group by person  -- ledger_buckets_of_persons, ledger seen: {% if several %}
-,  -- ledger_tables_three_events, ledger seen: {% macro pseudonyms(r) %}cast([{% for place in range(1, r.pseudonyms + 1) %}max(marks[{{ place | lit }}]){% if not loop.last %}, {% endif %}{% endfor %}] as uhugeint[]){% endmacro %}
+-- 2 branches as in the template, c663d106

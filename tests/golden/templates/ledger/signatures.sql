@@ -10,6 +10,4 @@ with shown_1 as (
     group by class_id
 )
 select 'ill' as facet, grp, list_sort(t1) as signature from shown_1
-order by b1  -- ledger_buckets_of_persons, ledger signatures: {% if not facets[0].once %}
-,  -- ledger_buckets_of_persons, ledger signatures: ){% if not loop.last %},
-union all  -- ledger_buckets_of_persons, ledger signatures: {% if not (last and loop.last) %}
+-- 3 branches as in the template, 6a123905

@@ -34,33 +34,17 @@ own_2 as (
 sets_2 as (
     select grp as groups, signature from own_2
 ),
-compared as (
-    select
-        v.persons,
-        v.truth,
+-- 4 lines of the template, 4bc3927d
         list_intersect(list_intersect(sets_0.signature, coalesce(sets_1.signature, sets_0.signature)), coalesce(sets_2.signature, sets_0.signature)) as common,
         least(len(coalesce(sets_0.signature, sets_0.signature)), len(coalesce(sets_1.signature, sets_0.signature)), len(coalesce(sets_2.signature, sets_0.signature))) as alone
     from vectors v
     left join sets_0 on sets_0.groups = v.g0_1
     left join sets_1 on sets_1.groups = v.g1_1
     left join sets_2 on sets_2.groups = v.g2_1
-),
-judged as (
-    select
-        persons,
-        len(common) as admitted,
+-- 5 lines of the template, ccddc2b9
         len(common) < alone and coalesce(list_contains(common, truth), false) as learned
-    from compared
-)
-select
-    cast(coalesce(sum(persons), 0) as bigint) as persons,
-    cast(coalesce(sum(persons) filter (where learned and admitted = 1), 0) as bigint) as certain,
+    -- 5 lines of the template, ebe33440
     cast(coalesce(sum(persons) filter (where learned and admitted < 2), 0) as bigint) as narrowed,
     cast(min(admitted) filter (where learned) as bigint) as fewest
 from judged
--- ledger_buckets_of_persons, ledger values: {% if several %}
-    select v.groups, list_distinct(flatten(list(s.signature))) as signature
-    from (select distinct g0_1 as groups, unnest(g0_1) as grp from vectors) v
-    join own_0 s on s.grp = v.grp
-    group by v.groups
-list_has_any(common, truth)  -- ledger_buckets_of_persons, ledger values: len(common) < alone and coalesce({% if several %}list_has_any(common, truth){% else %}list_contains(common, truth){% endif %}, false) as learned
+-- 2 branches as in the template, 1ae117ce

@@ -1,1 +1,1 @@
-where r.r3 is not null  -- lgb_ncp, deal zip: {% if column.row_present %}
+-- 1 branch as in the template, 6160c431

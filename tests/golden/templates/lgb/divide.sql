@@ -1,42 +1,19 @@
 -- lgb_ncp, divide: Classes are divided into their two groups if both have k rows. If the cut may move, units are in one order: those of the first group before those of the second, each by how it leans.
 create or replace table anon_scratch.main.sides as
--- 27 lines as in templates/lgb/grow.sql, lgb_ncp, grow
+-- 4 lines as in templates/lgb/grow.sql, lgb_ncp, grow
+        -- 4 lines of lgb/_leaning.sql.j2, 74c6bb0d
+                -- 5 lines as in templates/lgb/grow.sql, lgb_ncp, grow
+            -- 8 lines of lgb/_leaning.sql.j2, 5a2bf485
+        -- 6 lines as in templates/lgb/grow.sql, lgb_ncp, grow
     
--- 14 lines as in templates/lgb/grow.sql, lgb_ncp, grow
-
-lined as (
-    select
-        l.class_id, l.unit, l.n,
-        cast(sum(l.n) over line as bigint) as n_left,
-        cast(sum(l.n) over (partition by l.class_id) as bigint) as n_all,
-        cast(sum(case when d.is_left then l.n else 0 end) over (partition by l.class_id) as bigint) as n_near,
-        row_number() over line as place
-    from leaning l
+-- 6 lines of lgb/_leaning.sql.j2, 56a04145
+        select *, (before + n) * cast(round(100000000 * cast((coalesce(hi1 - lo1, 0)) + (case when null2 = 1 and lo2 is not null then (coalesce(hi2 - lo2, 0) * 2 + 1) / 3 else coalesce(hi2 - lo2, 0) end) + (case when c3 is not null then 0 when a3_1 is not null then z3_1 when a3_2 is not null then z3_2 when a3_3 is not null then z3_3 when a3_4 is not null then z3_4 else 1 end) as double)) as bigint) - before * loss_before as growth
+        from (
+            select *
+            -- 5 lines of lgb/_leaning.sql.j2, 34ec1b1f
+-- 9 lines of the template, ca92d63b
     join anon_scratch.main.dealt d on d.unit = l.unit
-    window line as (
-        partition by l.class_id order by case when d.is_left then 0 else 1 end, l.lean, l.unit
-        rows between unbounded preceding and current row
-    )
-),
-cuts as (
-    select class_id, place as cut
-    from (
-        select class_id, place, row_number() over (partition by class_id order by abs(n_left - n_near), place) as choice
-        from lined
+    -- 10 lines of the template, 8c5c6551
         where n_left >= 2 and n_all - n_left >= 2
-    )
-    where choice = 1
-)
-select l.unit, l.class_id, l.place <= c.cut as is_left, c.cut as units_left
-from lined l
-join cuts c on c.class_id = l.class_id
--- lgb_promoted_persons, divide: {% if rebalance %} ... {% else %}
-with sizes as (
-    select class_id, count(case when is_left then 1 end) as units_left
-    from anon_scratch.main.dealt
-    group by class_id
-    having sum(case when is_left then n else 0 end) >= 2 and sum(case when is_left then 0 else n end) >= 2
-)
-select d.unit, d.class_id, d.is_left, s.units_left
-from anon_scratch.main.dealt d
-join sizes s on s.class_id = d.class_id
+    -- 6 lines of the template, f5b8d8d2
+-- 1 branch as in the template, 01a6bf56

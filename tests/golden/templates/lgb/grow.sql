@@ -4,23 +4,13 @@ with boxes as (
     select *, cast(round(100000000 * cast((coalesce(hi1 - lo1, 0)) + (case when null2 = 1 and lo2 is not null then (coalesce(hi2 - lo2, 0) * 2 + 1) / 3 else coalesce(hi2 - lo2, 0) end) + (case when c3 is not null then 0 when a3_1 is not null then z3_1 when a3_2 is not null then z3_2 when a3_3 is not null then z3_3 when a3_4 is not null then z3_4 else 1 end) as double)) as bigint) as loss
     from (
         select *
-        from (
-            select
-                class_id, is_left, cast(sum(n) as bigint) as n,
-                cast(sum(count(*)) over (partition by class_id) as bigint) as units
+        -- 4 lines of lgb/_leaning.sql.j2, 74c6bb0d
                 , min(p1) as lo1
                 , max(p1) as hi1
 -- 11 more turns, fa7ea545
                 , max(z3_4) as z3_4
             from anon_scratch.main.dealt
-            where is_left is not null
-            group by class_id, is_left
-        )
-    )
-),
-grown as (
-    select
-        x.unit, x.class_id, x.turn, x.n, b.is_left, b.units, b.n as before, b.loss as loss_before
+            -- 8 lines of lgb/_leaning.sql.j2, 5a2bf485
         , least(b.lo1, x.p1) as lo1
         , greatest(b.hi1, x.p1) as hi1
 -- 11 more turns, 8d5d940e
@@ -28,26 +18,12 @@ grown as (
     from boxes b
     join anon_scratch.main.dealt x on x.class_id = b.class_id
     where x.is_left is null and x.turn <= b.units + 4 * b.units * case when units < 32 then 1 else 7 end
-),
-leaning as (
-    select
-        class_id, unit, min(turn) as turn, min(n) as n, min(units) as units,
-        cast(sum(case when is_left then growth else -growth end) as bigint) as lean
-    from (
+-- 6 lines of lgb/_leaning.sql.j2, 56a04145
         select *, (before + n) * cast(round(100000000 * cast((coalesce(hi1 - lo1, 0)) + (case when null2 = 1 and lo2 is not null then (coalesce(hi2 - lo2, 0) * 2 + 1) / 3 else coalesce(hi2 - lo2, 0) end) + (case when c3 is not null then 0 when a3_1 is not null then z3_1 when a3_2 is not null then z3_2 when a3_3 is not null then z3_3 when a3_4 is not null then z3_4 else 1 end) as double)) as bigint) - before * loss_before as growth
         from (
             select *
-            from grown
-        )
-    )
-    group by class_id, unit
-),
-clearest as (
-    select unit, lean <= 0 as is_left
-    from (
-        select *, row_number() over (partition by class_id order by abs(lean) desc, turn) as place
-        from leaning
-    )
+            -- 5 lines of lgb/_leaning.sql.j2, 34ec1b1f
+-- 6 lines of the template, 2d3cd169
     where place <= units * case when units < 32 then 1 else 7 end
 )
 select
@@ -67,5 +43,4 @@ select
     , coalesce(x.is_left, c.is_left) as is_left
 from anon_scratch.main.dealt x
 left join clearest c on c.unit = x.unit
-, cast(bit_count(w1 & 7) as integer) as size2  -- lgb_promoted_persons, grow: select *{% for name, size in sizes %}, {{ size }} as {{ name }}{% endfor %}
-, cast(bit_count(w1 & 7) as integer) as size2  -- lgb_promoted_persons, grow: select *{% for name, size in sizes %}, {{ size }} as {{ name }}{% endfor %}
+-- 2 branches as in the template, 0321f0a4

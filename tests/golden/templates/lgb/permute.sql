@@ -1,1 +1,1 @@
-join anon_scratch.main.domain_3 d on d.code = f.original  -- lgb_ncp, permute zip: {% if column.coded %}
+-- 1 branch as in the template, 93bad17b

@@ -1,1 +1,1 @@
-where r3 is not null  -- lgb_ncp, sensitive cells of zip: {% if column.present %}
+-- 1 branch as in the template, c91e1698

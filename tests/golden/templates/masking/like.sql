@@ -5,22 +5,7 @@ with known as (
     from (select unnest([cast(k1 as varchar)]) as value from anon_scratch.main.raw_rows)
     where value is not null
 ),
-plain as (
-    select
-        value, tweak,
-        regexp_replace(value, '[^0-9A-Za-z]', '', 'g') as signs,
-        regexp_replace(regexp_replace(regexp_replace(value, '[0-9]', '0', 'g'), '[A-Z]', 'A', 'g'), '[a-z]', 'a', 'g') as form
-    from known
-),
-r0 as (
-    select
-        value, tweak, form,
-        left(signs, length(signs) // 2) as a,
-        substr(signs, length(signs) // 2 + 1) as b,
-        left(regexp_replace(form, '[^0Aa]', '', 'g'), length(signs) // 2) as form_a,
-        substr(regexp_replace(form, '[^0Aa]', '', 'g'), length(signs) // 2 + 1) as form_b
-    from plain
-),
+-- 16 lines of masking/_like.sql.j2, fe270079
 d1 as (
     select *, sha256(unhex($mask_run_outer) || unhex(sha256(unhex($mask_run_inner) || encode(concat(tweak, ':', round, ':', form, ':', a))))) as digest
     from (select *, 1 as round from r0)
@@ -73,17 +58,7 @@ r10 as (
     from d10
 ),
 whole as (select value, tweak, concat(a, b) as signs from r10),
-permuted as (
-select
-    value, tweak,
-    coalesce(list_aggregate(list_transform(
-        range(1, length(value) + 1),
-        lambda j: case when regexp_matches(substr(value, cast(j as integer), 1), '[0-9A-Za-z]')
-            then substr(signs, length(regexp_replace(left(value, cast(j as integer)), '[^0-9A-Za-z]', '', 'g')), 1)
-            else substr(value, cast(j as integer), 1) end
-    ), 'string_agg', ''), '') as token
-from whole
-)
+-- 11 lines of masking/_like.sql.j2, 5c9abe6e
 
 select p.value, p.token, p.tweak, k.value is null as settled
 from permuted p

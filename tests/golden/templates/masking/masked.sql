@@ -16,4 +16,4 @@ from (
 ) r
 left join anon_scratch.main.found_o6 found_o6 on found_o6.text = r.k4
 left join anon_scratch.main.tokens_run like_o1 on like_o1.value = cast(r.k1 as varchar)
-from anon_scratch.main.raw_rows r  -- masks_with_a_key, mask the columns: {% if copies %} ... {% else %}
+-- 1 branch as in the template, 8bbc56ac

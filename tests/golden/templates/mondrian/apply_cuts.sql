@@ -1,10 +1,6 @@
 -- mondrian_driven_median, apply cuts: The members of every class that is cut move to its two halves; nothing else stays open.
 create or replace table anon_scratch.main.open_units as
-select
-    unit,
-    case when is_left then class_id else class_id + units_left end as class_id,
-    level + 1 as level,
-    case when is_left then left_closed else right_closed end as closed,
+-- 5 lines of mondrian/_children.sql.j2, 21e86c31
     n, c1, c2
 from (
     select

@@ -9,9 +9,18 @@ with histogram as (
     select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from anon_scratch.main.open_units
     where not closed
-    -- 12 lines as in plans/mondrian.sql, partition
-    window below as (partition by h.class_id, h.attribute order by h.code rows between unbounded preceding and current row)
--- 34 lines as in plans/mondrian.sql, partition
+    -- 13 lines as in plans/mondrian.sql, partition
+        -- 12 lines as in plans/mondrian.sql, partition
+    from spans s
+-- 5 lines of mondrian/_cuts.sql.j2, a0b69e1b
+        cast(sum(p.n) over below as bigint) as n_left,
+        cast(sum(p.units) over below as bigint) as units_left,
+        row_number() over below as values_left,
+        case when p.code < t.last_code then lead(p.share) over below end as next_share
+    from placed p
+    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
+    window below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
+-- 6 lines as in plans/mondrian.sql, partition
         cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
@@ -52,12 +61,7 @@ line_1 as (
 left_1 as (
     select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_1
-    window below as (
-        partition by class_id, attribute, value
-        order by code, candidate
-        rows between unbounded preceding and current row
-    )
-),
+    -- 6 lines of mondrian/_judged.sql.j2, 3bfee11d
 told_1 as (
     select class_id, attribute, code, single, value, n_left, n_all from left_1 where candidate = 1
 ),
@@ -120,7 +124,7 @@ line_2 as (
 left_2 as (
     select class_id, attribute, code, false as single, value, candidate, cast(sum(n) over below as bigint) as n_left, n_all
     from line_2
-    -- 6 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+    -- 6 lines of mondrian/_judged.sql.j2, 3bfee11d
 told_2 as (
     select class_id, attribute, code, single, value, n_left, n_all from left_2 where candidate = 1
 ),
@@ -143,52 +147,24 @@ layer_2_2 as (
     from layer_2_1
 ),
 run_2 as (
-    select
-        *,
-        place - 1 as place_before,
-        area - upto as before,
-        coalesce(next_place, m + case when q_size > q_known then 1 else 0 end + 1) - 1 as last_place,
-        cast(running_n as decimal(38, 0)) * q_size as reached,
-        cast(floor(cast(running_n as double precision) * q_size / group_size) as bigint) as reached_units
+    -- 7 lines of mondrian/_judged.sql.j2, 1ebd10f9
     from layer_2_2
     where group_size > 0
 ),
 -- the last value up to which the release has no more than that many units
 overtaken_2 as (
-    select reached_units, max(max_place) as place, max(max_area) as area
-    from (
-        select
-            reached_units, asked,
-            max(place) over upwards as max_place,
-            max(area) over upwards as max_area
-        from (
+    -- 7 lines of mondrian/_judged.sql.j2, 4ef239d1
             select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
             union all
             select upto, 0, place, area from anon_scratch.main.reference_2
-        ) line
-        window upwards as (order by reached_units, asked rows between unbounded preceding and current row)
-    ) met
-    where asked = 1
-    group by reached_units
-),
+        -- 6 lines of mondrian/_judged.sql.j2, 1bdf3a45
 crossed_2 as (
-    select
-        r.*,
-        greatest(least(o.place, r.last_place), r.place_before) as crossing,
-        case
-            when o.place < r.place then r.before
-            when o.place > r.last_place then r.next_before
-            else o.area
-        end as area_there
+    -- 8 lines of mondrian/_judged.sql.j2, 7818dabf
     from run_2 r
     join overtaken_2 o on o.reached_units = r.reached_units
 ),
 areas_2 as (
-    select
-        *,
-        case when previous_place is null then cast(group_size as decimal(38, 0)) * before else 0 end
-        + (crossing - place_before) * reached - cast(group_size as decimal(38, 0)) * (area_there - before)
-        + cast(group_size as decimal(38, 0)) * (coalesce(next_before, area_there) - area_there) - (last_place - crossing) * reached as run_area
+    -- 5 lines of mondrian/_judged.sql.j2, ed5e55cd
     from crossed_2
 ),
 
@@ -213,16 +189,13 @@ allowed as (
 where (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_1)
 and (class_id, attribute, code, single) in (select (class_id, attribute, code, single) from judged_2)
 -- 26 lines as in plans/mondrian.sql, partition
-    -- 6 lines as in plans/danonyir.sql, partition
-        c.kept_left < 4 as left_closed,
-        c.n_all - c.kept_left < 4 as right_closed
+    where r.rank <= 1
+),
+-- 6 lines as in plans/mondrian.sql, partition
     from contenders c
     where c.rank = 1
 )
 
 select * from cuts
-, min(c3) as low3, max(c3) as high3  -- mondrian_many_rows, choose cuts: {% elif a.index in folded %}
 greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end)  -- mondrian_many_rows, choose cuts: {% set different %}{% if a.index in folded %}greatest(2, {{ sizes[a.index] }}){% else %}{{ sizes[a.index] }}{% endif %}{% endset %}
-low3 < high3  -- mondrian_many_rows, choose cuts: where {% if a.index in folded %}low{{ i }} < high{{ i }}{% else %}{{ different }} > 1{% endif %}
->=  -- mondrian_parts_of_rows, choose cuts: , min(case when {{ a.c }} {% if shape(a) == "range" %}>{% else %}>={% endif %} 0 then {{ a.c }} end) as place{{ i }} ... {% else %}
-union all  -- mondrian_parts_of_rows, choose cuts: {% if not loop.last %}
+-- 4 branches as in the template, e29db317

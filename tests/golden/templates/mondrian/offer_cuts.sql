@@ -1,23 +1,16 @@
 -- mondrian_identity_reserved, offer cuts: For every open class, its admissible cuts in the order in which they are judged, best first: the best cut of every class, then a few more of each, and so on.
 create or replace table anon_scratch.main.offered_cuts as
 -- 9 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
-    -- 12 lines as in plans/mondrian.sql, partition
-    window below as (partition by h.class_id, h.attribute order by h.code rows between unbounded preceding and current row)
--- 54 lines as in plans/mondrian.sql, partition
+    -- 13 lines as in plans/mondrian.sql, partition
+        -- 12 lines as in plans/mondrian.sql, partition
+    from spans s
+-- 5 lines of mondrian/_cuts.sql.j2, a0b69e1b
+        -- 7 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+-- 26 lines as in plans/mondrian.sql, partition
         case when level < 16 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
 ),
-numbered as (
-    select
-        class_id, attribute, code, single, units_left, kept_left, n_all,
-        row_number() over (partition by class_id order by merit desc, attribute, code, single) as rank
-    from allowed
-)
-select
-    row_number() over (order by class_id, rank) as offer,
-    *,
+-- 9 lines of the template, dd0c8d2f
     case when rank <= 1 then 1 when rank <= 4 or rank * n_all <= 5000 then 2 when rank <= 16 or rank * n_all <= 50000 then 3 else 4 end as turn
 from numbered
--- mondrian_population_of_persons, offer cuts: {% if relaxed %}
-        cast(ceil(n_all / 2) as bigint) as units_left,
-        cast(ceil(n_all / 2) as bigint) as kept_left,
+-- 1 branch as in the template, 39cfcd82

@@ -3,7 +3,9 @@ create or replace table anon_scratch.main.population_compared as
 with extent as (
     -- 8 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
     from anon_scratch.main.halves g
-    -- 25 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
+    join anon_scratch.main.units e on e.unit = g.unit
+    -- 5 lines of mondrian/_population.sql.j2, 9b0a2085
+        -- 19 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
 sizes as (
     select a.grp, cast(sum(u.n) as bigint) as n
     from anon_scratch.main.halves a
@@ -17,22 +19,9 @@ pairs as materialized (
     join anon_scratch.main.population_within w on w.class_id = t.class_id
     join anon_scratch.main.population_tuples p on p.tuple = w.tuple and true
 -- 23 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
-matches as (
-    select
-        s.grp,
-        s.n,
-        cast(coalesce(sum(x.members) filter (where x.sure), 0) as bigint) as sure,
-        cast(coalesce(sum(x.members), 0) as bigint) as possible
-    from sizes s
-    left join pairs x on x.grp = s.grp
-    group by s.grp, s.n
-)
+-- 10 lines of the template, 4e08fae0
 ,
-kept as (
-    select offer, count(distinct tuple) as tuples from pairs where sure group by offer
-),
-had as (
-    select t.offer, count(*) as tuples
+-- 5 lines of the template, 136ec370
     from anon_scratch.main.offered_cuts t
     join anon_scratch.main.population_within w on w.class_id = t.class_id
     where t.offer in (select cast(floor(grp / 2) as bigint) from sizes)

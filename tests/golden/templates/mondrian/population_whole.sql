@@ -11,11 +11,7 @@ extent as (
         , bool_or(e.c2 = 0) as nil2
     from "everyone" g
     join anon_scratch.main.units e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
+    -- 5 lines of mondrian/_population.sql.j2, 9b0a2085
         , coalesce(case
             when lo2 = hi2 then 0
             when lo2 = 1 and hi2 = 8 then 5
@@ -67,14 +63,9 @@ and coalesce(
 ),
 judged as (
     select m.*, (select cast(coalesce(sum(members), 0) as bigint) from anon_scratch.main.population_tuples) as members
-    from matched m
-)
-select n, sure, members
-from judged
+    -- 4 lines of the template, 24039441
 where not ((sure >= 3) and (cast(n as hugeint) * 1 <= cast(sure as hugeint) * 1) and (cast(possible as hugeint) * 1 <= cast(n as hugeint) * 10) and sure = members)
--- mondrian_population_of_persons, the table in the population: {% if one.shape == "set" %}
-        , list(distinct e.c2) as set2
-        , count(distinct e.c2) filter (where e.c2 > 0) as size2
 -- mondrian_population_of_persons, the table in the population: {% elif one.shape == "set" %}
         when b.size2 > 1 and b.size2 = 8 then true
         else list_contains(b.set2, p.p2)
+-- 1 branch as in the template, 3b818a27

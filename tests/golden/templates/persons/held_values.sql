@@ -9,5 +9,4 @@ from (
     from anon_scratch.main.coded
     group by 1
 )
-false  -- geneir_two_diseases, values of ward: cast(case when {% if null_as_value %}false{% else %}original is null{% endif %} then 0
-false  -- geneir_two_diseases, values of ward: else row_number() over (partition by {% if null_as_value %}false{% else %}original is null{% endif %} order by persons desc, original nulls last) end as integer) as value
+-- 2 branches as in the template, 1bf670fa

@@ -11,5 +11,4 @@ join anon_scratch.main.units u on u.t1 = r.t1 and u.t2 = r.t2
 join anon_scratch.main.persons p on p.person = r.person
 join anon_scratch.main.held_values_1 v on v.original is not distinct from r.s1
 group by all
-u.unit  -- danonyir_eir_l, who holds what: {% if numbers %}p.number{% else %}u.unit{% endif %} as person, ... {% else %}
-union all  -- danonyir_eir_l, who holds what: {% if not loop.last %}
+-- 2 branches as in the template, fa72e0ce

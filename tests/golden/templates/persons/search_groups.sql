@@ -9,30 +9,12 @@ join anon_scratch.main.everybody a on a.grp = v.grp
 join anon_scratch.main.held_sets s on s.unit = a.unit
 where not v.holds and not v.fails
 group by a.grp, s.col
-    )
-),
-tried as (
-    select problem, cast([] as bigint[]) as chosen, sets as missed from problems
-    union
-    select problem, chosen, missed
-    from (
-        select
-            problem,
-            list_sort(list_append(chosen, cast(value as bigint))) as chosen,
-            list_filter(missed, lambda one: not list_contains(one, value)) as missed
-        from (
-            select
-                problem, chosen, missed,
-                unnest(list_sort(list_transform(missed, lambda one: struct_pack(n := len(one), one := one)))[1].one) as value
-            from tried
+    -- 16 lines of persons/_search.sql.j2, 1d897f35
             where len(chosen) < 1 and len(missed) > 0
         )
     )
     where len(missed) = 0 or len(chosen) < 1
-),
-met as (
-    select problem, chosen from tried where len(missed) = 0
-)
+-- 4 lines of persons/_search.sql.j2, c2145b94
 select distinct cast(grp as bigint) as grp
 from problems
 where grp not in (select p.grp from problems p join met m on m.problem = p.problem)

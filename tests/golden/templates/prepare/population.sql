@@ -6,4 +6,4 @@ select
 count(*) as members
 from "anon_source"."main"."people"
 group by all
-count(distinct "patient")  -- mondrian_population_of_persons, read the population: {% if person %}count(distinct {{ person | ident }}){% else %}count(*){% endif %} as members
+-- 1 branch as in the template, 722b5f0e

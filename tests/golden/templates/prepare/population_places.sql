@@ -11,6 +11,4 @@ select
     case when m.value is null then 0 when k.code is null then 1 when m.value = k.value then 2 * k.code else 2 * k.code + 1 end as place
 from members m
 asof left join known k on m.value >= k.value
-case when m.value is null then 0 else coalesce(k.code, -2) end as place  -- mondrian_population, population in the domain of zip: {% if attribute.ordered %} ... {% else %}
-, k.a1  -- mondrian_population, population in the domain of zip: {% for level in levels %}
-left join known k on k.value = m.value  -- mondrian_population, population in the domain of zip: {% if attribute.ordered %}asof left join known k on m.value >= k.value{% else %}left join known k on k.value = m.value{% endif %} ... {% else %}
+-- 3 branches as in the template, fd67e8e1

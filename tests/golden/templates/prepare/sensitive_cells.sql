@@ -5,4 +5,4 @@ from anon_scratch.main.coded r
 join anon_scratch.main.units u on u.t1 = r.t1
 join anon_scratch.main.reference_1 f on f.original is not distinct from r.s1
 group by u.unit, f.value
-and  -- privacyfrost_recursive, ill by unit: join {{ units | ident }} u on {% for key in keys %}u.{{ key }} = r.{{ key }}{% if not loop.last %} and {% endif %}{% endfor %}
+-- 1 branch as in the template, e3ee915a

@@ -14,17 +14,5 @@ with texts as (
             from anon_scratch.main.values_2
         ) as all_texts
         where regexp_matches(value, '[0-9@:！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩]|[Ww][Ww][Ww][.]|[(\[]at[)\]]|-[^-]*-[^-]*-[^-]*-')
-        group by 1, 2
-    ) as different
-)
-select place, cast(null as varchar) as kind, value, n
-from texts
-where suspected
-(select s1, count(*) as n from anon_scratch.main.snapshot group by s1 offset 0)  -- lgb, suspected identifiers: from {% if column.values %}{{ column.values | ident }}{% else %}(select {{ column.cell }}, count(*) as n from {{ rows }} group by {{ column.cell }} offset 0){% endif %} ... {% else %}
--- danonyir, suspected identifiers: {% if hits is not none %}
-union all
-select place, 'identifier_value', cast(null as varchar), n from anon_scratch.main.identifier_hits
--- several_tables_named, suspected identifiers: {% for place, column in named %}
-union all
-select 0, 'name', cast(null as varchar), count(distinct k100001) from anon_scratch.main.rows_1
-having count(distinct k100001) > 20
+        -- 6 lines of the template, a7d37757
+-- 3 branches as in the template, fc9dd590

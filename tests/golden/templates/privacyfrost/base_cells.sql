@@ -2,11 +2,7 @@
 create or replace table anon_scratch.main.base_cells_1 as
 with finest as (
     select bit_or(m0) as m0, bit_or(m1) as m1
-    from anon_scratch.main.search_depths
-    where smallest >= 2
-)
-select
-    t.w0 & coalesce(f.m0, 0) as w0,
+    -- 5 lines as in plans/privacyfrost.sql, tuples worth looking at
     t.w1 & coalesce(f.m1, 0) as w1,
     c.value,
     cast(sum(c.n) as bigint) as n

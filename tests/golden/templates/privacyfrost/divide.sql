@@ -1,9 +1,6 @@
 -- privacyfrost_driven, divide classes: One step of the partial-domain de-generalization: the parts of every class that can be divided.
 create or replace table anon_scratch.main.open_classes as
-with classes as (
-    select
-        class_id
-        , xor(bit_or(w0), bit_and(w0)) as m0
+-- 4 lines as in plans/privacyfrost.sql, levels of classes
     from anon_scratch.main.open_classes
     -- 8 lines as in plans/privacyfrost.sql, partial-domain de-generalization
         , unnest([case when m0 & 24 <> 0 then 24 when m0 & 4 <> 0 then 4 when m0 & 2 <> 0 then 2 when m0 & 1 <> 0 then 1 else 0 end]) as m0
@@ -36,10 +33,7 @@ layer_1_1_1 as (
 judged_1_1 as (
     select class_id, attribute, child, (cast(coalesce(sum(abs(running_surplus)), 0) as decimal(38, 0)) * 5 <= ((cast(coalesce(sum(n), 0) as decimal(38, 0)) * coalesce(max(q_size), 0)) * (greatest((coalesce(max(m), 0) + case when max(q_size) > max(q_known) then 1 else 0 end), 2) - 1)) * 2) as holds
     from layer_1_1_1
-    group by class_id, attribute, child
-),
-held_1_1 as (
-    select m.*
+    -- 4 lines as in templates/privacyfrost/partial.sql, privacyfrost_recursive, partial-domain de-generalization
     from "chosen_1" m
     anti join judged_1_1 j
         on not j.holds and j.class_id = m.class_id and j.attribute = m.attribute
@@ -49,12 +43,7 @@ refused as (
     select c.class_id, c.attribute
     from chosen_1 c
     anti join held_1_1 h on h.class_id = c.class_id
-),
-others as (
-    select s.*
-    from sized s
-    join refused r on r.class_id = s.class_id and r.attribute <> s.attribute
-),
+-- 6 lines of privacyfrost/_division.sql.j2, 9a80acbf
 counted_2_1 as (
     select o.class_id, m.attribute, (o.w0 & m.m0) as child, c.value, cast(sum(c.n) as bigint) as n
     from anon_scratch.main.open_classes o
@@ -106,10 +95,7 @@ chosen as (
 taken as (
     select m.class_id, m.m0, c.child, c.part
     from chosen m
-    join children c on c.class_id = m.class_id and c.attribute = m.attribute
-),
-parted as (
-    select o.unit, m.part as class_id, o.step + 1 as step, o.n, o.w0
+    -- 4 lines as in plans/privacyfrost.sql, partial-domain de-generalization
     from anon_scratch.main.open_classes o
     join taken m on m.class_id = o.class_id and m.child = (o.w0 & m.m0)
 )

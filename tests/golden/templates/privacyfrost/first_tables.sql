@@ -4,25 +4,10 @@ with settings(attribute, floor) as (
     values
     (0, 0),
     (1, 0)
-),
-alone as (
-    select
-        s.attribute,
-        s.floor,
-        greatest(s.floor, coalesce(max(case when v.short <= l.allowed then v.depth end), 0)) as depth
-    from settings s
+-- 7 lines of the template, a3214737
     join anon_scratch.main.search_depths v on v.attribute = s.attribute
     cross join anon_scratch.main.lattice_limits l
-    group by s.attribute, s.floor
-),
-steps as (
-    select cast(unnest(range(max(depth - floor) + 1)) as integer) as node
-    from alone
-)
-select
-    n.node as number,
-    n.node,
-    n.node as place,
+    -- 10 lines of the template, b9a64815
     cast(max(case when v.attribute = 0 then v.depth end) as integer) as d1,
     5 - cast(max(case when v.attribute = 0 then v.depth end) as integer) as l1,
     cast(max(case when v.attribute = 1 then v.depth end) as integer) as d2,
@@ -31,11 +16,7 @@ select
     bit_or(v.m1) as m1,
     cast(sum(v.merit) as decimal(38, 12)) as score,
     cast(sum(v.distinct_values) as bigint) as weight,
-    max(v.small) as single,
-    true as better,
-    bool_or(v.small > l.allowed) as fails
-from steps n
-cross join alone a
+    -- 5 lines of the template, 6c00224f
 cross join anon_scratch.main.lattice_limits l
 join anon_scratch.main.search_depths v on v.attribute = a.attribute and v.depth = greatest(a.floor, a.depth - n.node)
 group by n.node

@@ -9,19 +9,7 @@ with here as (
         unnest([0, 1]) as rank,
         phase = 'bottom-up' as up
     from anon_scratch.main.search_standing
-),
-moves as (
-    select
-        attribute as node,
-        case when up then -1 else 1 end as step,
-        case when up then -rank else rank end as place
-    from here
-    where case when up then depth > floor else depth < height end
-),
-tables as (
-    select
-        m.node,
-        m.place,
+-- 13 lines of the template, d217ff1c
         cast(sum(v.merit) as decimal(38, 12)) as score,
         cast(sum(v.distinct_values) as bigint) as weight,
         max(v.small) as single
@@ -32,25 +20,14 @@ tables as (
     from moves m
     cross join here h
     join anon_scratch.main.search_depths v
-        on v.attribute = h.attribute
-        and v.depth = h.depth + case when h.attribute = m.node then m.step else 0 end
-    group by m.node, m.place
-)
-select
-    t.node as number,
-    t.node,
-    t.place,
+        -- 8 lines of the template, eff48fdf
     t.d1,
     5 - t.d1 as l1,
     t.d2,
     1 - t.d2 as l2,
     t.m0,
     t.m1,
-    t.score,
-    t.weight,
-    t.single,
-    t.score > s.score or (t.score = s.score and t.weight > s.weight) as better,
-    t.single > l.allowed or exists (
+    -- 5 lines of the template, 4ab88e1f
         select 1 from anon_scratch.main.search_failed f
         where t.m0 & f.m0 = f.m0 and t.m1 & f.m1 = f.m1
     ) as fails

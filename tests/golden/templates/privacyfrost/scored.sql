@@ -5,58 +5,32 @@ with priorities(attribute, height, priority) as (
     (0, 5, cast(1 as decimal(25, 12))),
     (1, 1, cast(1 as decimal(25, 12)))
 ),
-holding as (
-    select c.number, c.suppressed
-    from (
-        select
-            number,
-            count(*) filter (where published) as classes,
-            cast(coalesce(sum(n) filter (where not published), 0) as bigint) as suppressed
+-- 7 lines of the template, 276d5ff6
         from anon_scratch.main.lattice_classes
         group by number
     ) c
     cross join anon_scratch.main.lattice_limits l
-    where c.classes > 0 and c.suppressed <= l.allowed
-),
-placed as (
-    select
-        g.number,
+    -- 5 lines of the template, 0fa387ff
         unnest([0, 1]) as attribute,
         unnest([5 - g.l1, 1 - g.l2]) as depth
     from anon_scratch.main.search_tables g
-    join holding h on h.number = g.number
-),
-gone as (
-    select
-        c.number,
-        c.n,
+    -- 6 lines of the template, 50e14184
         unnest([0, 1]) as attribute
         , unnest([c.g0 & cast(63 as bigint), c.g0 & cast(0 as bigint)]) as w0
         , unnest([c.g1 & cast(1 as bigint), c.g1 & cast(6 as bigint)]) as w1
     from anon_scratch.main.lattice_classes c
-    join holding h on h.number = c.number
-    where not c.published
-),
-without as (
+    -- 4 lines of the template, 58e5f5b8
     select number, attribute, w0, w1, cast(sum(n) as bigint) as n
     from gone
     group by number, attribute, w0, w1
-),
-vanished as (
-    select p.number, p.attribute, count(*) as lacking
-    from without w
-    join placed p on p.number = w.number and p.attribute = w.attribute
+-- 5 lines of the template, d7577cd6
     join anon_scratch.main.search_values v
         on v.attribute = p.attribute
         and v.depth = p.depth
         and v.n = w.n
         and v.w0 = w.w0
         and v.w1 = w.w1
-    group by p.number, p.attribute
-),
-counted as (
-    select p.number, p.attribute, d.distinct_values - coalesce(v.lacking, 0) as e
-    from placed p
+    -- 5 lines of the template, a21d41ba
     join anon_scratch.main.search_depths d on d.attribute = p.attribute and d.depth = p.depth
     left join vanished v on v.number = p.number and v.attribute = p.attribute
 ),
@@ -65,21 +39,10 @@ merits as (
     from counted c
     join (
         select attribute, max(distinct_values) as before from anon_scratch.main.search_depths group by attribute
-    ) o on o.attribute = c.attribute
-    join priorities s on s.attribute = c.attribute
-),
-summed as (
-    select
-        number,
+    -- 6 lines of the template, 9728cc80
         cast(sum(merit) as decimal(38, 12)) as score,
         cast(sum(e) as bigint) as weight
-    from merits
-    group by number
-)
-select
-    s.number,
-    h.number is not null as holds,
-    case when s.small > l.allowed then 0 when h.number is null then -1 end as broken,
+    -- 7 lines of the template, 0891dc36
     -- if rows may be suppressed, any other rule can hold for a finer table and yet fail here
     h.number is null and (s.small > l.allowed or l.allowed = 0) as decides,
     h.suppressed,
@@ -89,5 +52,4 @@ from anon_scratch.main.lattice_screened s
 cross join anon_scratch.main.lattice_limits l
 left join holding h on h.number = s.number
 left join summed t on t.number = s.number
-0  -- privacyfrost_budget, scores of tables: cast({% if weighed %}sum(e){% else %}0{% endif %} as bigint) as weight ... {% else %}
-h.number is null as decides,  -- privacyfrost_budget, scores of tables: {% if monotone %}
+-- 2 branches as in the template, 6f64b127

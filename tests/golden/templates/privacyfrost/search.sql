@@ -1,5 +1,1 @@
-,  -- privacyfrost_recursive, search: unnest([{% for a in attributes %}{{ a.number }}{% if not loop.last %}, {% endif %}{% endfor %}]) as attribute,
-,  -- privacyfrost_recursive, search: unnest([{% for a in attributes %}{{ a.depth }}{% if not loop.last %}, {% endif %}{% endfor %}]) as depth,
-,  -- privacyfrost_recursive, search: unnest([{% for a in attributes %}{{ a.floor | lit }}{% if not loop.last %}, {% endif %}{% endfor %}]) as floor,
-,  -- privacyfrost_recursive, search: unnest([{% for a in attributes %}{{ a.height | lit }}{% if not loop.last %}, {% endif %}{% endfor %}]) as height,
-,  -- privacyfrost_recursive, search: unnest([{% for a in attributes %}{{ a.rank | lit }}{% if not loop.last %}, {% endif %}{% endfor %}]) as rank,
+-- 5 branches as in the template, 7ad368df

@@ -1,4 +1,3 @@
-,  -- privacyfrost_recursive, pre-computation: ({{ a.number }}, {{ a.floor | lit }}){% if not loop.last %},{% endif %}
 -- privacyfrost_recursive, pre-computation: {% for p in protections %}
 tested_1 as materialized (
     select t.*
@@ -27,13 +26,6 @@ broken_1 as materialized (
     from judged_1_1
     where not holds
 ),
-when node in (select node from broken_1) then 1  -- privacyfrost_recursive, pre-computation: {% for p in protections %}
--- privacyfrost_driven, pre-computation: {% if p.sized or p.dense %}
-totals_1_1 as (
-    select node, g0, cast(sum(n) as bigint) as group_size
-    from counted_1_1
-    group by node, g0
-),
 -- privacyfrost_driven, pre-computation: {% if p.dense %}
     select g.node, g.g0, coalesce(c.n, 0) as n, g.group_size, r.*
     from totals_1_1 g
@@ -44,6 +36,4 @@ layer_1_1_1 as (
     select *, cast(sum(n * q_size - q * group_size) over (partition by node, g0 order by value rows unbounded preceding) as bigint) as "running_surplus"
     from layer_1_1_0
 ),
--- privacyfrost_full_domain, pre-computation: {% if not loop.first %}
-        and t.node in (select node from tested_1)
-        and t.node not in (select node from broken_1)
+-- 4 branches as in the template, a9b15044

@@ -1,15 +1,9 @@
 -- privacyfrost_suppressing, values of levels: How many units have each value of each column at each level.
 create or replace table anon_scratch.main.search_values as
-with codes as (
-    select attribute, code, cast(sum(n) as bigint) as n
-    from (
-        select
+-- 4 lines of the template, db5c7709
             unnest([0, 1]) as attribute,
             unnest([c1, c2]) as code,
-            n
-        from anon_scratch.main.lattice_tuples
-    ) c
-    group by attribute, code
+            -- 4 lines as in plans/privacyfrost.sql, merit of levels
 )
 select d.attribute, d.depth, p.w0 & d.m0 as w0, p.w1 & d.m1 as w1, cast(sum(c.n) as bigint) as n
 from codes c

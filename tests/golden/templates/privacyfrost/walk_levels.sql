@@ -4,30 +4,14 @@ with settings(attribute, height, floor) as (
     values
     (0, 5, 0),
     (1, 1, 0)
-),
-spread as (
-    select
-        attribute,
-        depth,
-        -- rounded, so that the order of summation does not matter
-        cast(round(1000000 * (ln(sum(n)) - sum(n * ln(n)) / sum(n))) as bigint) as entropy
+-- 7 lines of the template, c591e4e9
     from anon_scratch.main.search_values
     group by attribute, depth
 ),
 valued as (
     select *, cast(replace(cast(score as varchar), '.', '') as hugeint) as merits
     from (select *, merit as score from anon_scratch.main.search_depths) d
-)
-select
-    d.attribute,
-    s.height - d.depth as level,
-    max(d.merits) over column_levels - d.merits as lost,
-    cast(max(d.distinct_values) over column_levels - d.distinct_values as hugeint) as fewer,
-    e.entropy
+-- 7 lines of the template, d15a0df5
     , d.m0
     , d.m1
-from valued d
-join settings s on s.attribute = d.attribute
-join spread e on e.attribute = d.attribute and e.depth = d.depth
-where d.depth >= s.floor
-window column_levels as (partition by d.attribute)
+-- 5 lines of the template, 45ecfa8e

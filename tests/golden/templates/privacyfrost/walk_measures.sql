@@ -1,8 +1,5 @@
 -- privacyfrost_suppressing, levels of the best table: The levels of the table with which the search ended, 0 being the values themselves, its score, an upper bound of the score of all other tables, and how many tables it took to find it, rounded up to a power of ten. Scores are rounded, because they depend on rows that may not be published.
-with top as (
-    select cast(sum(merit) as decimal(38, 12)) as score
-    from (select attribute, max(merit) as merit from anon_scratch.main.search_depths group by attribute) m
-),
+-- 4 lines as in templates/privacyfrost/walk_verdicts.sql, privacyfrost_suppressing, verdicts
 levels as (
     select
         max(case when attribute = 0 then 5 - depth end) as l1,
@@ -12,12 +9,7 @@ levels as (
 least as (
     select cast(coalesce(sum(lost), 0) as hugeint) as lost
     from (select slice, min(lost) as lost from anon_scratch.main.lattice_subsets group by slice) s
-),
-counted as (
-    select
-        cast(t.best - j.loss as double) / 1e12 as score,
-        cast(t.best - f.lost as double) / 1e12 as bound
-    from levels v
+-- 6 lines of the template, 422c1e5d
     join anon_scratch.main.lattice_nodes n on n.l1 = v.l1 and n.l2 = v.l2
     join anon_scratch.main.lattice_judged j on j.number = n.number
     cross join least f
@@ -26,10 +18,7 @@ counted as (
 select
     12 as lattice_nodes,
     (select cast(power(10, length(cast(count(*) as varchar))) as bigint) from anon_scratch.main.lattice_judged) as lattice_judged,
-    -- to three significant digits
-    case when c.score > 0 then floor(c.score / power(10, floor(log10(c.score)) - 2) + 0.5) * power(10, floor(log10(c.score)) - 2) else 0 end as lattice_score,
-    case when c.bound > 0 then ceil(c.bound / power(10, floor(log10(c.bound)) - 2)) * power(10, floor(log10(c.bound)) - 2) else 0 end as lattice_bound,
-    case when c.bound > 0 then ceil(1000 * (1 - c.score / c.bound)) / 1000 else 0 end as lattice_gap
+    -- 4 lines of the template, e035e5ed
     , v.l1 as "level.zip"
     , v.l2 as "level.ward"
 from levels v

@@ -3,24 +3,14 @@ insert into anon_scratch.main.lattice_nodes
 with coarsest as (
     select attribute, max(level) as level
     from anon_scratch.main.lattice_levels
-    group by attribute
-),
-singles as (
-    select
-        row_number() over (order by v.lost, v.attribute, v.level) as number,
-        v.attribute,
-        v.level
+    -- 7 lines of the template, 269de577
     from anon_scratch.main.lattice_levels v
-    join coarsest c on c.attribute = v.attribute and v.level < c.level
-),
-combined as (
-    select
-        s.number + 2 as number
+    -- 5 lines of the template, 9c405eaf
         -- 7 lines as in templates/privacyfrost/walk_result.sql, privacyfrost_suppressing, table of the search
 
     from singles s
     cross join coarsest c
     join anon_scratch.main.lattice_levels v on v.attribute = c.attribute and v.level = case when c.attribute = s.attribute then s.level else c.level end
     where s.number + 2 <= 40
-    group by s.number
--- 9 lines as in templates/privacyfrost/walk_result.sql, privacyfrost_suppressing, table of the search
+    -- 4 lines of the template, cf83e15a
+    -- 6 lines as in templates/privacyfrost/walk_result.sql, privacyfrost_suppressing, table of the search

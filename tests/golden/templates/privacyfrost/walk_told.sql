@@ -1,9 +1,6 @@
 -- privacyfrost_suppressing, record of the budget: Add the table with which the search within the budget ended as the last of the record.
 insert into anon_scratch.main.search_trail
-with top as (
-    select cast(sum(merit) as decimal(38, 12)) as score
-    from (select attribute, max(merit) as merit from anon_scratch.main.search_depths group by attribute) m
-),
+-- 4 lines as in templates/privacyfrost/walk_verdicts.sql, privacyfrost_suppressing, verdicts
 found as (
     select
         cast(max(case when s.attribute = 0 then s.depth end) as integer) as d1,
@@ -12,10 +9,7 @@ found as (
         bit_or(v.m1) as m1
     from anon_scratch.main.search_state s
     join anon_scratch.main.search_depths v on v.attribute = s.attribute and v.depth = s.depth
-    having count(*) > 0
-)
-select
-    1, r.round, 0, 'within the budget', 0
+    -- 4 lines of the template, 861a8e2e
     , f.d1, f.d1
     , f.d2, f.d2
     , f.m0

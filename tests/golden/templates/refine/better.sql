@@ -1,1 +1,1 @@
-, p.v1  -- mondrian_many_values, better classes of blocks: {% for one in kept %}, p.{{ one.word }}{% endfor %}
+-- 1 branch as in the template, d9caad5d

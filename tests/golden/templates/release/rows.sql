@@ -1,1 +1,1 @@
-and  -- mondrian_identity_reserved, write the release: join {{ units | ident }} u on {% for key in keys %}u.{{ key }} = r.{{ key }}{% if not loop.last %} and {% endif %}{% endfor %}
+-- 1 branch as in the template, e3ee915a

@@ -1,9 +1,6 @@
 -- m_invariance, near classes: Pairs of near classes: those that follow each other in their bucket, or in some order of all classes.
 create or replace table anon_scratch.main.seat_near as
-with ordered as (
-    select
-        class_id,
-        row_number() over (order by bucket, class_id) as place_0,
+-- 4 lines of the template, 1a4de01b
         row_number() over (order by c1, class_id) as place_1,
         row_number() over (order by bucket, c1, class_id) as place_2
     from anon_scratch.main.seat_classes
@@ -13,4 +10,4 @@ stepped as (
 -- 13 lines as in plans/mondrian.sql, near classes
 )
 select distinct least(a, b) as a, greatest(a, b) as b from beside
-,  -- m_invariance_persons, near classes: row_number() over (order by bucket, {{ order }}, class_id) as place_{{ (loop.index + orders | length) | lit }}{% if not loop.last %},{% endif %}
+-- 1 branch as in the template, d03502c4

@@ -8,22 +8,8 @@ with placed as (
 ),
 boxes as (
     select lineage, min(p1) as low1, max(p1) as high1, min(p2) as low2, max(p2) as high2
-    from placed
-    where lineage > 0
-    group by lineage
-),
-lonely as (
-    select * from placed
+    -- 6 lines of the template, 3e5fe9a2
     where lineage = 0 and (select sum(n) from placed where lineage = 0) < 2
-),
-priced as (
-    select
-        l.unit,
-        b.lineage,
+-- 5 lines of the template, fe4f7d31
         cast(round(1e9 * (greatest(b.low1 - l.p1, 0) + greatest(l.p1 - b.high1, 0) + greatest(b.low2 - l.p2, 0) + greatest(l.p2 - b.high2, 0))) as bigint) as price
-    from lonely l
-    cross join boxes b
-)
-select unit, lineage
-from priced
-qualify row_number() over (partition by unit order by price, lineage) = 1
+    -- 6 lines of the template, 0e6c8a50

@@ -8,10 +8,7 @@ with signed as (
     select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place
     from anon_scratch.main.domain_1
 )
-select
-    n.id, g.signed as bucket,
-    cast(dense_rank() over (order by g.signed, p.bucket, (n.node - (cast(p.bucket as bigint) << n.level)) << (62 - n.level)) as bigint) as class_id,
-    n.value, n.draw, cast(count(*) over (partition by n.level, n.node) as bigint) as width, p.free
+-- 4 lines of the template, cd4d14bb
     , case when u.c1 = 0 then 40000000 else d1.place end as l1
     , case when u.c1 = 0 then -40000000 else d1.place end as h1
     , u.c1

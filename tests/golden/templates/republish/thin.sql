@@ -2,13 +2,7 @@
 create or replace table anon_scratch.main.staying as
 with patterns as (
     select lineage, releases, count(*) as n from anon_scratch.main.staying group by lineage, releases
-),
-candidates as (
-    select p.lineage, p.releases, sum(q.n) as n
-    from patterns p
-    join patterns q on q.lineage = p.lineage and list_has_all(q.releases, p.releases)
-    group by p.lineage, p.releases
-)
+-- 7 lines of republish/_candidates.sql.j2, 1418bac6
 
 select s.person, s.lineage, s.releases
 from anon_scratch.main.staying s

@@ -8,18 +8,9 @@ with singles as materialized (
 ),
 sound as materialized (
     select h.* from anon_scratch.main.held_cells h
-    anti join singles s on s.class_id = h.class_id
-),
-pairs as materialized (
-    select class_id, cell as one, cell as two
-    from sound
-    group by class_id, cell
+    -- 6 lines of the template, 1383ef6b
     having count(*) filter (where n >= 2) between 1 and 2
-    union all
-    select a.class_id, a.cell, b.cell
-    from sound a
-    join sound b on b.class_id = a.class_id and b.person = a.person and b.cell > a.cell
-    group by a.class_id, a.cell, b.cell
+    -- 5 lines of the template, 1f4aee2d
     having count(*) < 3
 )
 select class_id, cell as one, cast(null as bigint) as two, cast(null as bigint) as three from singles
@@ -27,30 +18,11 @@ union all
 select class_id, one, two, null from pairs
 -- several_tables_three_events, sets of too few persons: ){% endif %}{% if events > 2 %},
 ,
-sounder as materialized (
-    select h.* from sound h
-    anti join pairs p on p.class_id = h.class_id
-),
-threes as (
-    select class_id, cell as one, cell as two, cell as three
-    from sounder
-    group by class_id, cell
+-- 8 lines of the template, d4242ce9
     having count(*) filter (where n >= 3) between 1 and 2
-    union all
-    select a.class_id, a.cell, a.cell, b.cell
-    from sounder a
-    join sounder b on b.class_id = a.class_id and b.person = a.person and b.cell <> a.cell
-    where a.n >= 2
-    group by a.class_id, a.cell, b.cell
+    -- 6 lines of the template, 90b9429a
     having count(*) < 3
-    union all
-    select a.class_id, a.cell, b.cell, c.cell
-    from sounder a
-    join sounder b on b.class_id = a.class_id and b.person = a.person and b.cell > a.cell
-    join sounder c on c.class_id = a.class_id and c.person = a.person and c.cell > b.cell
-    group by a.class_id, a.cell, b.cell, c.cell
+    -- 6 lines of the template, fc7005c1
     having count(*) < 3
 )
--- several_tables_three_events, sets of too few persons: {% if events > 2 %}
-union all
-select class_id, one, two, three from threes
+-- 1 branch as in the template, e1389676

@@ -16,5 +16,4 @@ select
     , c100001
     , c100002
 from placed
-, row_number() over (partition by r.person, r.identity) as copy  -- several_tables_everybody_reserved, encode labs: {% if copies %}
-, ':', copy  -- several_tables_everybody_reserved, encode labs: md5_number(concat(hex(person_draw), ':', {{ name | lit }}, ':', identity{% if copies %}, ':', copy{% endif %})) as draw
+-- 2 branches as in the template, a6641792

@@ -1,33 +1,30 @@
 -- several_tables_two_events, rows in excess: Rows to suppress so that persons have as many rows in every table as enough others of their class: each person is reduced to the nearest numbers that enough persons have. Persons with no such numbers below are reduced together with the next such persons, or with those that have the fewest rows.
 insert into anon_scratch.main.removed_rows
--- 21 lines as in templates/schema/hanging.sql, several_tables_two_events, rows that do not count
+-- 7 lines as in templates/schema/hanging.sql, several_tables_two_events, rows that do not count
+    -- 4 lines of schema/_vectors.sql.j2, d44fc036
+    select class_id, n1, n2, count(*) as persons
+    from vectors
+    group by class_id, n1, n2
+-- 4 lines of schema/_vectors.sql.j2, a5c383ae
+    join sizes s on s.class_id = v.class_id and s.n1 = v.n1 and s.n2 = v.n2
+    where s.persons < 3
+)
 ,
 lower as materialized (
     select r.class_id, r.person, s.n1, s.n2
     from rare r
     join sizes s on s.class_id = r.class_id and s.persons >= 3 and s.n1 <= r.n1 and s.n2 <= r.n2
     qualify row_number() over (partition by r.person order by s.n1 + s.n2 desc, s.n1, s.n2) = 1
-),
-stuck as materialized (
-    select
-        r.*,
+-- 4 lines of the template, 989e14ca
         row_number() over (partition by r.class_id order by n1 + n2, n1, n2, r.person) as place,
-        count(*) over (partition by r.class_id) as many
-    from rare r
-    anti join lower l on l.person = r.person
-),
-parts as (
+        -- 5 lines of the template, fbd5fbfa
     select *, least((place - 1) // 3, many // 3 - 1) as part
     from stuck
     where many >= 3
 ),
 together as (
     select class_id, part, min(n1) as n1, min(n2) as n2
-    from parts
-    group by class_id, part
-),
-fewest as (
-    select s.* from sizes s
+    -- 5 lines of the template, ac22004e
     semi join stuck t on t.class_id = s.class_id and t.many < 3
     where s.persons >= 3
     qualify row_number() over (partition by s.class_id order by n1 + n2, n1, n2) = 1
@@ -50,17 +47,11 @@ targets as (
     union all
     select v.person, f.n1, f.n2 from fewest e
     join vectors v on v.class_id = e.class_id and v.n1 = e.n1 and v.n2 = e.n2
-    join floors f on f.class_id = e.class_id
-),
-placed as (
-    select l.source, l.row_ref, l.person, row_number() over (partition by l.person, l.source order by l.draw, l.row_ref) as place
+    -- 4 lines of the template, a8f8f3b3
     from anon_scratch.main.rows_left l
     semi join targets t on t.person = l.person
 ),
 lowest as (
     select person, min(n1) as n1, min(n2) as n2 from targets group by person
-)
-select p.source, p.row_ref
-from placed p
-join lowest t on t.person = p.person
+-- 4 lines of the template, 98d6dc34
 where p.place > case p.source when 1 then t.n1 when 2 then t.n2 end

@@ -21,11 +21,9 @@ broken as (
     having not ((count(*) filter (where value > 0 and n > 0) >= 2))
 )
 select b.class_id, c.classes from broken b cross join classes c
-r.number as person, count(*) as n  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: select r.class_id, f.value, {% if pairs %}r.number as person, count(*) as n{% else %}count(distinct r.number) as n{% endif %}
-, r.number  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: group by r.class_id, f.value{% if pairs %}, r.number{% endif %}
-select * from present  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: {% if pairs %}
 -- several_tables_two_events, classes that break a rule of visits.diagnosis: {% for layer in layers %}
 layer_1 as (
     select *, count(*) over (partition by class_id, person, (value > 0)) as "eir_held"
     from layer_0
 ),
+-- 3 branches as in the template, 5f7a5ed6

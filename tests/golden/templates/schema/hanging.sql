@@ -14,25 +14,12 @@ vectors as materialized (
     select o.person, m.class_id, coalesce(max(c.n) filter (where c.source = 1), 0) as n1, coalesce(max(c.n) filter (where c.source = 2), 0) as n2
     from anon_scratch.main.owners o
     join anon_scratch.main.members m on m.unit = o.unit
-    left join counted c on c.person = o.person
-    group by o.person, m.class_id
-),
-sizes as materialized (
+    -- 4 lines of schema/_vectors.sql.j2, d44fc036
     select class_id, n1, n2, count(*) as persons
     from vectors
     group by class_id, n1, n2
-),
-rare as materialized (
-    select v.*
-    from vectors v
+-- 4 lines of schema/_vectors.sql.j2, a5c383ae
     join sizes s on s.class_id = v.class_id and s.n1 = v.n1 and s.n2 = v.n2
     where s.persons < 3
 )
-+ (select count(*) from rare)  -- several_tables_two_events, rows that do not count: {% if evened %}
--- several_tables_remaining, rows that do not count: {% for number, table in judged %}
-    + (
-        select count(*)
-        from anon_scratch.main.remaining_2 r
-        semi join anon_scratch.main.removed_rows x on x.source = 2 and x.row_ref = r.row_ref
-    )
-0  -- several_tables_rows, rows that do not count: {% if events %} ... {% else %}
+-- 3 branches as in the template, a0c410b2

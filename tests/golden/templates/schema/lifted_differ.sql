@@ -8,4 +8,4 @@ from (
 )
 having count(*) > 0
 order by place
-union all  -- several_tables_lifted, columns of labs that differ: {% if not loop.last %}
+-- 1 branch as in the template, 9247f191

@@ -2,4 +2,4 @@
 create or replace table anon_scratch.main.lifted_rows_1 as
 select a0.up as owner, a0.v1
 from (select cast("patient_id" as varchar) as up, "region" as v1 from anon_scratch.main.lifted_query_1) a0
-join (select cast("visit_id" as varchar) as own, cast("patient_id" as varchar) as up from anon_scratch.main.lifted_query_1) a1 on a1.own = a0.up  -- several_tables_lifted, rows of labs by person: {% for table, key, further in steps %}
+-- 1 branch as in the template, e32a67c5

@@ -27,11 +27,7 @@ extents as (
     select class_id, n, 3 as attribute, coalesce(low3, 0) as low, high3 as high, different3 as different
     from boxes
     where low3 < high3 or different3 > 0
-),
-from_low as materialized (
-    -- (joined with both ends at once, the positions could be joined with each other first)
-    select e.class_id, e.n, e.attribute, e.low, e.high, e.different, l
-    from extents e
+-- 5 lines of the template, b9bd8b5f
     join anon_scratch.main.positions l on l.attribute = e.attribute and l.code = e.low
 ),
 lost as (
@@ -50,19 +46,4 @@ cast(0 as bigint) as parent,
 from boxes b
 left join lost l on l.class_id = b.class_id
 left join anon_scratch.main.event_costs c on c.class_id = b.class_id
-insert into anon_scratch.main.partition_tree  -- several_tables_everybody_reserved, nodes of the tree: {% if root %} ... {% else %}
--- several_tables_everybody_reserved, nodes of the tree: ){% if not root %},
-,
-halves as (
-    select class_id, class_id as parent from anon_scratch.main.chosen_cuts
-    union all
-    select class_id + units_left, class_id from anon_scratch.main.chosen_cuts
-),
-depths as (
-    select max(depth) as deepest from anon_scratch.main.partition_tree
-)
-d.deepest + 1  -- several_tables_everybody_reserved, nodes of the tree: {% if root %}0{% else %}d.deepest + 1{% endif %} as depth, ... {% else %}
-cast(p.parent as bigint)  -- several_tables_everybody_reserved, nodes of the tree: {% if root %}cast(0 as bigint){% else %}cast(p.parent as bigint){% endif %} as parent, ... {% else %}
--- several_tables_everybody_reserved, nodes of the tree: {% if not root %}
-join halves p on p.class_id = b.class_id
-cross join depths d
+-- 5 branches as in the template, 84f5427d

@@ -8,10 +8,4 @@ from (
 
 ) o
 join anon_scratch.main.units u on u.leaf between o.first_leaf and o.last_leaf
--- lgb_parts_of_persons, leaves to judge: {% if apart %}
-with kinds as (
-    select pattern, row_number() over (order by pattern) - 1 as kind
-    from (select distinct pattern from anon_scratch.main.units) found
-)
-o.node * 1048576 + k.kind  -- lgb_parts_of_persons, leaves to judge: select cast({% if apart %}o.node * {{ most_kinds | lit }} + k.kind{% else %}o.node{% endif %} as bigint) as grp, u.unit
-join kinds k on k.pattern = u.pattern  -- lgb_parts_of_persons, leaves to judge: {% if apart %}
+-- 3 branches as in the template, 4308287c

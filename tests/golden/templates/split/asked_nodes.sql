@@ -1,9 +1,6 @@
 -- mondrian_parts_of_persons, nodes to judge: The units of the nodes around a leaf that fails rules on persons. All others hold them, since the rules are preserved under union; the whole table was judged before.
 create or replace table anon_scratch.main.asked_nodes as
-select cast(o.node as bigint) as grp, u.unit
-from (
-    select distinct o.node, o.first_leaf, o.last_leaf
-    from anon_scratch.main.nodes_of_cuts o
+-- 4 lines as in templates/split/asked_leaves.sql, mondrian_parts_of_persons, leaves to judge
     join (
     select distinct n.first_leaf as first, n.last_leaf as last
     from anon_scratch.main.nodes_of_cuts n

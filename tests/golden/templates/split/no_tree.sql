@@ -5,9 +5,4 @@ select
     false as single, n as units_left
 from anon_scratch.main.sampled_tuples
 where false
--- lgb_parts, no coarse cuts yet: {% if apart %}
-select
-    cast(0 as bigint) as level, cast(min(unit) as bigint) as node, cast(0 as integer) as attribute,
-    cast(pattern as bigint) as code, false as single, cast(sum(n) as bigint) as units_left
-from anon_scratch.main.sampled_tuples
-group by pattern
+-- 1 branch as in the template, c5939d3d

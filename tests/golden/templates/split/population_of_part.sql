@@ -6,7 +6,9 @@ with everyone as (
         , list(distinct e.c2) as set2
         , count(distinct e.c2) filter (where e.c2 > 0) as size2
     from "everyone" g
-    -- 7 lines as in templates/split/population_verdicts.sql, mondrian_parts_of_persons, nodes in the population
+    join anon_scratch.main.extents e on e.unit = g.unit
+    -- 5 lines of mondrian/_population.sql.j2, 9b0a2085
+    from extent x
 )
 select p.*
 from boxes b

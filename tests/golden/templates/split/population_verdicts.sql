@@ -10,11 +10,7 @@ with of_nodes as (
         , count(distinct e.c2) filter (where e.c2 > 0) as size2
     from "of_nodes" g
     join anon_scratch.main.extents e on e.unit = g.unit
-    group by g.grp
-),
-boxes as (
-    select
-        x.*
+    -- 5 lines of mondrian/_population.sql.j2, 9b0a2085
     from extent x
 ),
 sizes as (
@@ -28,33 +24,10 @@ pairs as materialized (
     -- 12 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
         when b.size2 > 1 and b.size2 = 8 then true
         else list_contains(b.set2, p.p2)
-    end,
-    false
-)
-
-),
-matches as (
-    select
-        s.grp,
-        s.parent,
-        s.n,
-        cast(coalesce(sum(x.members) filter (where x.sure), 0) as bigint) as sure,
-        cast(coalesce(sum(x.members), 0) as bigint) as possible
-    from sizes s
-    left join pairs x on x.grp = s.grp
-    group by s.grp, s.parent, s.n
-)
+    -- 5 lines as in templates/mondrian/population_whole.sql, mondrian_population, the table in the population
+-- 11 lines of the template, 208c568e
 ,
-kept as (
-    select s.parent, count(distinct x.tuple) as tuples
-    from sizes s
-    join pairs x on x.grp = s.grp
-    where x.sure
-    group by s.parent
-),
-had as (
-    select grp, count(*) as tuples from pairs group by grp
-)
+-- 10 lines of the template, c5893eb4
 
 select m.grp as node, (sure >= 3) and (cast(n as hugeint) * 1 <= cast(sure as hugeint) * 1) and (cast(possible as hugeint) * 1 <= cast(n as hugeint) * 10) and (m.parent = 0 or coalesce(k.tuples = h.tuples, false)) as holds
 from matches m

@@ -9,5 +9,4 @@ from (
     where cast(draw >> 96 as bigint) * least(n, 1073741824) < 4294967296
         and (select count(*) from anon_scratch.main.tuples) > 4
 ) sampled
-pattern,  -- lgb_parts, a sample of tuples: row_number() over (order by {% if apart %}{{ apart }}, {% endif %}draw) as unit,
-, pattern  -- lgb_parts, a sample of tuples: cast(1 as bigint) as n{% if apart %}, {{ apart }}{% endif %}{% for a in attributes %}, {{ a.c }}{% endfor %}
+-- 2 branches as in the template, 77f631c9

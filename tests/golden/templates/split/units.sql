@@ -10,4 +10,4 @@ numbered as (
 )
 select *, cast(t1 // 9 as integer) as c1, cast((t1) % 9 as integer) as c2
 from numbered
-*  -- mondrian_parts_of_rows, units in order of leaves: select {{ leaf }} as leaf, {% if unpacked %}{{ keys | join }}, n, draw{% else %}*{% endif %} ... {% else %}
+-- 1 branch as in the template, 684888c0

@@ -1,1 +1,1 @@
-, pattern  -- lgb_parts, units of a part: select unit, n{% for column in carried %}, {{ column }}{% endfor %}, {{ codes | join }}
+-- 1 branch as in the template, 1b095905

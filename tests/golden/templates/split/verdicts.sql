@@ -38,31 +38,21 @@ judged as (
     from sizes s
 )
 select node, parent, first_leaf, last_leaf, holds from judged
-coalesce(c.n, 0) as n  -- mondrian_parts_of_rows, guarantees in the nodes: select o.node as class_id, 0 as attribute, 0 as code, false as single, 0 as side, {% if p.dense %}coalesce(c.n, 0) as n{% else %}c.n{% endif %}, r.*
--- mondrian_parts_of_rows, guarantees in the nodes: {% if p.dense %}
-    cross join anon_scratch.main.reference_1 r
-    left join present_1 c on c.node = o.node and c.value = r.value
 -- mondrian_parts_of_rows, guarantees in the nodes: {% for layer in p.layers %}
-layer_1_1 as (
-    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
-    from layer_1_0
-),
+-- 4 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
 -- mondrian_parts_of_rows, guarantees in the nodes: {% if p.runs %}
--- 49 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
-areas_2  -- mondrian_parts_of_rows, guarantees in the nodes: from {% if p.runs %}areas_{{ i }}{% else %}layer_{{ i }}_{{ p.layers | length | lit }}{% endif %}
-and s.node not in (select grp from anon_scratch.main.asked_leaves_verdicts where holds is not true)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
-and s.node in (select node from anon_scratch.main.population_compared where holds)  -- mondrian_parts_of_persons, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
--- lgb_parts, guarantees in the nodes: {% if apart %}
--- every group that a node has is a first class there
-fewest as (
-    select node, min(n) as n
-    from (
-        select o.node, g.pattern, sum(g.n) as n
-        from anon_scratch.main.nodes_of_cuts o
-        join (select leaf, pattern, sum(n) as n from anon_scratch.main.units group by leaf, pattern) g
-            on g.leaf between o.first_leaf and o.last_leaf
-        group by o.node, g.pattern
-    ) counted_groups
-    group by node
+run_2 as (
+    -- 7 lines of mondrian/_judged.sql.j2, 1ebd10f9
+    -- 5 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+    -- 7 lines of mondrian/_judged.sql.j2, 4ef239d1
+            select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
+            union all
+            select upto, 0, place, area from anon_scratch.main.reference_2
+        -- 6 lines of mondrian/_judged.sql.j2, 1bdf3a45
+crossed_2 as (
+    -- 8 lines of mondrian/_judged.sql.j2, 7818dabf
+    -- 4 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+    -- 5 lines of mondrian/_judged.sql.j2, ed5e55cd
+    from crossed_2
 ),
-and s.node in (select node from fewest where n >= 2)  -- lgb_parts, guarantees in the nodes: s.n >= {{ k | lit }}{% if apart %} and s.node in (select node from fewest where n >= {{ k | lit }}){% endif %}{% for verdicts in persons %} and s.node not in (select {{ node }} from {{ verdicts | ident }} where holds is not true){% endfor %}{% if compared %} and s.node in (select node from {{ compared | ident }} where holds){% endif %}{% for p in protections %} and s.node in (select node from held_{{ p.index | lit }}){% endfor %} as holds
+-- 7 branches as in the template, f2204947
