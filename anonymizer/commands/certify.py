@@ -50,4 +50,4 @@ def command(
     options.check_target(target, policies=[loaded])
     text = certify(loaded, database, sign=sign, engine=engine, population=population)
     write_text(target, text)
-    output.result({"certificate": target}, [f"wrote {target}"])
+    output.done({"certificate": target}, [f"wrote {target}"])

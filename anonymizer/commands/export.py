@@ -44,4 +44,4 @@ def command(
     loaded = options.load_policy(policy, preset)
     done = export(loaded, target, database, force=force, population=population)
     lines = [f"wrote {file.path} ({many(file.rows, 'row')})" for file in done.files]
-    output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])
+    output.done(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -70,4 +70,4 @@ def command(
     if target is None and address is None:
         output.result(event, text.splitlines())
     else:
-        output.result({"event": event["run"]["runId"], "file": target, "sent": address is not None})
+        output.done({"event": event["run"]["runId"], "file": target, "sent": address is not None})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -85,12 +86,13 @@ def command(
     options.check_target(target, policies=[loaded])
     found = collected(loaded, database, source, attacks=attacks, earlier=earlier, share=share)
     text = rendered(found, chosen, standard)
-    if target is None:
-        output.written(text)
-    else:
+    broken = _broken(found)
+    if target is not None:
         write_text(target, text)
         output.say(f"wrote {target}")
-    broken = _broken(found)
+    else:
+        with nullcontext() if broken is None else output.outlasted():
+            output.written(text)
     if broken is None:
         return None
     problem = Problem("release", f"does not hold {broken}", hint="see the report")

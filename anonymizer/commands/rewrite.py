@@ -36,7 +36,7 @@ def command(output: Output, database: str, absent: str | None) -> None:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError.at("--absent", "cannot be read as UTF-8 text") from error
     done = rewrite(database, values)
-    output.result(
+    output.done(
         done.as_dict(),
         [
             f"rewrote {Path(database).name}: {many(done.tables, 'table')},"
