@@ -11,7 +11,8 @@ and add it to `VERBS` with its line of help. The module imports click and
     def command(output: Output, policy: str, database: str | None) -> int | None:
         '''Say what it does; the first line of the help.'''
 
-A command passes its result to `output.result(data, text)`, warns with `output.warn`, raises an
+A command that shows something passes it to `output.result(data, text)`; one that writes something
+tells it by `output.done`, which changes no exit code. A command warns with `output.warn`, raises an
 `AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A command
 that prints data in addition to its errors passes both to `output.judged`.
 """

@@ -48,7 +48,7 @@ def command(
 
     loaded = options.load_policy(policy, preset)
     made = approve(loaded, by=by, until=until.date(), note=note, ledger=approvals)
-    output.result({"approval": made.shown()}, _lines(made))
+    output.done({"approval": made.shown()}, _lines(made))
 
 
 def _lines(made: Approval) -> Iterator[str]:

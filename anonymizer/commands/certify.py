@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -27,6 +32,7 @@ from anonymizer.process.files import write_text
     help="Where the certificate goes.",
 )
 @options.population_option
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -37,6 +43,7 @@ def command(
     sign: str,
     target: str,
     population: str | None,
+    limits: Limits,
 ) -> None:
     """Judge the release of POLICY again, and sign a certificate of it.
 
@@ -48,6 +55,6 @@ def command(
 
     loaded = options.load_policy(policy, preset)
     options.check_target(target, policies=[loaded])
-    text = certify(loaded, database, sign=sign, engine=engine, population=population)
+    text = certify(loaded, database, sign=sign, engine=engine, population=population, limits=limits)
     write_text(target, text)
-    output.result({"certificate": target}, [f"wrote {target}"])
+    output.done({"certificate": target}, [f"wrote {target}"])

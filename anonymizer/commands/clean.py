@@ -27,7 +27,7 @@ def command(output: Output, database: str) -> None:
 
         schemas = clean_database(database)
         gone = [f"removed the schema {name}" for name in schemas]
-        output.result({"removed": list(schemas), "kept": []}, gone or ["nothing to remove"])
+        output.done({"removed": list(schemas), "kept": []}, gone or ["nothing to remove"])
         return
     found = clean(database)
     if not Path(database).exists():
@@ -35,4 +35,4 @@ def command(output: Output, database: str) -> None:
     lines = [f"removed {path}" for path in found.removed]
     lines += [f"wrote {path} again: it told of another run" for path in found.refreshed]
     lines += [f"kept {path}: its run is alive, or cannot be told to be dead" for path in found.kept]
-    output.result(found.as_dict(), lines or ["nothing to remove"])
+    output.done(found.as_dict(), lines or ["nothing to remove"])

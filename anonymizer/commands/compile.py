@@ -59,4 +59,4 @@ def command(
             output.written(text)
         return
     write_text(target, text)
-    output.result({"dialect": dialect, "file": target}, [f"wrote {Path(target).name}"])
+    output.done({"dialect": dialect, "file": target}, [f"wrote {Path(target).name}"])

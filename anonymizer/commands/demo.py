@@ -94,7 +94,7 @@ def _tell(
         **more,
         "kept": list(made.kept),
     }
-    output.result(result, story)
+    output.done(result, story)
 
 
 def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Iterator[str]:

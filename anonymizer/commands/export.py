@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.text import many
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -24,6 +29,7 @@ from anonymizer.process.text import many
 @options.preset_option
 @options.population_option
 @click.option("--force", is_flag=True, help="Replace what is no earlier export of this release.")
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -33,6 +39,7 @@ def command(
     preset: str | None,
     population: str | None,
     force: bool,
+    limits: Limits,
 ) -> None:
     """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
 
@@ -42,6 +49,6 @@ def command(
     from anonymizer.publish.export import export
 
     loaded = options.load_policy(policy, preset)
-    done = export(loaded, target, database, force=force, population=population)
+    done = export(loaded, target, database, force=force, population=population, limits=limits)
     lines = [f"wrote {file.path} ({many(file.rows, 'row')})" for file in done.files]
-    output.result(done.as_dict(), [*lines, f"wrote {done.manifest}"])
+    output.done(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -166,7 +166,7 @@ def export(
     lines = [f"wrote {many(count, 'value')} of {column} to {said}"]
     if not nested:
         lines.append("its levels need not nest: give nested: false beside it where it is used")
-    output.result(data, lines)
+    output.done(data, lines)
 
 
 @command.command(name="import")
@@ -186,7 +186,7 @@ def import_(
     store(wide, Path(database), _named(table), replace_it=replace)
     levels = len(wide.columns) - 1
     data = {"table": table, "values": len(wide.rows), "levels": levels}
-    output.result(
+    output.done(
         data, [f"stored {many(len(wide.rows), 'value')} with {many(levels, 'level')} as {table}"]
     )
 

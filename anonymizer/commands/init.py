@@ -56,7 +56,7 @@ def command(
     if table_name is None:
         reviewed = f"every link, and {reviewed}"
     untold = found.not_linked if isinstance(found, TablesDraft) else {}
-    output.result(
+    output.done(
         {**found.as_dict(), "file": target},
         [
             *(f"not linked: in {table}, {said}" for table, said in untold.items()),

@@ -25,7 +25,7 @@ def new(output: Output, file: str) -> None:
     public = new_key(Path(file))
     result = {"private": file, "public": str(public)}
     hint = "give the .pub file to recipients; keep the other one secret"
-    output.result(result, [f"wrote {file} and {public.name}", hint])
+    output.done(result, [f"wrote {file} and {public.name}", hint])
 
 
 @command.command()
@@ -39,4 +39,4 @@ def secret(output: Output, file: str) -> None:
 
     new_secret(Path(file))
     hint = "who has it can make the token of any value; without it no token is made again"
-    output.result({"secret": file}, [f"wrote {file}", hint])
+    output.done({"secret": file}, [f"wrote {file}", hint])

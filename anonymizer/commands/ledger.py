@@ -41,7 +41,7 @@ def forget(output: Output, ledger: str, run_id: str) -> None:
     from anonymizer.ledger.manage import forget_release
 
     entry = forget_release(ledger, run_id)
-    output.result(
+    output.done(
         {"forgotten": entry.as_dict()},
         [f"forgot run {entry.run_id} ({many(entry.persons, 'person')}): later runs do not see it"],
     )

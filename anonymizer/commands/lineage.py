@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
 from anonymizer.process.files import write_text
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -26,6 +31,7 @@ from anonymizer.process.files import write_text
 @click.option(
     "--source-namespace", metavar="NAME", help="Namespace of the source; default: --namespace."
 )
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -37,6 +43,7 @@ def command(
     address: str | None,
     namespace: str,
     source_namespace: str | None,
+    limits: Limits,
 ) -> None:
     """Judge the release of POLICY again, and export the lineage of its columns.
 
@@ -54,7 +61,12 @@ def command(
     if address is not None:
         check_address(address, "--to")
     event = lineage(
-        loaded, database, engine=engine, namespace=namespace, sources=source_namespace or namespace
+        loaded,
+        database,
+        engine=engine,
+        namespace=namespace,
+        sources=source_namespace or namespace,
+        limits=limits,
     )
     text = json.dumps(event, indent=2) + "\n"
     if target is not None:
@@ -66,4 +78,4 @@ def command(
     if target is None and address is None:
         output.result(event, text.splitlines())
     else:
-        output.result({"event": event["run"]["runId"], "file": target, "sent": address is not None})
+        output.done({"event": event["run"]["runId"], "file": target, "sent": address is not None})

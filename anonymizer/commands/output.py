@@ -6,8 +6,8 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from anonymizer.errors import AnonymizerError, Problem
@@ -52,6 +52,24 @@ class Output:
             for line in text:
                 _write(sys.stdout, printable(line))
 
+    def done(self, data: Mapping[str, Any], text: Iterable[str] = ()) -> None:
+        """Print what a command did: a release, a file, a record. Called once.
+
+        What it did stands, even if standard output cannot be written: that is a warning, because
+        with the exit code of a failure a script would do it again.
+        """
+        with self.outlasted():
+            self.result(data, text)
+
+    @contextmanager
+    def outlasted(self) -> Iterator[None]:
+        """Turn the failure to write standard output into a warning: something else decides."""
+        try:
+            yield
+        except OutputError as error:
+            for problem in error.problems:
+                self.warn(str(problem))
+
     def judged(
         self,
         data: Mapping[str, Any],
@@ -62,9 +80,12 @@ class Output:
         exit_code: int = 1,
     ) -> None:
         """Print the result of a command; if it does not hold, fail with these problems."""
-        if holds or not self.json:  # (otherwise it is one JSON object that includes the errors)
+        if holds:
             self.result(data, text)
-        if not holds:
+        else:
+            if not self.json:  # (otherwise it is one JSON object that includes the errors)
+                with self.outlasted():
+                    self.result(data, text)
             from anonymizer.commands.failures import Unfulfilled
 
             raise Unfulfilled(problems, exit_code, data)
@@ -113,13 +134,16 @@ class Output:
 def open_streams() -> None:
     """Connect closed standard streams (`>&-`) to the null device.
 
-    Otherwise a file opened later would get their numbers, and whatever is written to them.
+    Otherwise a file opened later would get their numbers, and whatever is written to them. Python
+    has no object for a stream that was closed at its start; here and in libraries there is one.
     """
-    for number in range(3):
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _write(stream: IO[str] | None, text: str) -> None:

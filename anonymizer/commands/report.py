@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
     from anonymizer.review.report.content import Report
     from anonymizer.review.tables.report import TablesReport
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     help="Share of the source's rows (persons) that are attacked.",
 )
 @options.preset_option
+@options.limit_options
 @click.option("--quiet", is_flag=True, help="Print nothing when the report is written.")
 @click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
 def command(
@@ -61,6 +64,7 @@ def command(
     preset: str | None,
     quiet: bool,
     debug: bool,
+    limits: Limits,
 ) -> int | None:
     """Write a report on the release of POLICY: one HTML file that needs no network.
 
@@ -83,14 +87,23 @@ def command(
         target = f"{standard or 'report'}.html"
     loaded = options.load_policy(policy, preset)
     options.check_target(target, policies=[loaded])
-    found = collected(loaded, database, source, attacks=attacks, earlier=earlier, share=share)
+    found = collected(
+        loaded,
+        database,
+        source,
+        attacks=attacks,
+        earlier=earlier,
+        share=share,
+        limits=limits,
+    )
     text = rendered(found, chosen, standard)
-    if target is None:
-        output.written(text)
-    else:
+    broken = _broken(found)
+    if target is not None:
         write_text(target, text)
         output.say(f"wrote {target}")
-    broken = _broken(found)
+    else:
+        with nullcontext() if broken is None else output.outlasted():
+            output.written(text)
     if broken is None:
         return None
     problem = Problem("release", f"does not hold {broken}", hint="see the report")

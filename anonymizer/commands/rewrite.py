@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from anonymizer.commands.options import database_option, output_options
+from anonymizer.commands.options import database_option, limit_options, output_options
 from anonymizer.commands.output import Output
 from anonymizer.process.text import many
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
 
 
 @click.command()
@@ -16,8 +21,9 @@ from anonymizer.process.text import many
     metavar="FILE",
     help="Text file of values, one per line, that must not be in the rewritten file.",
 )
+@limit_options
 @output_options
-def command(output: Output, database: str, absent: str | None) -> None:
+def command(output: Output, database: str, absent: str | None, limits: Limits) -> None:
     """Rewrite a DuckDB file without dropped or deleted data, and scan the result.
 
     Needed after publish.replace_source. The new file replaces the old one only if every table is
@@ -35,8 +41,8 @@ def command(output: Output, database: str, absent: str | None) -> None:
             values = [v for v in Path(absent).read_text("utf-8").splitlines() if v.strip()]
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError.at("--absent", "cannot be read as UTF-8 text") from error
-    done = rewrite(database, values)
-    output.result(
+    done = rewrite(database, values, limits)
+    output.done(
         done.as_dict(),
         [
             f"rewrote {Path(database).name}: {many(done.tables, 'table')},"

@@ -77,7 +77,7 @@ def command(
     if approval is not None:
         found["approval"] = approval.shown()
         lines = chain(lines, [f"approved by {approval.by} until {approval.until}"])
-    output.result(found, lines)
+    output.done(found, lines)
 
 
 def describe(release: Release) -> Iterator[str]:

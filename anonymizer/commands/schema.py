@@ -28,4 +28,4 @@ def command(output: Output, target: str | None) -> None:
         output.result(schema, [json.dumps(schema, indent=2)])
         return
     write_text(target, json.dumps(schema, indent=2) + "\n")
-    output.result({"file": target}, [f"wrote {target}"])
+    output.done({"file": target}, [f"wrote {target}"])

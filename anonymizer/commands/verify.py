@@ -15,6 +15,7 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Origin, Verification
+    from anonymizer.engines.base import Limits
     from anonymizer.independent import Judgement
     from anonymizer.policy import AnyPolicy, Policy
 
@@ -49,6 +50,7 @@ OTHERS = "Name their own policies, or no POLICY: then every release of --databas
 @click.option(
     "--independent", is_flag=True, help="Judge with a second verifier as well, in plain Python."
 )
+@options.limit_options
 @options.output_options
 def command(
     output: Output,
@@ -61,6 +63,7 @@ def command(
     public_key: str | None,
     certificate: str | None,
     independent: bool,
+    limits: Limits,
 ) -> None:
     """Judge a release from its own rows, at any time.
 
@@ -92,6 +95,7 @@ def command(
         public_key=public_key,
         certificate=certificate,
         plain=plain,
+        limits=limits,
     )
     if found.origin == "unknown":
         output.warn(ORIGIN)

@@ -20,6 +20,8 @@ from anonymizer.source.relation import Relation
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+LISTED = 5
+"""Tables that are named where none was found."""
 Database: TypeAlias = "str | Path | DuckDBPyConnection | None"
 
 
@@ -91,13 +93,25 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         chosen = [t for t in found if schema is None or t.schema == schema]
         if chosen:
             return engine.plain(chosen[0], path)
-    names = sorted({t.name for t in tables if t.catalog == engine.catalog})
-    near = get_close_matches(parts[-1], names, n=1)
-    raise SourceError.at(
-        path,
-        "is not a table of the source",
-        hint=f"did you mean {near[0]}?" if near else "other schemas: write schema.table",
+    own = [t for t in tables if t.catalog == engine.catalog]
+    near = get_close_matches(parts[-1], sorted({t.name for t in own}), n=1)
+    hint = f"did you mean {near[0]}?" if near else _listed(own)
+    raise SourceError.at(path, "is not a table of the source", hint=hint)
+
+
+def _listed(tables: Sequence[Table]) -> str:
+    """A hint at the tables of a source, as a policy names them."""
+    if not tables:
+        return "the source has no table"
+    named = sorted(
+        ".".join(_written(p) for p in (t.schema, t.name) if p and p != "main") for t in tables
     )
+    more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
+    return f"the source has {', '.join(named[:LISTED])}{more}"
+
+
+def _written(part: str) -> str:
+    return part if table_parts(part) == (part,) else quote(part)
 
 
 def _no_name(name: str, tables: Sequence[Table], path: str) -> Problem:

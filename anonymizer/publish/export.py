@@ -16,6 +16,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.tables import in_release
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem, TargetError, no_file
@@ -73,7 +74,9 @@ LONGEST = 120
 """Most bytes of a table's name, which is part of the names of its file and temporary file."""
 
 
-def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) -> Export:
+def export_tables(
+    policy: SchemaPolicy, given: Path, source: Path, force: bool, limits: Limits
+) -> Export:
     """Write the tables of a release as files named like them, in one folder.
 
     `given`: a folder, or the file of the persons. See `anonymizer.publish.export.export`.
@@ -96,7 +99,7 @@ def export_tables(policy: SchemaPolicy, given: Path, source: Path, force: bool) 
             raise TargetError.at("-o", said, hint="name the folder alone")
         aside = Aside(target)
         reach = [aside.of(file) for file in files.values()]
-        with opened(source, place_of(lead_of(policy), source), reach) as (engine, catalog):
+        with opened(source, place_of(lead_of(policy), source), reach, limits) as (engine, catalog):
             view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
             refuse_untrue(engine, view, manifest, lead_of(policy))
             where = in_release(view)
@@ -148,27 +151,31 @@ def export(
     *,
     force: bool = False,
     population: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> Export:
     """Write the release of `policy` in `database` (default: publish.database) as `file`.
 
     The suffix is the format: .parquet or .csv, and .duckdb for a release in Postgres (then
     `database` is its address). For several tables, `file` is a folder, for Parquet files named like
     the published tables, or the file of the persons; the others are written next to it.
-    `population`: a file with the population of k_map and delta_presence.
+    `population`: a file with the population of k_map and delta_presence. `limits`: as for `run`.
     Raises TargetError for a file that exists and is not an earlier export of this release, unless
     `force`; NothingToCheckError if there is no release.
     """
     target, complete = Path(file), lead_of(policy)
+    within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
     if isinstance(policy, SchemaPolicy):
-        return export_tables(policy, target, _database(lead_of(policy), database), force)
+        return export_tables(policy, target, _database(lead_of(policy), database), force, within)
     if chosen_engine(policy, database) == "postgres":
-        return _carried(policy, target, database, force, complete)
-    return _export(policy, target, _database(policy, database), force, complete)
+        return _carried(policy, target, database, force, complete, within)
+    return _export(policy, target, _database(policy, database), force, complete, within)
 
 
-def _export(policy: Policy, target: Path, source: Path, force: bool, complete: Policy) -> Export:
+def _export(
+    policy: Policy, target: Path, source: Path, force: bool, complete: Policy, limits: Limits
+) -> Export:
     """Export from a file. `complete`: the policy with the path of the available population."""
     check_target(target, source)
     names = Names.of(policy, "")
@@ -177,7 +184,7 @@ def _export(policy: Policy, target: Path, source: Path, force: bool, complete: P
     files = (target, *map(aside.separate, policy.sensitive))
     refuse_read(files, policy)
     reach = [*(aside.of(file) for file in files), *population_files(complete)]
-    with opened(source, place_of(policy, source), reach) as (engine, catalog):
+    with opened(source, place_of(policy, source), reach, limits) as (engine, catalog):
         view, manifest = unchanged(policy, engine, catalog, source)
         refuse_untrue(engine, view, manifest, complete)
         tables = {target: view} | {
@@ -187,20 +194,22 @@ def _export(policy: Policy, target: Path, source: Path, force: bool, complete: P
         return write_export(engine, manifest, tables, aside, force)
 
 
-def _carried(policy: Policy, target: Path, database: Any, force: bool, complete: Policy) -> Export:
+def _carried(
+    policy: Policy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
+) -> Export:
     """Export from Postgres, through a DuckDB database."""
     check_target(target, target.parent, (*FORMATS, DATABASE))
     refuse_read([target], policy)
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         beside = Path(folder) / "release.duckdb"
-        carry(policy, database, beside)
+        carry(policy, database, beside, limits)
         if target.suffix.lower() != DATABASE:
-            return _export(policy, target, beside, force, complete)
+            return _export(policy, target, beside, force, complete, limits)
         if target.exists() and not force:
             raise TargetError.at(
                 "-o", f"{target.name} exists", hint="another file, or --force replaces it"
             )
-        with opened(beside, "--database", population_files(complete)) as (engine, catalog):
+        with opened(beside, "--database", population_files(complete), limits) as (engine, catalog):
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(engine, view)
             refuse_untrue(engine, view, manifest, complete)

@@ -12,6 +12,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident, lit, one_file
 from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.types import MOST_DIGITS
@@ -31,11 +32,11 @@ from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 
 
-def carry(policy: Policy, database: Any, file: Path) -> None:
+def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
     """Write the release of `policy` in a Postgres database as a new DuckDB database."""
     import duckdb
 
-    with published_in(database) as found, duckdb.connect(str(file)) as connection:
+    with published_in(database, limits) as found, duckdb.connect(str(file)) as connection:
         (view,) = found.views(policy)
         manifest = found.manifest(view)
         refuse_other(policy, manifest.layout)

@@ -17,6 +17,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError, no_file
@@ -54,12 +55,14 @@ class Rewritten:
 
 
 @deciding()
-def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
+def rewrite(
+    database: str | Path, absent: Sequence[str] = (), limits: Limits | None = None
+) -> Rewritten:
     """Rewrite `database` without its unused space, in place.
 
-    `absent`: values that must not be in the new file, byte for byte in UTF-8. Raises TargetError if
-    the file cannot be rewritten, GuaranteeError if data that should be gone is found; the old file
-    is unchanged then.
+    `absent`: values that must not be in the new file, byte for byte in UTF-8. `limits`: what the
+    engine may use. Raises TargetError if the file cannot be rewritten, GuaranteeError if data that
+    should be gone is found; the old file is unchanged then.
     """
     path = Path(database).resolve()
     if not path.is_file():
@@ -69,7 +72,7 @@ def rewrite(database: str | Path, absent: Sequence[str] = ()) -> Rewritten:
         raise TargetError.at("--database", f"{path.name} {said}", hint="chmod u+w")
     aside = building_of(path, secrets.token_hex(8))
     try:
-        tables, live_old, live_new = _copy(path, aside)
+        tables, live_old, live_new = _copy(path, aside, limits or Limits())
         pieces = set(_pieces(path, live_old))
         _refuse_found(aside, pieces, live_new, absent)
         before, after = path.stat().st_size, aside.stat().st_size
@@ -101,12 +104,14 @@ class Blocks:
                 yield number in self.live, content
 
 
-def _copy(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
+def _copy(path: Path, aside: Path, limits: Limits) -> tuple[int, Blocks, Blocks]:
     """Copy everything in the catalog, and compare; return the data blocks of both files."""
     with ExitStack() as stack:
         try:
             # opened for writing, to apply its write-ahead log and exclude other processes
-            engine = stack.enter_context(own_connection(path, databases=[aside], read_only=False))
+            engine = stack.enter_context(
+                own_connection(path, databases=[aside], read_only=False, limits=limits)
+            )
             engine.raw(f"checkpoint {OLD}", "--database")
         except AnonymizerError as error:
             raise TargetError(error.problems) from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from anonymizer.algorithms.compiled import STAGED, staged_values
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import Policy
 from anonymizer.steps import Step
@@ -259,8 +260,10 @@ class Publisher(Protocol):
     def target(self, policy: Policy, session: Session, names: Names) -> Target:
         """The target of the release of `policy`."""
 
-    def published(self, policy: Policy | None, database: Any) -> AbstractContextManager[Published]:
-        """Open the published releases, read-only."""
+    def published(
+        self, policy: Policy | None, database: Any, limits: Limits
+    ) -> AbstractContextManager[Published]:
+        """Open the published releases, read-only, within the limits."""
 
 
 def publisher(engine: str) -> Publisher:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit, quote
 from anonymizer.contract.tables import Tables
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.borrowed import refuse_transaction
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -91,20 +92,22 @@ def _same(one: Path, other: Path) -> bool:
 
 @contextmanager
 def opened(
-    database: Database, where: str, files: Sequence[Path] = ()
+    database: Database, where: str, files: Sequence[Path] = (), limits: Limits | None = None
 ) -> Iterator[tuple[DuckDBEngine, str]]:
     """The engine that reads a release, and the catalog of the release.
 
-    A file is opened read-only, in the sandbox, where only it and the `files` can be accessed. A
-    user's connection is used itself, since no other one sees an in-memory database, and is left
-    unchanged. Raises EngineError if neither can be opened.
+    A file is opened read-only, within the `limits`, in the sandbox, where only it and the `files`
+    can be accessed. A user's connection is used itself, since no other one sees an in-memory
+    database, and is left unchanged. Raises EngineError if neither can be opened.
     """
     assert database is not None
     if isinstance(database, str | Path):
         path = Path(database).resolve()
         with ExitStack() as stack:
             try:
-                engine = stack.enter_context(own_connection(path, files=files, where=where))
+                engine = stack.enter_context(
+                    own_connection(path, files=files, limits=limits or Limits(), where=where)
+                )
             except SourceError as error:  # as an error of a release, not of a source
                 raise EngineError(error.problems) from error
             yield engine, SOURCE

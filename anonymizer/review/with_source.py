@@ -88,10 +88,12 @@ def release_file(
 
 
 @contextmanager
-def open_release(policy: Policy, database: Path) -> Iterator[Published]:
+def open_release(
+    policy: Policy, database: Path, limits: Limits | None = None
+) -> Iterator[Published]:
     """Open the release alone. Raises NothingToCheckError if there is none."""
     files = population_files(policy)
-    with opened(database, place_of(policy, database), files) as (engine, catalog):
+    with opened(database, place_of(policy, database), files, limits) as (engine, catalog):
         yield Published(engine, *unchanged(policy, engine, catalog, database))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Origin, Verification
 from anonymizer.contract.tables import in_release
+from anonymizer.engines.base import Limits
 from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
@@ -42,6 +43,7 @@ def verify(
     population: str | Path | None = None,
     public_key: str | Path | None = None,
     certificate: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> Verification:
     """Verify a release again, from the release alone.
 
@@ -55,7 +57,8 @@ def verify(
     `population`: a file with the population of k_map and delta_presence. `public_key`: the file of
     the public key by which the release, and others in its file, must be signed. `certificate`: the
     file of a certificate of this release, signed by that key; then none needs a signature.
-    `engine`: as for `run`. `plain`: without shortcuts, by the statements that the checks show.
+    `engine`, `limits`: as for `run`. `plain`: without shortcuts, by the statements that the checks
+    show.
 
     Raises NothingToCheckError if there is nothing to judge, and GuaranteeError if the release was
     changed, is not signed by this key, or has other columns or roles than the policy.
@@ -73,7 +76,7 @@ def verify(
     total: Verification | None = None
     kinds: dict[str, str] = {}
     releases, others, unlisted = _releases(
-        policy, database, accept, engine=engine, plain=plain, population=population
+        policy, database, accept, engine, limits, plain=plain, population=population
     )
     if public_key is not None and stated is None:
         _refuse_unsigned(others, public_key)
@@ -111,6 +114,7 @@ def certify(
     sign: str | Path,
     engine: str | None = None,
     population: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> str:
     """Verify the release of a policy again, and sign a certificate of it: a DSSE envelope as JSON.
 
@@ -118,7 +122,7 @@ def certify(
     or could not be judged.
     """
     key = signing.private_key(sign)
-    manifest, judged = _one(policy, database, engine=engine, population=population)
+    manifest, judged = _one(policy, database, engine, limits, population=population)
     GuaranteeError.refuse(
         Problem(item.name, f"was not judged: {item.reason}", hint="--population FILE")
         for item in judged.not_checked
@@ -135,18 +139,24 @@ def lineage(
     engine: str | None = None,
     namespace: str = NAMESPACE,
     sources: str = NAMESPACE,
+    limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Verify the release of a policy again, and return the OpenLineage event of its run."""
-    manifest, _ = _one(policy, database, engine=engine)
+    manifest, _ = _one(policy, database, engine, limits)
     return run_event(policy, manifest, namespace=namespace, sources=sources)
 
 
 def _one(
-    policy: AnyPolicy, database: Any, *, engine: str | None, population: str | Path | None = None
+    policy: AnyPolicy,
+    database: Any,
+    engine: str | None,
+    limits: Limits | None,
+    *,
+    population: str | Path | None = None,
 ) -> tuple[Manifest, Verification]:
     """The manifest and verification of a release. Raises GuaranteeError if a check fails."""
     ((manifest, judged),), *_ = _releases(
-        policy, database, lambda _: True, engine=engine, population=population
+        policy, database, lambda _: True, engine, limits, population=population
     )
     if not judged.passed:
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
@@ -177,8 +187,9 @@ def _releases(
     policy: AnyPolicy | None,
     database: Any,
     accept: Callable[[Manifest], bool],
+    engine: str | None,
+    limits: Limits | None,
     *,
-    engine: str | None = None,
     plain: bool = False,
     population: str | Path | None = None,
 ) -> tuple[list[tuple[Manifest, Verification]], list[Manifest], tuple[str, ...]]:
@@ -193,7 +204,8 @@ def _releases(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     kind = chosen_engine(lead, database, engine)
-    with at_persons(policy), publisher(kind).published(complete, database) as found:
+    place = publisher(kind).published(complete, database, limits or Limits())
+    with at_persons(policy), place as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
             if accept(manifest):

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from os import SEEK_END
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anonymizer.compile import join, lit, sql
-from anonymizer.errors import SourceError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.source.names import refuse_renamed
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -81,21 +82,46 @@ def csv_arguments(file: str, ask: Ask, where: str) -> str:
         if several and len(seen.columns) == 1:
             said = 'has a cell that begins with " and does not end with it: was it cut off?'
             raise SourceError.at(where, said, hint="close the quote, or write the file again")
-    if seen.skipped:
-        ((rows,),) = ask(
-            "select count(*) from"
-            f" (select line from read_csv({bare}, {_ONE_CELL}) limit {lit(seen.skipped).text})"
-            " where trim(line) <> '' and not starts_with(ltrim(line), '#')",
-            where,
-        )
-        if rows:
+    first = _first_left_out(bare, seen, ask, where) if seen.skipped else None
+    if first is not None:
+        told = _told(file, first, seen.delimiter, ask, where)
+        if told is None:
             said = f"has lines before line {seen.skipped + 1:,} that do not fit those after it"
             raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
+        file, seen = told
     if len(seen.columns) == 1 and unquoted and any(s in seen.columns[0] for s in DELIMITERS):
         said = "has lines with different numbers of cells, so that each would be one cell"
         raise SourceError.at(where, said, hint=_MEND)
     _refuse_other_names(bare, seen, ask, where)
     return file
+
+
+def _first_left_out(file: str, seen: _Dialect, ask: Ask, where: str) -> str | None:
+    """The first of the lines that would be skipped, unless all of them are comments or empty."""
+    found = ask(
+        "select line from (select line, row_number() over () as number"
+        f" from read_csv({file}, {_ONE_CELL}) limit {lit(seen.skipped).text})"
+        " where trim(line) <> '' and not starts_with(ltrim(line), '#') order by number limit 1",
+        where,
+    )
+    return str(found[0][0]) if found else None
+
+
+def _told(file: str, first: str, guessed: str, ask: Ask, where: str) -> tuple[str, _Dialect] | None:
+    """How to read a file whose first line separates the names of columns by another sign.
+
+    In `0,5;0,25` DuckDB takes the decimal comma for the separator. The first line has no numbers:
+    a sign in it by which all lines fit is the separator.
+    """
+    for sign in DELIMITERS:
+        if sign == guessed or sign not in first:
+            continue
+        tried = f"{file}, delim = {lit(sign).text}"
+        with suppress(AnonymizerError):  # (not every line fits)
+            seen = _dialect(tried, ask, where)
+            if not seen.skipped and len(seen.columns) == first.count(sign) + 1:
+                return tried, seen
+    return None
 
 
 def _dialect(file: str, ask: Ask, where: str) -> _Dialect:

@@ -25,6 +25,14 @@ OTHER = "OTHER"
 UNTYPED = '"NULL"'
 """What the engine calls the type of a column of which nothing is known, as `null as a`."""
 _TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
+_PLAIN = re.compile(r"[A-Z][A-Z_ ]*\Z")
+"""A type that is told by its name: others list the names of fields."""
+_COARSER = {
+    "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",  # pandas writes it into Parquet files
+    "TIME_NS": "TIME",
+    "TIME WITH TIME ZONE": "TIME",
+}
+"""Types that are like one that can be published."""
 
 
 def kind_of(sql_type: str) -> Kind | None:
@@ -254,11 +262,16 @@ def unusable(column: str, sql_type: str) -> Problem:
             allowed="drop",
             hint="cast it in source.query, to the type that its values would have",
         )
+    plain = _PLAIN.match(sql_type)
+    coarser = _COARSER.get(sql_type)
+    how = (
+        f"cast it in source.query, to {coarser}" if coarser else "unnest or cast it in source.query"
+    )
     return Problem(
         column_path(column),
-        "has a type that cannot be published as a value",
-        allowed="numbers, text, boolean, date, timestamp, uuid, enum",
-        hint="unnest or cast it in source.query, or give it role drop",
+        "has a type that cannot be published as a value" + (f": {plain[0]}" if plain else ""),
+        allowed="numbers, text, boolean, date, time, timestamp, uuid, enum",
+        hint=f"{how}, or give it role drop",
     )
 
 

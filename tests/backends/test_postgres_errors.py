@@ -149,3 +149,17 @@ def test_a_command_line_run_and_its_verification(call: Call, tmp_path: Path, add
         assert again.code == 0, again.err
     cleaned = call("clean", *options[:2], "--format", "json")
     assert cleaned.json == {"removed": [], "kept": []}
+
+
+def test_the_limit_reaches_the_server_that_holds_a_release(
+    call: Call, tmp_path: Path, address: str
+) -> None:
+    code, errors = anonymize(call, tmp_path, address)
+    assert (code, errors) == (0, [])
+    for verb, *more in (("verify",), ("lineage",), ("export", "-o", str(tmp_path / "rows.csv"))):
+        asked = (verb, str(tmp_path / "policy.json"), "--database", address, *more)
+        done = call(*asked, "--memory-limit", "much")
+        assert done.code == 2, verb
+        assert "--memory-limit" in done.err
+        done = call(*asked, "--memory-limit", "64MB", "--threads", "1")
+        assert done.code == 0, done.err

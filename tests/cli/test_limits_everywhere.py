@@ -1,20 +1,22 @@
-"""Every command that reads a source takes the limits of a run, and passes them to the engine."""
+"""Every command that reads rows takes the limits of a run, and passes them to the engine."""
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
+import anonymizer
 from anonymizer.commands import VERBS
-from tests.cli.conftest import Call
+from anonymizer.engines.base import Limits
+from anonymizer.errors import AnonymizerError
+from tests.cli.conftest import Call, listing
 
 LIMITS = {"--threads", "--memory-limit", "--temp-size"}
-OF_RELEASES = {"verify", "certify", "lineage", "report", "export", "rewrite", "clean"}
-"""Commands that read a release: its rows were within the limits of the run."""
-READS_NO_COLUMNS = {"hierarchy import"}
+READS_NO_ROWS = {"hierarchy import", "clean"}
 POLICY = """\
 version: 1
 source: {file: visits.csv}
@@ -38,6 +40,18 @@ CALLS = {
     "hierarchy suggest": ("policy.yml", "--column", "age"),
 }
 
+OF_RELEASES = {
+    "verify": ("policy.yml",),
+    "verify --database": ("release.duckdb",),
+    "certify": ("policy.yml", "--sign", "own.key"),
+    "lineage": ("policy.yml",),
+    "report": ("policy.yml",),
+    "report --source": ("warehouse.duckdb", "policy.yml"),
+    "report --attack --source": ("warehouse.duckdb", "policy.yml"),
+    "export": ("policy.yml", "-o", "rows.csv"),
+    "rewrite --database": ("release.duckdb",),
+}
+
 
 def commands() -> dict[str, click.Command]:
     found: dict[str, click.Command] = {}
@@ -50,10 +64,10 @@ def commands() -> dict[str, click.Command]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in commands() if name not in OF_RELEASES])
+@pytest.mark.parametrize("name", commands())
 def test_a_command_with_a_database_takes_limits(name: str) -> None:
     options = {option for one in commands()[name].params for option in one.opts}
-    if "--database" in options and name not in READS_NO_COLUMNS:
+    if "--database" in options and name not in READS_NO_ROWS:
         assert options >= LIMITS
 
 
@@ -68,3 +82,37 @@ def test_the_limit_reaches_the_engine(
     done = call(*name.split(), *CALLS[name], "--memory-limit", "much")
     assert done.code == 2
     assert "--memory-limit" in done.err
+
+
+@pytest.mark.parametrize("name", OF_RELEASES)
+def test_the_limit_reaches_the_engine_that_reads_a_release(
+    name: str, published: Path, call: Call
+) -> None:
+    assert call("key", "new", "own.key").code == 0
+    before = listing(published)
+    done = call(*name.split(), *OF_RELEASES[name], "--memory-limit", "much")
+    assert done.code == 2
+    assert "--memory-limit" in done.err
+    assert listing(published) == before
+    done = call(*name.split(), *OF_RELEASES[name], "--memory-limit", "500MB", "--threads", "1")
+    assert done.code == 0, done.err
+
+
+def test_a_limit_that_is_too_low_is_told(published: Path, call: Call) -> None:
+    done = call("verify", "policy.yml", "--memory-limit", "1KB")
+    assert done.code == 2
+    assert "the memory limit was reached" in done.err
+    assert "(hint: raise --memory-limit" in done.err
+
+
+def test_the_limits_of_a_release_in_python(published: Path, call: Call) -> None:
+    assert call("key", "new", "own.key").code == 0
+    policy = anonymizer.Policy.load("policy.yml")
+    limits = Limits(memory="much")
+    for asked in (
+        partial(anonymizer.verify, policy),
+        partial(anonymizer.certify, policy, sign="own.key"),
+        partial(anonymizer.report, policy, "report.md"),
+    ):
+        with pytest.raises(AnonymizerError, match=r"limits\.memory"):
+            asked(limits=limits)

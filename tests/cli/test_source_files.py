@@ -30,6 +30,12 @@ TORN = {
     "a shorter last line": HEAD + ROWS + "Bob,3\n",
     "a last line of one cell": HEAD + ROWS + "Bob\n",
     "a title": "Visits of 2020\n" + HEAD + ROWS,
+    "a title with a semicolon": "Visits; 2020\n" + HEAD + ROWS,
+    "a title with two semicolons": "Visits; of all; 2020\n" + HEAD + ROWS,
+    "decimal commas and a longer line": "name;age;s\n"
+    + "Alice,5;3,5;v1\n" * 100
+    + "Bob;3,5;v1;4,5\n"
+    + "Alice,5;3,5;v2\n" * 100,
     "cut in its last line": HEAD + ROWS + "Bob,3",
 }
 WHOLE = {
@@ -37,6 +43,11 @@ WHOLE = {
     "a comment before": "# of 2020\n\n" + HEAD + ROWS,
     "empty lines before": "\n\n" + HEAD + ROWS,
     "semicolons": (HEAD + ROWS).replace(",", ";"),
+    "decimal commas": "age;name;s\n" + "".join(f"{i % 9},5;A{i},7;v{i % 5}\n" for i in range(200)),
+    "decimal commas, and tabs": "name\tage\ts\n"
+    + "".join(f"A{i},7\t{i % 9},5\tv{i % 5}\n" for i in range(200)),
+    "decimal commas and a comment": "# 2,5; 3\n\nname;age;s\n"
+    + "".join(f"A{i},7;{i % 9},5;v{i % 5}\n" for i in range(200)),
     "other line ends": (HEAD + ROWS).replace("\n", "\r\n"),
     "cells in quotes": HEAD + "".join(f'"A, {i}",{i % 9},v{i % 5}\n' for i in range(200)),
 }
@@ -263,6 +274,15 @@ def test_a_json_file_without_objects_is_told(name: str, folder: Path, call: Call
 def test_objects_may_have_a_key_that_is_named_json(folder: Path, call: Call) -> None:
     (folder / "visits.json").write_text("\n".join(f'{{"json": {i % 9}}}' for i in range(90)))
     assert call("assess", "visits.json", "--quasi", "json").code == 0
+
+
+def test_a_source_file_of_another_format(folder: Path, call: Call) -> None:
+    for name in ("visits.tsv", "visits.csv.gz", "visits"):
+        (folder / "policy.yml").write_text(POLICY.replace("visits.csv", name))
+        done = call("plan", "policy.yml")
+        assert done.code == 2
+        assert done.err.startswith("source.file: has a suffix that tells no known format (allowed:")
+        assert "hint: make a table of it in a database" in done.err
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,14 @@ def test_closed_streams(warehouse: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@some(1)
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-", "--explain 2>&-"])
+def test_a_run_without_standard_error(warehouse: Path, closed: str) -> None:
+    done = shell(f"@ run policy.yml --database warehouse.duckdb {closed}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("release.duckdb").is_file()
+
+
 @pytest.mark.slow
 @needs_full
 def test_a_result_that_cannot_be_written(warehouse: Path) -> None:

@@ -148,6 +148,27 @@ def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> Non
         connection.execute("insert into people select i, null from range(4) t(i)")
     message = refused(tmp_path, database, {"age": "quasi", "odd": role})
     assert message.startswith("columns.odd: has a type that cannot be published as a value")
+    assert ("value: " + nested in message) == nested.isalpha()
+    assert "VARCHAR" not in message
+
+
+@pytest.mark.parametrize(
+    ("odd", "coarser"),
+    [
+        ("TIMESTAMPTZ_NS", "TIMESTAMP WITH TIME ZONE"),
+        ("TIME_NS", "TIME"),
+        ("TIME WITH TIME ZONE", "TIME"),
+    ],
+)
+def test_a_type_that_is_like_one_that_can_be_published(
+    tmp_path: Path, odd: str, coarser: str
+) -> None:
+    database = source(tmp_path, {"age": "INTEGER", "odd": odd}, [])
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("insert into people select i, null from range(4) t(i)")
+    message = refused(tmp_path, database, {"age": "quasi", "odd": "quasi"})
+    assert f"as a value: {odd} (allowed: " in message
+    assert f"hint: cast it in source.query, to {coarser}, or give it role drop" in message
 
 
 @pytest.mark.parametrize("sql_type", ["enum('low', 'high', 'mid')", "varchar", "boolean"])

@@ -73,7 +73,7 @@ def own_connection(
             stack.callback(folder.remove)
             spill = folder.path
         connection = stack.enter_context(duckdb.connect(":memory:"))
-        _configure(connection, spill / "spilled", limits)
+        configure(connection, spill / "spilled", limits)
         for name, value in ZONE.items():
             _set(connection, name, value)
         if database is not None:
@@ -105,7 +105,7 @@ def open_for_good(database: Path) -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    _configure(connection, None, Limits())
+    configure(connection, None, Limits())
     _attach(connection, database, "--database", read_only=True)
     close_walls(connection)
     return connection
@@ -135,7 +135,8 @@ def close_walls(
     connection.execute("set lock_configuration = true")
 
 
-def _configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits) -> None:
+def configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits) -> None:
+    """Set the limits and the folder for spilled data, and turn off what an extension could do."""
     settings: dict[str, Any] = {
         "temp_directory": str(spill) if spill else "",
         "threads": limits.threads,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from anonymizer.compile import Table
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
@@ -77,7 +78,9 @@ def target(
 
 
 @contextmanager
-def published(policy: Policy | None, database: Database) -> Iterator[PublishedInDatabase]:
+def published(
+    policy: Policy | None, database: Database, limits: Limits
+) -> Iterator[PublishedInDatabase]:
     """See `anonymizer.publish.target.Publisher`."""
     if database is None:
         named = policy.publish.database if policy is not None else None
@@ -91,7 +94,7 @@ def published(policy: Policy | None, database: Database) -> Iterator[PublishedIn
         where = named_at(policy, path)
         if not path.is_file():
             raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
-    with opened(database, where, population_files(policy)) as (engine, catalog):
+    with opened(database, where, population_files(policy), limits) as (engine, catalog):
         file = Path(database) if isinstance(database, str | Path) else None
         yield PublishedInDatabase(engine, catalog, file)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
+from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Session
 from anonymizer.policy import Policy
 from anonymizer.publish.postgres.in_database import PostgresTarget
@@ -25,7 +26,9 @@ def target(policy: Policy, session: Session, names: Names) -> PostgresTarget:
     return PostgresTarget.of(policy, session, names)
 
 
-def published(policy: Policy | None, database: Any) -> AbstractContextManager[PostgresPublished]:
+def published(
+    policy: Policy | None, database: Any, limits: Limits
+) -> AbstractContextManager[PostgresPublished]:
     """See `anonymizer.publish.target.Publisher`."""
     del policy
-    return published_in(database)
+    return published_in(database, limits)

@@ -21,9 +21,9 @@ from anonymizer.release.tables import names_of
 
 
 @contextmanager
-def published_in(database: Any) -> Iterator[PostgresPublished]:
+def published_in(database: Any, limits: Limits) -> Iterator[PostgresPublished]:
     """Open the releases of a database."""
-    with postgres_engine(address(database), Limits()) as engine:
+    with postgres_engine(address(database), limits) as engine:
         yield PostgresPublished(engine)
 
 

@@ -39,15 +39,15 @@ def target(policy: Policy, session: Session, names: Names) -> ParquetTarget | Ca
 
 @contextmanager
 def published(
-    policy: Policy | None, database: Any
+    policy: Policy | None, database: Any, limits: Limits
 ) -> Iterator[PublishedFolder | PublishedInCatalog]:
     """See `anonymizer.publish.target.Publisher`."""
     if is_session(database):
-        with spark_engine(policy, database, secrets.token_hex(8), Limits()) as engine:
+        with spark_engine(policy, database, secrets.token_hex(8), limits) as engine:
             engine.all_on_spark = True
             yield PublishedInCatalog(engine)
         return
-    with published_folder(policy, database) as found:
+    with published_folder(policy, database, limits) as found:
         yield found
 
 

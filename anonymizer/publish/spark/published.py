@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table, ident
+from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import configure
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.names import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
@@ -72,7 +74,9 @@ class PublishedFolder:
 
 
 @contextmanager
-def published_folder(policy: Policy | None, database: Any) -> Iterator[PublishedFolder]:
+def published_folder(
+    policy: Policy | None, database: Any, limits: Limits
+) -> Iterator[PublishedFolder]:
     """Open the releases of a folder. Raises NothingToCheckError if there is none."""
     import duckdb
 
@@ -91,7 +95,7 @@ def published_folder(policy: Policy | None, database: Any) -> Iterator[Published
         spilled = run_folder.create(secrets.token_hex(8))
         stack.callback(spilled.remove)
         # (by default rows would be spilled into the current folder)
-        connection.execute(f"set temp_directory = {lit(str(spilled.path / 'spilled'))}")
+        configure(connection, spilled.path / "spilled", limits)
         engine = FolderEngine(connection, owned=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
         own = [Names.of(policy, "")] if policy is not None else []

@@ -229,7 +229,8 @@ def _has_rows(opened: Opened) -> bool:
 def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:
     problems = []
     if not quasi:
-        problems.append(Problem("--quasi", "names no column, and none looks like one"))
+        said = "names no column, and none looks like a quasi-identifier"
+        problems.append(Problem("--quasi", said, hint="name the columns that others may know"))
     for option, names in (("--quasi", quasi), ("--sensitive", sensitive)):
         twice = sorted({name for name in names if names.count(name) > 1})
         problems += [Problem(option, f"names {name} twice") for name in twice]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy
     from anonymizer.review.report.content import Report
     from anonymizer.review.tables.report import TablesReport
@@ -26,13 +27,15 @@ def write_report(
     attacks: bool = False,
     earlier: str | Path | None = None,
     standard: str | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Write the report of a release to `target`; its suffix gives the format: .html, .md, .json.
 
     `database`: the release (default: publish.database of the policy); `source`: the database it
     was made from, for the figures before. `attacks`: run the attacks; `earlier`: also together with
     this earlier release. `standard`: arrange the figures by the clauses of a standard
-    (`anonymizer.review.evidence`). Raises NothingToCheckError if there is no release.
+    (`anonymizer.review.evidence`). `limits`: as for `run`. Raises NothingToCheckError if there is
+    no release.
     """
     from pathlib import Path
 
@@ -40,7 +43,7 @@ def write_report(
     from anonymizer.process.files import write_text
 
     refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
-    found = collected(policy, database, source, attacks=attacks, earlier=earlier)
+    found = collected(policy, database, source, attacks=attacks, earlier=earlier, limits=limits)
     write_text(str(target), rendered(found, form_of(target), standard))
 
 
@@ -52,6 +55,7 @@ def collected(
     attacks: bool = False,
     earlier: str | Path | None = None,
     share: float | None = None,
+    limits: Limits | None = None,
 ) -> Report | TablesReport:
     """Collect the report on a release of one table or of several."""
     from anonymizer.errors import PolicyError
@@ -62,10 +66,18 @@ def collected(
 
     if not isinstance(policy, SchemaPolicy):
         asked = SHARE if share is None else share
-        return collect(policy, database, source, attacks=attacks, earlier=earlier, share=asked)
+        return collect(
+            policy,
+            database,
+            source,
+            attacks=attacks,
+            earlier=earlier,
+            share=asked,
+            limits=limits,
+        )
     if earlier is not None:
         raise PolicyError.at("--earlier", "is not offered with several tables")
-    return collect_tables(policy, database, source)
+    return collect_tables(policy, database, source, limits)
 
 
 def form_of(target: str | Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from anonymizer.compile import work
 from anonymizer.contract.checks import Verification
+from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.measure.counts import Draws, ShownErrors, shown_errors
@@ -59,6 +60,7 @@ def collect(
     attacks: bool = False,
     earlier: str | Path | None = None,
     share: float = SHARE,
+    limits: Limits | None = None,
 ) -> Report:
     """Read and verify the release of `policy`, and compare it with its source if given.
 
@@ -77,11 +79,11 @@ def collect(
         hint = "anonymizer report POLICY --source DATABASE"
         raise PolicyError.at("--source", "is missing: attacks need the source", hint=hint)
     else:
-        attacked = attack(policy, source, release=path, earlier=earlier, share=share)
+        attacked = attack(policy, source, release=path, earlier=earlier, share=share, limits=limits)
     if alone:
-        with open_release(policy, path) as release:
+        with open_release(policy, path, limits) as release:
             return _collected(policy, release)
-    with open_beside(policy, path, source) as beside:
+    with open_beside(policy, path, source, limits) as beside:
         return replace(_collected(policy, beside), attacked=attacked)
 
 

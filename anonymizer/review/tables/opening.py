@@ -56,7 +56,7 @@ def open_tables(
     lead = lead_of(policy)
     where = place_of(lead, release, option)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
-        with opened(release, where) as (engine, catalog):
+        with opened(release, where, limits=limits) as (engine, catalog):
             yield OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
         return
     with (

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymizer.compile import ident
 from anonymizer.contract.checks import Verification, verdict
+from anonymizer.engines.base import Limits
 from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.kinds import ReleaseKind, kind_words
@@ -130,14 +131,17 @@ class TablesReport:
 
 
 def collect_tables(
-    policy: SchemaPolicy, database: str | Path | None = None, source: str | Path | None = None
+    policy: SchemaPolicy,
+    database: str | Path | None = None,
+    source: str | Path | None = None,
+    limits: Limits | None = None,
 ) -> TablesReport:
     """Read and verify the release of `policy`, and compare it with its source if given.
 
     Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
     path = release_file(lead_of(policy), database, source)
-    with open_tables(policy, path, source) as found:
+    with open_tables(policy, path, source, limits) as found:
         run_sql = found.engine.asking("report")
         manifest, data = found.manifest, found.manifest.data
         judged = judge(found.engine, found.view, manifest.layout, manifest.requirements)
