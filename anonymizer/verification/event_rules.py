@@ -37,7 +37,7 @@ def of_cells(
         or column.kind != "categorical"
         or column.list_cells
         or column.name is None
-        or not _is_listed(listed)
+        or not is_listed(listed)
     ):
         said = "is on an event column, and the release does not say how its cells are to be read"
         raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
@@ -63,7 +63,7 @@ def numbered(listed: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
     return [(place, label) for place, labels in enumerate(listed, 1) for label in labels]
 
 
-def _is_listed(listed: Any) -> bool:
+def is_listed(listed: Any) -> bool:
     """Whether it is a list of lists of labels."""
     return isinstance(listed, list | tuple) and all(
         isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
