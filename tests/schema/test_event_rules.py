@@ -22,7 +22,7 @@ from anonymizer import SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Requirement, requirement_dict
 from anonymizer.contract.tables import in_release
-from anonymizer.errors import GuaranteeError, InfeasibleError, PolicyError, SourceError
+from anonymizer.errors import GuaranteeError, InfeasibleError, SourceError
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.release.manifest import Manifest
@@ -358,47 +358,6 @@ def test_what_cannot_be_judged_is_refused(name: str, tmp_path: Path) -> None:
             anonymizer.verify(policy, one.file)
     with pytest.raises(UnreadableError, match=r"manifest\.tables: a rule on an event column"):
         judge(one.file)
-
-
-REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "another rule": ({"l_diversity": 2}, {}, "what.protect.l_diversity: cannot be judged of an"),
-    "two rules": ({"eir_l": 2, "alpha": 0.5}, {}, "what.protect.alpha: cannot be judged"),
-    "among those who remain": (
-        {"eir_l": 2},
-        {"privacy": {"k_anonymity": 2, "knows": {"events": 1, "sensitive": True}}},
-        "privacy.knows.sensitive: is not offered with a rule on an event column (visits.what)",
-    ),
-    "a ledger": ({"eir_l": 2}, {"ledger": "ledger.duckdb"}, "ledger: is not offered with a rule"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_policy_that_is_refused(name: str, tmp_path: Path) -> None:
-    protect, changes, says = REFUSED[name]
-    one = World(tmp_path, [30] * 4, [], "prefix", 2)
-    with pytest.raises(PolicyError) as told:
-        one.policy(protect, **changes)
-    assert says in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("column", "says"),
-    [
-        ({"hierarchy": {"builder": "frequency"}}, "cells that are sets of values"),
-        ({"kind": "date", "hierarchy": {"builder": "date"}}, "the cells of this column are interv"),
-        ({"kind": "numeric"}, "the cells of this column are intervals"),
-        ({"null_as_value": True}, "does not apply to a column of the role event"),
-    ],
-)
-def test_a_column_without_nodes_is_refused(
-    column: dict[str, Any], says: str, tmp_path: Path
-) -> None:
-    one = World(tmp_path, [30] * 4, [], "flat", 2)
-    given = one.policy().to_dict()
-    given["tables"]["visits"]["columns"]["what"] |= column
-    with pytest.raises(PolicyError) as told:
-        anonymizer.Policy.model_validate(given)
-    assert says in str(told.value)
 
 
 def test_numbers_of_the_source_are_refused(tmp_path: Path) -> None:

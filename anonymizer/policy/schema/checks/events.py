@@ -36,8 +36,6 @@ def _of_column(name: str, column: SchemaColumn) -> Iterator[Problem]:
         if rule != RULE:
             said = "cannot be judged of an event, whose values are generalized"
             yield Problem(column_path(name, "protect", rule), said, RULE, hint)
-    if not asked:
-        yield Problem(column_path(name, "protect"), "states no rule", RULE, hint)
     if RULE not in asked:
         return
     path = column_path(name, "protect", RULE)
@@ -48,9 +46,6 @@ def _of_column(name: str, column: SchemaColumn) -> Iterator[Problem]:
     elif isinstance(spec, Frequency | Order):
         said = f"cannot be judged of cells that are sets of values, as {spec.builder} makes them"
         yield Problem(path, said, hint="hierarchy: {file: codes.csv}, or builder: prefix")
-    elif isinstance(spec, Taxonomy) and not spec.nested:
-        said = "cannot be judged of levels that do not nest"
-        yield Problem(path, said, hint="a hierarchy in which every node has one parent")
     elif spec is not None and not isinstance(spec, Prefix | Suffix | Taxonomy):
         yield Problem(path, CATEGORIES, hint=otherwise)
 

@@ -24,7 +24,7 @@ select b.class_id, c.classes from broken b cross join classes c
 r.number as person, count(*) as n  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: select r.class_id, f.value, {% if pairs %}r.number as person, count(*) as n{% else %}count(distinct r.number) as n{% endif %}
 , r.number  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: group by r.class_id, f.value{% if pairs %}, r.number{% endif %}
 select * from present  -- several_tables_everybody_reserved, classes that break a rule of visits.diagnosis: {% if pairs %}
--- several_tables_two_events, classes that break a rule of visits.diagnosis: {% for layer in layers %}
+-- several_tables_ruled_events, classes that break a rule of visits.ward: {% for layer in layers %}
 layer_1 as (
     select *, count(*) over (partition by class_id, person, (value > 0)) as "eir_held"
     from layer_0
