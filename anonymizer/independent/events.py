@@ -74,7 +74,7 @@ def _told(
     texts = {cell: _text(cell, column) for cell in cells if cell.form in ("exact", "node")}
     doubtful: set[Cell] = set()
     for cell, shown in texts.items():
-        if not (shown.startswith("*") or shown.endswith("*")):
+        if not (shown.startswith("*") or shown.endswith("*")) or not shown.strip("*"):
             continue
         for other, its in texts.items():
             apart = places.get(cell, set()).isdisjoint(places.get(other, set()))
