@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ QUOTED = {code: f"{code}, or so" for code in CODES}
 KINDS = ("prefix", "file", "flat", "quoted")
 Rows = Sequence[tuple[int, str | None]]
 """The person and the code of every visit."""
+Cells = Sequence[tuple[Any, Any, str | None, int]]
+"""The class, the person, the cell and the place of every visit."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ def world(seed: int, folder: Path, **given: Any) -> World:
     return World(folder, [r.randint(20, 60) for _ in range(size)], visits, **options | given)
 
 
-def published(file: Path) -> list[tuple[Any, Any, str | None, int]]:
-    """The class, the person, the cell and the place of every visit."""
+def published(file: Path) -> Cells:
+    """What a release shows of every visit."""
     with duckdb.connect(str(file), read_only=True, config={"threads": 1}) as made:
         return made.execute(
             "select p.class_id, p.patient_id, v.what, v.place"
@@ -162,7 +165,7 @@ def published(file: Path) -> list[tuple[Any, Any, str | None, int]]:
         ).fetchall()
 
 
-def fewest(world: World, cells: Sequence[tuple[Any, Any, str | None, int]]) -> Iterator[int]:
+def fewest(world: World, cells: Cells) -> Iterator[int]:
     """For every class, the fewest codes that may meet every person who may have one."""
     for label in {label for label, *_ in cells}:
         held: dict[Any, list[str]] = {}
@@ -197,7 +200,7 @@ def attempt(one: World) -> anonymizer.Release | None:
     return None
 
 
-@rounds(6, 40, 250)
+@rounds(2, 25, 250)
 def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> None:
     made = 0
     for seed in range(rounds):
@@ -217,10 +220,10 @@ def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> Non
         true = [(label, who, one.visits[place][1], place) for label, who, _, place in cells]
         plain = World(tmp_path, (), (), "flat", one.l)
         assert all(achieved >= one.l for achieved in fewest(plain, true))
-    assert made > rounds // 3
+    assert made >= rounds // 2
 
 
-@some(3)
+@some(1)
 @pytest.mark.parametrize(("seed", "kind"), [*enumerate(KINDS * 3)])
 def test_one_cell_more_or_less(seed: int, kind: str, tmp_path: Path) -> None:
     """A cell is replaced by another one: everybody who judges says what the oracle says."""
@@ -231,18 +234,27 @@ def test_one_cell_more_or_less(seed: int, kind: str, tmp_path: Path) -> None:
     one = next(one for one in drawn if attempt(one) is not None)
     cells = published(one.file)
     labels = sorted({cell for _, _, cell, _ in cells if cell is not None} | {"*"})
-    changed = [
-        (place, label, [(a, b, label if p == place else c, p) for a, b, c, p in cells])
-        for _, _, cell, place in cells
+    broken = [
+        (place, label)
+        for its, _, cell, place in cells
         for label in labels
-        if label != cell
+        if label != cell and min(fewest(one, _with(cells, its, place, label))) < 2
     ]
-    broken = [(place, label) for place, label, rows in changed if min(fewest(one, rows)) < 2]
-    for place, label in [*broken[:3], *broken[-1:]]:
-        one.run()
+    correct = tmp_path / "correct.duckdb"
+    shutil.copyfile(one.file, correct)
+    assert broken
+    for place, label in {broken[0], broken[-1]}:
+        shutil.copyfile(correct, one.file)
         hospital.changed(one.file, f"update visits set what = '{label}' where place = {place}")
         seal_again(one.file, "patients")
         assert judged(one) == {False}
+
+
+def _with(cells: Cells, its: Any, place: int, label: str) -> Cells:
+    """The cells of one class, one of them replaced."""
+    return [
+        (one, who, label if at == place else cell, at) for one, who, cell, at in cells if one == its
+    ]
 
 
 def judged(one: World) -> set[bool]:
@@ -255,37 +267,62 @@ def judged(one: World) -> set[bool]:
     return found | {all(c.passed for c in judge(one.file).checks if c.name == "eir_l")}
 
 
-# codes of four persons of one class, two rows published alike, and what a forger says of the cells
-FORGED: dict[str, tuple[str, Sequence[str], list[list[str]], bool]] = {
-    "apart": ("prefix", ["A10", "B11", "A10", "B12"], [["A10"], ["B1*"]], True),
-    "one in the other": ("prefix", ["A10", "A11", "A10", "A12"], [["A10"], ["A1*"]], False),
-    "said together": ("prefix", ["A10", "B11", "A10", "B12"], [["A10", "B1*"]], False),
-    "one not said": ("prefix", ["A10", "B11", "A10", "B12"], [["A10"]], False),
-    "nothing said": ("prefix", ["A10", "B11", "A10", "B12"], [], False),
-    "everything": ("flat", ["A10", "B11", "A10", "B12"], [["A10"], ["*"]], False),
+PAGE = [(1, "A10"), (2, "A1*"), (2, "B20"), (3, "A10"), (3, "B20"), (4, "A1*"), (4, "*"),
+        (5, "C**"), (6, "C**"), (6, "*")]  # fmt: skip
+"""The persons and cells of the example in docs/several-tables.md."""
+TOLD = [["A10", "A1*"], ["B20"], ["C**"]]
+FOUR = [(1, "A10"), (2, "B1*"), (3, "A10"), (4, "B1*")]
+INSIDE = [(1, "A10"), (2, "A1*"), (3, "A10"), (4, "A1*")]
+SHOWN: dict[str, tuple[Sequence[tuple[int, str | None]], list[list[str]], int, bool]] = {
+    "the page": (PAGE, TOLD, 2, True),
+    "the page, one more": (PAGE, TOLD, 3, False),
+    "the page, less said": (PAGE, [["A10"], ["A1*"], ["B20"], ["C**"]], 2, False),
+    "apart": (FOUR, [["A10"], ["B1*"]], 2, True),
+    "one in the other": (INSIDE, [["A10"], ["A1*"]], 2, False),
+    "said together": (FOUR, [["A10", "B1*"]], 2, False),
+    "one not said": (FOUR, [["A10"]], 2, False),
+    "nothing said": (FOUR, [], 2, False),
+    "anything said apart": ([(1, "A10"), (2, "*")], [["A10"], ["*"]], 2, False),
+    "a set": ([(1, "A10"), (2, "{A10, A11}")], [["A10"], ["{A10, A11}"]], 2, False),
+    "an end": ([(1, "A10"), (2, "*10")], [["A10"], ["*10"]], 2, False),
+    "or NULL": ([(1, "A10"), (2, "B1* or NULL")], [["A10"], ["B1* or NULL"]], 2, False),
+    "NULL beside": ([*FOUR, (1, None), (5, None)], [["A10"], ["B1*"]], 2, True),
+    "nothing but NULL": ([(1, None), (2, None)], [], 2, False),
+    "two of one person": ([(1, "A10"), (1, "B1*"), (2, "A10")], [["A10"], ["B1*"]], 2, False),
 }
+"""Persons and cells of one class, the cells that are said to have a value in common, l."""
 
 
-@pytest.mark.parametrize("name", FORGED)
-@pytest.mark.parametrize("cells", ["text", "typed"])
-def test_what_a_forger_says_of_cells(name: str, cells: str, tmp_path: Path) -> None:
-    """Text that shows that one cell is in another counts for more than what is listed."""
-    kind, codes, together, holds = FORGED[name]
-    codes = [code if code != "A12" else "A20" for code in codes]
-    one = World(tmp_path, [30] * 4, list(enumerate(codes)), kind, 2, cells=cells)
-    shown = dict(zip(range(4), codes, strict=True))
-    free = one.policy(privacy={"k_anonymity": 2, "knows": {"events": 0}}, publish=publish(cells))
-    one.run(_without_rule(free))
-    label = together[-1][-1] if together else "B1*"
-    label = "B1*" if name in ("one not said", "nothing said") else label
-    for place in (1, 3):
-        assert shown[place]
-        hospital.changed(one.file, f"update visits set what = '{label}' where place = {place}")
-    asked = Requirement("eir_l", "what", {"l": 2, "together": together})
+@pytest.fixture(scope="module", params=["text", "typed"])
+def seven(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> World:
+    """A release of seven persons of one class, without a rule."""
+    folder = tmp_path_factory.mktemp("seven")
+    rows = [(who, f"Z{who}") for who in range(7)]
+    one = World(folder, [30] * 7, rows, "flat", 2, cells=request.param)
+    privacy = {"k_anonymity": 2, "knows": {"events": 0}}
+    publish = {"database": "release.duckdb", "cells": one.cells}
+    one.run(_without_rule(one.policy(privacy=privacy, publish=publish)))
+    return one
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_cells_that_are_shown(name: str, seven: World, tmp_path: Path) -> None:
+    """Judged as they stand, by the statements and in plain Python: what a text shows counts."""
+    shown, together, l, holds = SHOWN[name]
+    one = replace(seven, folder=tmp_path)
+    shutil.copyfile(seven.file, one.file)
+    with duckdb.connect(str(one.file)) as made:
+        made.execute("delete from visits")
+        for place, (who, cell) in enumerate(shown):
+            open_ = [cell is None or cell.endswith("NULL")] if one.cells == "typed" else []
+            row = [who, cell, *open_, place]
+            made.execute(f"insert into visits values ({', '.join('?' * len(row))})", row)
+    asked = Requirement("eir_l", "what", {"l": l, "together": together})
     data = manifest(one.file)
     data["tables"]["tables"][1]["requirements"] = [requirement_dict(asked)]
     put(one.file, data)
-    assert {c.passed for c in judge(one.file).checks if c.name.startswith("eir_l")} == {holds}
+    found = {c.passed for c in judge(one.file).checks if c.name.startswith("eir_l")}
+    assert found == {holds}
     tables = released_tables(Manifest(data))
     assert tables is not None
     with duckdb.connect(str(one.file)) as made:
@@ -294,10 +331,6 @@ def test_what_a_forger_says_of_cells(name: str, cells: str, tmp_path: Path) -> N
             lambda text: made.execute(text).fetchall(),
         )
     assert [c.passed for c in checks if c.name == "eir_l"] == [holds]
-
-
-def publish(cells: str) -> dict[str, str]:
-    return {"database": "release.duckdb", "cells": cells}
 
 
 def _without_rule(policy: SchemaPolicy) -> SchemaPolicy:
@@ -346,10 +379,19 @@ BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_judged_is_refused(name: str, tmp_path: Path) -> None:
-    one = World(tmp_path, [30] * 4, list(enumerate(["A10", "A10", "B10", "B10"])), "prefix", 2)
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A release of four persons of one class, with a rule."""
+    rows = list(enumerate(["A10", "A10", "B10", "B10"]))
+    one = World(tmp_path_factory.mktemp("four"), [30] * 4, rows, "prefix", 2)
     one.run()
+    return one
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_judged_is_refused(name: str, four: World, tmp_path: Path) -> None:
+    one = replace(four, folder=tmp_path)
+    shutil.copyfile(four.file, one.file)
     data = manifest(one.file)
     BAD[name](data["tables"]["tables"][1]["requirements"][0]["parameters"])
     put(one.file, data)
