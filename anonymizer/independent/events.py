@@ -8,7 +8,7 @@ whose own text says that it admits what another one does, if they are not listed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from anonymizer.independent.cells import Cell, CellError, read_node, read_text_cell
@@ -73,13 +73,9 @@ def _told(
             places.setdefault(cell, set()).add(str(number))
     texts = {cell: _text(cell, column) for cell in cells if cell.form in ("exact", "node")}
     doubtful: set[Cell] = set()
-    for cell, shown in texts.items():
-        if not (shown.startswith("*") or shown.endswith("*")) or not shown.strip("*"):
-            continue
-        for other, its in texts.items():
-            apart = places.get(cell, set()).isdisjoint(places.get(other, set()))
-            if other != cell and apart and _overlap(shown, its):
-                doubtful |= {cell, other}
+    for cell, other in _overlapping(texts):
+        if places.get(cell, set()).isdisjoint(places.get(other, set())):
+            doubtful |= {cell, other}
     return {
         cell: places[cell]
         for cell, shown in texts.items()
@@ -104,7 +100,17 @@ def _is_set(cell: Cell) -> bool:
     return str(cell.values[0]).startswith(("{", "["))
 
 
-def _overlap(starred: str, other: str) -> bool:
-    """Whether a text with stars at an end admits what another text is, or begins or ends with."""
-    front = starred.endswith("*") and other.rstrip("*").startswith(starred.rstrip("*"))
-    return front or (starred.startswith("*") and other.lstrip("*").endswith(starred.lstrip("*")))
+def _overlapping(texts: Mapping[Cell, str]) -> Iterator[tuple[Cell, Cell]]:
+    """Cells of which one says by stars at an end of its text that it admits what the other is."""
+    for strip, cut in ((str.rstrip, str.startswith), (str.lstrip, str.endswith)):
+        stems: dict[str, list[Cell]] = {}
+        for cell, shown in texts.items():
+            stem = strip(shown, "*")
+            if stem and stem != shown:
+                stems.setdefault(stem, []).append(cell)
+        lengths = sorted({len(stem) for stem in stems})
+        for other, shown in texts.items():
+            its = strip(shown, "*")
+            for length in lengths:
+                stem = its[:length] if cut is str.startswith else its[-length:]
+                yield from ((one, other) for one in stems.get(stem, ()) if one != other)
