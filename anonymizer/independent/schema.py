@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from anonymizer.independent import known
+from anonymizer.independent.cells import Cell
 from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.events import judge_event
 from anonymizer.independent.form import form, gaps
 from anonymizer.independent.guarantees import OF_COLUMN, judge_among, judge_requirement
 from anonymizer.independent.linked import Linked, LinkedTable
@@ -44,6 +46,11 @@ class Child:
     def parent(self) -> str:
         """The table that the rows link to."""
         return self.table.links[self.link]
+
+    def cells(self, column: str) -> list[Cell]:
+        """The cells of a column in the rows that lead to a person."""
+        rows = zip(self.release.rows, self.owners, strict=True)
+        return [row.cells[column] for row, who in rows if who is not None]
 
     def as_persons(self, persons: Release) -> Release:
         """Its rows in the classes of their persons, as if in one wide table."""
@@ -153,6 +160,11 @@ def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[C
         rows = child.as_persons(persons)
         for requirement in child.table.requirements:
             column = rows.layout.column(requirement.column)
+            if column is not None and column.role == "event" and not linked.knows.sensitive:
+                cells = child.cells(column.column)
+                for check in judge_event(requirement, column, cells, rows):
+                    yield _qualified(check, child.table)
+                continue
             if column is None or column.role != "sensitive":
                 raise UnreadableError(f"manifest.tables: {requirement.name}: names no such column")
             for check in judge_requirement(requirement, rows):

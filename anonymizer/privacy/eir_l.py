@@ -130,4 +130,5 @@ GUARANTEE = Guarantee(
         " | every choice of one value per person has ≥ l values | values, more",
     ),
     examples=(Example(2, holds="1a2b 3a3b4c", fails="1a2b 3a3b4a"),),
+    values=("together",),
 )

@@ -22,6 +22,7 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.release.masks import mask_attacks
 from anonymizer.release.names import Names
 from anonymizer.source.masking.masks import options_told
+from anonymizer.verification.event_rules import TOGETHER
 from anonymizer.verification.tables import tables_sql
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
@@ -34,7 +35,8 @@ CERTIFICATE = (
 )
 """Additional sentences of the certificate for several tables."""
 
-Paths = Mapping[tuple[str, str], Mapping[str, Any]]
+Paths = Mapping[tuple[str, str], Any]
+"""What the rules of columns need to know of values or cells: paths to the root, or `together`."""
 
 
 def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
@@ -62,15 +64,18 @@ def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requi
     """The requirements for the columns of a table, besides those of the persons' release."""
     if name == policy.person:
         whole = persons_policy(policy, identity=True)
-        asked = {field.partition(".")[2] for field in IDENTITY}
-        yield from (r for r in requirements_of(whole) if r.name in asked)
+        identity = {field.partition(".")[2] for field in IDENTITY}
+        yield from (r for r in requirements_of(whole) if r.name in identity)
     else:
         required = requirements_of(child_policy(policy, name))
         yield from _with_paths((r for r in required if r.column is not None), name, paths)
     for column, described in policy.tables[name].columns.items():
         if described.protect is not None and described.protect.eir_l is not None:
             nulls = {"null_as_value": True} if described.null_as_value else {}
-            yield Requirement("eir_l", column, {"l": described.protect.eir_l, **nulls})
+            asked: dict[str, Any] = {"l": described.protect.eir_l, **nulls}
+            if described.role == "event":
+                asked[TOGETHER] = paths.get((name, column), [])
+            yield Requirement("eir_l", column, asked)
 
 
 def _with_paths(required: Iterable[Requirement], table: str, paths: Paths) -> Iterator[Requirement]:
@@ -113,10 +118,11 @@ def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
 
 def _paths(tables: Tables) -> Paths:
     return {
-        (one.table, item.column): item.parameters["paths"]
+        (one.table, item.column): item.parameters[known]
         for one in tables.tables
         for item in (*one.requirements, *(tables.required if one is tables.persons else ()))
-        if item.column is not None and "paths" in item.parameters
+        for known in ("paths", TOGETHER)
+        if item.column is not None and known in item.parameters
     }
 
 

@@ -26,6 +26,7 @@ from anonymizer.release.tables_judge import (
     refuse_tables_unless_passed,
 )
 from anonymizer.run.at_table import at_persons
+from anonymizer.run.event_cells import together, together_questions
 from anonymizer.run.job import Job
 from anonymizer.run.link import LINK
 from anonymizer.run.original_values import ORIGINALS, originals
@@ -42,15 +43,19 @@ def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Table
     """The tables of the release that is made from what was read."""
     layouts = {one.child.name: one.layout for one in read.compiled.tables}
     layouts[policy.person] = read.compiled.persons.layout
-    # the paths of values under a hierarchical distance, by table and column
+    # by table and column: the paths of values under a hierarchical distance, and which cells of
+    # events admit one and the same value
     named = [(policy.person, read.persons.roles)]
     named += [(child.name, child.roles) for child in read.children]
-    paths = {
+    paths: dict[tuple[str, str], Any] = {
         (name, s.column): published_paths(engine, s)
         for name, roles in named
         for s in roles.sensitive
         if s.height
     }
+    for one in read.compiled.tables:
+        labels = together(engine, policy, one)
+        paths |= {(one.child.name, column): sets for column, sets in labels.items()}
     return tables_of(policy, layouts, paths)
 
 
@@ -210,7 +215,8 @@ class TablesJob(Job):
                 replace(c, column=child.name if c.column is None else f"{child.name}.{c.column}")
                 for c in judged.checks
             ]
-            keys = ask_all(_keys(one, links[child.above]), run_sql)
+            further = (*_keys(one, links[child.above]), *together_questions(one, released))
+            keys = ask_all(further, run_sql)
             links[child.name] = (child.linked, one.layout.key)
             total += verification((*checks, *keys))
         return total

@@ -19,6 +19,7 @@ from anonymizer.privacy.of_policy.requirements import requirements_of, with_path
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import attestation, dsse, signing
 from anonymizer.release.agreement import HINT, files_not_compared, refuse_unmet
+from anonymizer.release.event_cells import refuse_cells_apart
 from anonymizer.release.figures import other_checks, refuse_other_figures, unverified
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
@@ -239,6 +240,7 @@ def _judged_again(
         alone = lead.publish.database is not None
     if isinstance(policy, SchemaPolicy) and tables is not None:
         refuse_tables_unmet(policy, tables)
+        refuse_cells_apart(policy, tables)
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"
         raise GuaranteeError.at("policy", said, hint=HINT)

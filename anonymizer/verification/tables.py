@@ -11,18 +11,16 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.columns import cell_parts, quasi, type_sql
-from anonymizer.contract.layout import Layout
+from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.tables import Released, Tables
+from anonymizer.errors import NothingToCheckError
+from anonymizer.verification.event_rules import CLASS, OWNED, PERSON, of_cells
 from anonymizer.verification.guarantees import questions
 from anonymizer.verification.masks import released
 from anonymizer.verification.questions import Achieved, Over, Question
 
 Where = Callable[[Released], Table]
 """Maps a released table to where its rows are."""
-
-OWNED = "owned_rows"
-CLASS, PERSON = "anonymizer:class", "anonymizer:person"
-"""Columns with a row's class and person; no published column has these names."""
 
 
 def tables_questions(tables: Tables, where: Where) -> tuple[Question, ...]:
@@ -106,7 +104,12 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
             for question in questions(where(one), layout, requirement):
                 yield replace(question, name=question.name)
         return
-    if not one.requirements:
+    cells = {column.column for column in quasi(one.layout)}
+    for requirement in one.requirements:
+        if requirement.column in cells:
+            yield from _of_event(tables, where, one, requirement)
+    required = [item for item in one.requirements if item.column not in cells]
+    if not required:
         return
     judged = _judged(one)
     names = [c.name for c in judged.columns if c.name is not None]
@@ -123,9 +126,20 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
             "person_name": PERSON,
         },
     )
-    for requirement in one.requirements:
+    for requirement in required:
         for question in questions(Table(OWNED), judged, requirement):
             yield replace(_of(one, question), over=over)
+
+
+def _of_event(
+    tables: Tables, where: Where, one: Released, requirement: Requirement
+) -> Iterator[Question]:
+    """A rule on an event column, in the worst case that its cells allow."""
+    column = next(c for c in quasi(one.layout) if c.column == requirement.column)
+    parameters = owned_parameters(tables, where, {one.table: list(cell_parts(column))})
+    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
+    for question in of_cells(one.layout, column, requirement, {**parameters, "number": number}):
+        yield _of(one, question)
 
 
 def _judged(one: Released) -> Layout:
@@ -168,6 +182,9 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
         for requirement in required:
             if requirement.column is None:
                 continue
+            if not any(c.column == requirement.column for c in judged.columns):
+                said = "is not judged among the persons who remain: it names no sensitive column"
+                raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
             for question in questions(Table(OWNED), judged, requirement):
                 found = question if persons else _of(one, question)
                 beside = {**question.parameters, "whole_beside": True}

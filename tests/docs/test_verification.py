@@ -121,7 +121,11 @@ def of_tables() -> set[tuple[str, str]]:
         tables=(Released("persons", "persons", persons), Released("rows", "rows", rows)),
     )
     asked = tables_questions(tables, lambda one: Table(one.name))
-    source = {("source_links", "source_links"), ("source_key_order", "key_order")}
+    source = {
+        ("source_links", "source_links"),
+        ("source_key_order", "key_order"),
+        ("source_together", "source_together"),
+    }
     return {(question.name, question.template) for question in asked} | source
 
 
@@ -136,6 +140,7 @@ def test_the_page_lists_every_check_with_its_template() -> None:
             "side_by_side",
             "nodes",
             "admitted",
+            "owned_cells",
             "owned_values",
             "known_values",
             "set_rows",

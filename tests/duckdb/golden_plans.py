@@ -42,6 +42,7 @@ SEVERAL_TABLES: dict[str, Setting] = {
         "tables.visits.columns.name": {"role": "keep"},
         "tables.visits.columns.diagnosis.acknowledge": ["national_id"],
     },
+    "several_tables_ruled_events": {"tables.visits.columns.ward.protect": {"eir_l": 2}},
     "several_tables_two_events": {
         "privacy.knows": {"events": 2, "rows": True},
         "tables.visits.columns.diagnosis.protect": {"eir_l": 2},

@@ -125,6 +125,15 @@ def built_event(r: random.Random, name: str) -> Drawn:
     return Drawn(name, "INTEGER", given, tuple(numbers), _nulls(r))
 
 
+def ruled_event(r: random.Random, name: str) -> Drawn:
+    """What somebody may know of a row; of categories in a tree, also what is secret in others."""
+    made = r.choice([event, built_event])(r, name)
+    builder = made.described.get("hierarchy", {}).get("builder")
+    if made.sql_type == "VARCHAR" and builder not in ("frequency", "order") and r.random() < 0.8:
+        made.described["protect"] = {"eir_l": r.choice([2, 2, 3])}
+    return made
+
+
 def _ends(label: str, value: Any) -> bool:
     return str(value).endswith(label.lstrip("*"))
 

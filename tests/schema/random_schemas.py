@@ -34,6 +34,8 @@ AMONG = 2000
 """From this seed on rules of sensitive columns hold among those who remain as well."""
 BUILT = 3000
 """From this seed on events have the hierarchies of all other builders, and every row has a tag."""
+RULED = 4000
+"""From this seed on categories that may be known of a row have a rule as well."""
 GUARANTEES: list[Options] = [
     {"ir_k": 2},
     {"ir_kl": {"k": 2, "l": 2}},
@@ -130,7 +132,9 @@ def draw(seed: int) -> Schema:
         tables[name] = Source(name, parent, key=key, link=tables[parent].key)
     made = Schema(seed, tables, "VARCHAR" if text else r.choice(["INTEGER", "BIGINT"]))
     made.tagged = r.random() < 0.6 or seed >= BUILT
-    event = columns.built_event if seed >= BUILT else columns.event
+    event = columns.built_event if BUILT <= seed < RULED else columns.event
+    if seed >= RULED:
+        event = columns.ruled_event
     for table in tables.values():
         _columns(r, table, event, tagged=made.tagged)
     _rows(r, made)
@@ -138,7 +142,8 @@ def draw(seed: int) -> Schema:
     if seed >= FURTHER:
         _further(r, made)
     knows = made.policy["privacy"]["knows"]
-    if seed >= AMONG and (knows["events"] or knows.get("rows")) and _ruled(made):
+    ruled = any("protect" in one.described for t in made.tables.values() for one in t.of("event"))
+    if seed >= AMONG and (knows["events"] or knows.get("rows")) and _ruled(made) and not ruled:
         knows["sensitive"] = True
     return made
 

@@ -13,6 +13,7 @@ from anonymizer.algorithms.partition.partition import Partitioning, partition_st
 from anonymizer.algorithms.persons.rules import PersonRules
 from anonymizer.algorithms.protections import protections
 from anonymizer.algorithms.schema.candidates import class_steps, ruled_tables
+from anonymizer.algorithms.schema.event_rules import EventRule, event_rules, needed_of_cuts
 from anonymizer.algorithms.schema.events import (
     coded_steps,
     event_cells,
@@ -70,6 +71,9 @@ def compile_tables(
     rules, rule_stages = protections(single, roles, keys)
     further, further_stages = child_protections(children)
     persons, judged = pair_rules(policy, roles.sensitive, children, _eir_l(policy), k=k)
+    of_events = event_rules(policy, children)
+    if of_events and not judged:
+        persons, judged = needed_of_cuts(of_events, k)
     every = (*rules, *further)
     how = Partitioning(
         k=k,
@@ -91,7 +95,7 @@ def compile_tables(
         *(step for child in children for step in coded_steps(child)),
         *(event_steps(children) if with_events(children) else ()),
         *_cuts(policy, single, profile, roles, children, how),
-        *_raised(policy, single, roles, children, persons, judged),
+        *_raised(policy, single, roles, children, persons, judged, of_events),
         *cell_steps(roles.quasi, single.publish.cells),
     )
     return CompiledTables(
@@ -132,6 +136,7 @@ def _raised(
     children: Sequence[Child],
     rules: PersonRules,
     judged: Sequence[Judged],
+    of_events: Sequence[EventRule],
 ) -> tuple[Stage, ...]:
     """The generalization of events, under the rules on columns of all tables."""
     knows = policy.privacy.knows
@@ -140,13 +145,14 @@ def _raised(
     ruled = ruled_tables(single, roles, children, rules, judged) if knows.sensitive else ()
     shared = shared_context(children, events=knows.events, rows=knows.rows, least=known)
     of_numbers = class_steps(ruled, shared) if ruled and knows.rows else ()
+    of_cells = [step for rule in of_events for step in rule.steps()]
     return raising_stages(
         children,
         events=knows.events,
         rows=knows.rows,
         least=known,
         ruled=ruled,
-        holding=holding_steps(children, rules, judged, partial, of_numbers),
+        holding=holding_steps(children, rules, judged, partial, (*of_numbers, *of_cells)),
         merged=to_merge(),
     )
 

@@ -41,7 +41,7 @@ class SchemaColumn(Column):
     """The generalization hierarchy of a quasi or event column, or of a sensitive one for its
     distance."""
     protect: SchemaProtect | None = None
-    """Rules for a sensitive column; they count persons in the class."""
+    """Rules for a sensitive column; they count persons in the class. An event may have eir_l."""
     of: Literal["person"] | None = None
     """A quasi column of another table that is the same in all rows of a person: it is published
     with the persons; NULL for a person without a row there."""
@@ -90,6 +90,11 @@ class SchemaTable(Options):
     def events(self) -> tuple[str, ...]:
         """Columns whose cells an observer may know for single rows."""
         return self._with_role("event")
+
+    @cached_property
+    def ruled_events(self) -> tuple[str, ...]:
+        """Event columns with a rule on their values."""
+        return tuple(name for name in self.events if self.columns[name].protect is not None)
 
     @cached_property
     def sensitive(self) -> tuple[str, ...]:

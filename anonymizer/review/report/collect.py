@@ -10,6 +10,7 @@ from typing import Any
 
 from anonymizer.compile import work
 from anonymizer.contract.checks import Verification
+from anonymizer.contract.tables import Tables
 from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import AnonymizerError, PolicyError
@@ -19,8 +20,9 @@ from anonymizer.measure.steps import enough
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy, single
 from anonymizer.policy.schema.either import together
-from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
+from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.release.attestation import LISTS_VALUES
 from anonymizer.release.certificate import known_attacks
 from anonymizer.release.figures import refuse_other_figures
 from anonymizer.release.judge import judge
@@ -151,7 +153,7 @@ def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest without the values that a guarantee may list (levels, paths, one value)."""
     found = deepcopy(dict(manifest))
     for requirement in found["requirements"]:
-        for name in (value for guarantee in GUARANTEES for value in guarantee.values):
+        for name in LISTS_VALUES:
             requirement["parameters"].pop(name, None)
     for check in found["verification"]["checks"]:
         if _lists_values(check["name"], check["required"]):
@@ -171,10 +173,23 @@ def _judged(policy: Policy, release: Published) -> Verification:
     return judge(release.engine, release.view, release.layout, requirements, population)
 
 
-def without_listed(verification: Verification) -> Verification:
-    """The checks, without the SQL of those that list values."""
+def without_listed(verification: Verification, tables: Tables | None = None) -> Verification:
+    """The checks, without the SQL of those that list values; of several tables also by what their
+    requirements list.
+    """
+    asked = [(item, item.column) for item in (tables.required if tables is not None else ())]
+    for one in tables.children if tables is not None else ():
+        asked += [(item, f"{one.table}.{item.column}") for item in one.requirements]
+    listed = {
+        (f"{known}{item.name}", column)
+        for item, column in asked
+        for known in ("", "known_")
+        if item.parameters.keys() & LISTS_VALUES
+    }
     checks = (
-        replace(c, sql=NOT_SHOWN) if _lists_values(c.name, c.required) else c
+        replace(c, sql=NOT_SHOWN)
+        if _lists_values(c.name, c.required) or (c.name, c.column) in listed
+        else c
         for c in verification.checks
     )
     return replace(verification, checks=tuple(checks))

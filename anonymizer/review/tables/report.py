@@ -38,6 +38,8 @@ SAYS = {
 }
 AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is 0)"
 """Text for an event column if events are not protected."""
+IN_CLASSES = "; its rule holds in every class, whatever its cells stand for"
+"""Text for an event column with a rule."""
 OPEN = {
     ONE: "Nothing is promised against somebody who knows a single event of a person"
     " (privacy: {knows: {events: 1}} does)",
@@ -154,7 +156,7 @@ def collect_tables(
             run_id=manifest.run_id,
             created=str(data["created"]),
             k=found.tables.k,
-            verification=without_listed(judged),
+            verification=without_listed(judged, found.tables),
             tables=tuple(_tables(found)),
             columns=tuple(_columns(policy)),
             after=in_release(run_sql, found.tables, found.where),
@@ -200,6 +202,7 @@ def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
             else:
                 known = one.role != "event" or policy.privacy.knows.events > 0
                 says = SAYS[one.role] if known else AS_IT_IS
+                says += IN_CLASSES if one.role == "event" and one.protect is not None else ""
                 says += f"; read {masked}" if masked else ""
             yield {"table": name, "column": column, "role": one.role, "says": says}
 

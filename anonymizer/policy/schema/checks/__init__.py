@@ -12,7 +12,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy import kinds
 from anonymizer.policy.checks import guarantees as of_guarantees
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.schema.checks import columns, guarantees, keys, release
+from anonymizer.policy.schema.checks import columns, events, guarantees, keys, release
 
 if TYPE_CHECKING:
     from anonymizer.policy.schema.model import SchemaPolicy
@@ -36,6 +36,8 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.quasi_needed, ("person", "tables", "columns")),
     (guarantees.k_needed, ("privacy", "preset")),
     (guarantees.something_to_know, ("tables", "columns", "privacy")),
+    (events.rules_of_events, ("tables", "columns")),
+    (events.not_combined, ("tables", "columns", "privacy", "ledger")),
     (guarantees.as_tree, ("algorithm",)),
     (of_guarantees.identity_reserved, ("tables", "columns", "privacy", "person")),
     (of_guarantees.alpha_k, ("tables", "columns", "privacy")),

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 ROLES = {
     **columns.ROLES,
     "hierarchy": (("quasi", "event", "sensitive"), None),
-    "protect": (
-        ("sensitive",),
-        "role: sensitive, if nobody can know it of a row; an event with a rule is not offered yet",
-    ),
+    "protect": (("sensitive", "event"), "role: sensitive"),
     "acknowledge": (("keep", "sensitive", "quasi", "event"), None),
     "nulls": (("quasi", "event", "sensitive", "keep"), None),
     "null_as_value": (("sensitive",), None),
