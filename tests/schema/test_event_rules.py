@@ -10,7 +10,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import pytest
 import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.compile import Table
-from anonymizer.contract.layout import Requirement, requirement_dict
+from anonymizer.contract.layout import Requirement
 from anonymizer.contract.tables import in_release
 from anonymizer.errors import GuaranteeError, InfeasibleError, SourceError
 from anonymizer.independent.errors import UnreadableError
@@ -319,7 +319,7 @@ def test_cells_that_are_shown(name: str, seven: World, tmp_path: Path) -> None:
             made.execute(f"insert into visits values ({', '.join('?' * len(row))})", row)
     asked = Requirement("eir_l", "what", {"l": l, "together": together})
     data = manifest(one.file)
-    data["tables"]["tables"][1]["requirements"] = [requirement_dict(asked)]
+    data["tables"]["tables"][1]["requirements"] = [asdict(asked)]
     put(one.file, data)
     found = {c.passed for c in judge(one.file).checks if c.name.startswith("eir_l")}
     assert found == {holds}

@@ -11,7 +11,7 @@ lacking as (
     join lacking l on l.block = h.block
     join anon_scratch.main.refine_points p on p.unit = h.unit
     -- 6 lines of the template, 0b0ec66d
-        row_number() over (partition by block order by case when grp = 0 then 0 else 1 end, greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 desc, grp) as place
+        row_number() over (partition by block order by case when grp = 0 then 0 else 1 end, greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) desc, grp) as place
     -- 4 lines of the template, 079aec9b
     from anon_scratch.main.deal_homes h
     -- 18 lines of the template, c89ace39

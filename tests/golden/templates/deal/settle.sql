@@ -10,7 +10,7 @@ bins as (
     from anon_scratch.main.deal_homes h
     join anon_scratch.main.refine_points p on p.unit = h.unit
     -- 4 lines of the template, b2427730
-    select *, size * cast(greatest(h1 - l1, 0) + cast((cast(bit_count(w1 & 511) as integer)) as bigint) * least((cast(bit_count(w1 & 511) as integer)) - 1, 1) * 1250000 as bigint) as lost from extents
+    select *, size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost from extents
 ),
 counted as (
     select block, grp, bin, cast(count(*) as bigint) as n
@@ -19,7 +19,7 @@ counted as (
     where surplus + more <= CAST(0.4 AS DOUBLE) * (size + 1) * total - CAST(1e-06 AS DOUBLE)
 ),
 offered as (
-    select unit, bin, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast((cast(bit_count(jw1 & 511) as integer)) as bigint) * least((cast(bit_count(jw1 & 511) as integer)) - 1, 1) * 1250000 as bigint) - lost as cost
+    select unit, bin, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost
     from (
         select
             h.unit, h.bin, s.block, s.grp, s.size + 1 as j_size, s.lost

@@ -9,18 +9,9 @@ with histogram as (
     select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
     from anon_scratch.main.open_units
     where not closed
-    -- 13 lines as in plans/mondrian.sql, partition
-        -- 12 lines as in plans/mondrian.sql, partition
-    from spans s
--- 5 lines of mondrian/_cuts.sql.j2, a0b69e1b
-        cast(sum(p.n) over below as bigint) as n_left,
-        cast(sum(p.units) over below as bigint) as units_left,
-        row_number() over below as values_left,
-        case when p.code < t.last_code then lead(p.share) over below end as next_share
-    from placed p
-    join totals t on t.class_id = p.class_id and t.attribute = p.attribute
-    window below as (partition by p.class_id, p.attribute order by p.code rows between unbounded preceding and current row)
--- 6 lines as in plans/mondrian.sql, partition
+    -- 12 lines as in plans/mondrian.sql, partition
+    window below as (partition by h.class_id, h.attribute order by h.code rows between unbounded preceding and current row)
+-- 34 lines as in plans/mondrian.sql, partition
         cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
     from running
     where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code

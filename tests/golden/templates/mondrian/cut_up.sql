@@ -8,7 +8,7 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, sever
     from partition
     where not closed and several & 8 <> 0
     group by class_id, c3
--- 9 lines as in plans/mondrian.sql, partition
+-- 9 lines of mondrian/_cuts.sql.j2, ec84a3dd
         , lead(h.code) over below as next_code
         , p.a1, p.z1, lead(p.a1) over below as next_a1
         , p.a2, p.z2, lead(p.a2) over below as next_a2

@@ -21,7 +21,7 @@ broken as (
     having not ((count(*) filter (where value > 0 and n > 0) >= 2))
 )
 select b.class_id, c.classes from broken b cross join classes c
--- several_tables_two_events, classes that break a rule of visits.diagnosis: {% for layer in layers %}
+-- several_tables_ruled_events, classes that break a rule of visits.ward: {% for layer in layers %}
 layer_1 as (
     select *, count(*) over (partition by class_id, person, (value > 0)) as "eir_held"
     from layer_0
