@@ -200,7 +200,7 @@ def attempt(one: World) -> anonymizer.Release | None:
     return None
 
 
-@rounds(2, 25, 250)
+@rounds(2, 15, 250)
 def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> None:
     made = 0
     for seed in range(rounds):
@@ -224,30 +224,37 @@ def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> Non
 
 
 @some(1)
-@pytest.mark.parametrize(("seed", "kind"), [*enumerate(KINDS * 3)])
+@pytest.mark.parametrize(("seed", "kind"), [*enumerate(KINDS * 2)])
 def test_one_cell_more_or_less(seed: int, kind: str, tmp_path: Path) -> None:
-    """A cell is replaced by another one: everybody who judges says what the oracle says."""
+    """A cell is replaced by another one, which breaks the rule: everybody who judges says so."""
     drawn = (
         world(place, tmp_path, kind=kind, l=2, k=2, m=1, cells="text", rows=False)
         for place in range(100 * seed, 100 * seed + 100)
     )
-    one = next(one for one in drawn if attempt(one) is not None)
-    cells = published(one.file)
-    labels = sorted({cell for _, _, cell, _ in cells if cell is not None} | {"*"})
-    broken = [
-        (place, label)
-        for its, _, cell, place in cells
-        for label in labels
-        if label != cell and min(fewest(one, _with(cells, its, place, label))) < 2
-    ]
+    one, broken = next(
+        (one, broken)
+        for one in drawn
+        if len(one.ages) < 15 and attempt(one) is not None and (broken := breaking(one))
+    )
     correct = tmp_path / "correct.duckdb"
     shutil.copyfile(one.file, correct)
-    assert broken
     for place, label in {broken[0], broken[-1]}:
         shutil.copyfile(correct, one.file)
         hospital.changed(one.file, f"update visits set what = '{label}' where place = {place}")
         seal_again(one.file, "patients")
         assert judged(one) == {False}
+
+
+def breaking(one: World) -> list[tuple[int, str]]:
+    """The rows in which another cell breaks the rule, with that cell."""
+    cells = published(one.file)
+    labels = sorted({cell for _, _, cell, _ in cells if cell is not None} | {"*"})
+    return [
+        (place, label)
+        for its, _, cell, place in cells
+        for label in labels
+        if label != cell and min(fewest(one, _with(cells, its, place, label))) < one.l
+    ]
 
 
 def _with(cells: Cells, its: Any, place: int, label: str) -> Cells:
