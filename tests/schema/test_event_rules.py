@@ -32,6 +32,7 @@ from anonymizer.release.tables import released_tables
 from anonymizer.review.diff.result import required_of
 from anonymizer.review.report.collect import NOT_SHOWN
 from anonymizer.review.tables.report import collect_tables, html, markdown
+from anonymizer.run import event_cells, tables_job
 from anonymizer.verification.questions import ask_all
 from anonymizer.verification.tables import tables_questions
 from tests.forging import seal_again
@@ -378,6 +379,25 @@ def test_labels_that_do_not_tell_are_compared_with_the_file(tmp_path: Path) -> N
     with pytest.raises(GuaranteeError) as told:
         anonymizer.verify(one.policy(), one.file)
     assert "tables.visits.columns.what.hierarchy.file: puts cells" in str(told.value)
+
+
+def test_a_run_that_takes_cells_apart_publishes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a release says of its cells is compared with the source before it is published."""
+
+    def apart(*given: Any) -> dict[str, list[list[str]]]:
+        return {
+            column: [[label] for label in sorted({x for labels in sets for x in labels})]
+            for column, sets in event_cells.together(*given).items()
+        }
+
+    monkeypatch.setattr(tables_job, "together", apart)
+    one = world(3, tmp_path, kind="file", l=2, k=3, m=1, cells="text", rows=False)
+    with pytest.raises(GuaranteeError) as told:
+        one.run()
+    assert "source_together" in str(told.value)
+    assert not one.file.exists()
 
 
 BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
