@@ -29,6 +29,10 @@ from anonymizer.independent.judge import judge
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
 from anonymizer.release.tables import released_tables
+from anonymizer.review.diff.result import required_of
+from anonymizer.review.report.collect import NOT_SHOWN
+from anonymizer.review.tables.report import collect_tables, html, markdown
+from anonymizer.run import event_cells, tables_job
 from anonymizer.verification.questions import ask_all
 from anonymizer.verification.tables import tables_questions
 from tests.forging import seal_again
@@ -377,6 +381,25 @@ def test_labels_that_do_not_tell_are_compared_with_the_file(tmp_path: Path) -> N
     assert "tables.visits.columns.what.hierarchy.file: puts cells" in str(told.value)
 
 
+def test_a_run_that_takes_cells_apart_publishes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a release says of its cells is compared with the source before it is published."""
+
+    def apart(*given: Any) -> dict[str, list[list[str]]]:
+        return {
+            column: [[label] for label in sorted({x for labels in sets for x in labels})]
+            for column, sets in event_cells.together(*given).items()
+        }
+
+    monkeypatch.setattr(tables_job, "together", apart)
+    one = world(3, tmp_path, kind="file", l=2, k=3, m=1, cells="text", rows=False)
+    with pytest.raises(GuaranteeError) as told:
+        one.run()
+    assert "source_together" in str(told.value)
+    assert not one.file.exists()
+
+
 BAD: dict[str, Callable[[dict[str, Any]], Any]] = {
     "not a list": lambda asked: asked.update(together="A10"),
     "no lists": lambda asked: asked.update(together=["A10"]),
@@ -407,6 +430,18 @@ def test_what_cannot_be_judged_is_refused(name: str, four: World, tmp_path: Path
             anonymizer.verify(policy, one.file)
     with pytest.raises(UnreadableError, match=r"manifest\.tables: a rule on an event column"):
         judge(one.file)
+
+
+def test_reports_state_the_rule_and_list_no_labels(four: World) -> None:
+    """What the release lists of its cells are labels; a report shows no statement with them."""
+    policy = four.policy()
+    assert required_of(policy)["eir_l", "visits.what"] == "l=2"
+    found = collect_tables(policy, four.file)
+    (check,) = (c for c in found.verification.checks if c.name == "eir_l")
+    assert check.passed
+    assert check.sql == NOT_SHOWN
+    assert "A10" not in html(found) + markdown(found)
+    assert "its rule holds in every class" in markdown(found)
 
 
 def test_numbers_of_the_source_are_refused(tmp_path: Path) -> None:

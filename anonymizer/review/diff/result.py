@@ -12,6 +12,7 @@ from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.release.tables import required_in
+from anonymizer.verification.event_rules import TOGETHER
 
 Named: TypeAlias = tuple[str, str | None]
 """Name and column of a guarantee; with several tables, `table.column`."""
@@ -40,7 +41,8 @@ def _of_tables(policy: SchemaPolicy) -> Iterator[tuple[Named, str]]:
 
 
 def _parameters(requirement: Requirement) -> str:
-    return ", ".join(f"{name}={value}" for name, value in requirement.parameters.items())
+    asked = {n: value for n, value in requirement.parameters.items() if n != TOGETHER}
+    return ", ".join(f"{name}={value}" for name, value in asked.items())
 
 
 @dataclass(frozen=True, slots=True)
