@@ -181,7 +181,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
             rows = engine.raw(
                 f"copy (select {columns} from {ident(table)})"
                 f" to {lit(str(aside[target]))} {options}",
-                "export",
+                "-o",
             )
             written.append(ExportedFile(target, int(rows[0][0]), digest_of(aside[target])))
         decide()

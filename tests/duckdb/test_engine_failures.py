@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import duckdb
 import pytest
 
@@ -43,6 +46,35 @@ def test_a_crash_of_a_statement_says_what_to_do(kind: type[Exception]) -> None:
     assert problem.path == "grow clusters"
     assert "--memory-limit" in (problem.hint or "")
     assert SECRET not in str(problem)
+
+
+FULL = os.strerror(errno.ENOSPC)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.IOException(f'IO Error: Could not write file "{SECRET}.csv": {FULL}'),
+        duckdb.IOException(f'IO Error: failed: {{"message":"file {SECRET}: {FULL}","errno":"28"}}'),
+        duckdb.TransactionException(f"TransactionContext Error: commit of {SECRET}: {FULL}"),
+    ],
+)
+def test_a_full_disk_is_told_as_one(error: Exception) -> None:
+    (problem,) = translate(error, "publish.database").problems
+    assert str(problem).startswith(f"publish.database: reading or writing failed: {FULL} (hint: ")
+    assert "free disk space" in str(problem)
+    assert SECRET not in str(problem)
+
+
+def test_what_the_system_says_is_told_of_files_alone() -> None:
+    for error in (
+        duckdb.IOException(f"IO Error: {SECRET}: {FULL} of people"),
+        duckdb.ConversionException(f"Conversion Error: {SECRET}: {FULL}"),
+        duckdb.TransactionException(f"TransactionContext Error: Conflict on {SECRET}"),
+    ):
+        told = str(translate(error, "run"))
+        assert FULL not in told
+        assert SECRET not in told
 
 
 @pytest.mark.parametrize("kind", KINDS[:3])

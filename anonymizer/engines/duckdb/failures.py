@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
 from anonymizer.errors import AnonymizerError, EngineError
@@ -39,6 +41,8 @@ CRASHES = (RuntimeError, ValueError, IndexError, OverflowError, MemoryError)
 """Python exceptions that the driver raises for engine exceptions without a class of its own, such
 as a failed allocation or a list that would be too long."""
 
+_FAILED = "reading or writing failed"
+_FILES = "look at free disk space, permissions, and whether another process holds the file"
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "OutOfMemoryException",
@@ -55,8 +59,8 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("InterruptException", "the statement was interrupted", "run again"),
     (
         "IOException",
-        "reading or writing failed",
-        "look at free disk space, permissions, and whether another process holds the file",
+        _FAILED,
+        _FILES,
     ),
     (
         "ConversionException",
@@ -93,12 +97,24 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
 )
 
 
+_TOLD = tuple(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EMFILE", "EIO")
+    if hasattr(errno, name)  # (not all of them on Windows)
+)
+"""Errors of the operating system that the user can do something about."""
+
+
 def translate(error: Exception, where: str) -> AnonymizerError:
     """Translate the engine's `error` during `where` to an AnonymizerError without its message."""
     of_file = _csv(str(error)) or _json(str(error)) or _unreadable(str(error))
     if of_file is not None:
         return EngineError.at(where, of_file[0], hint=of_file[1])
     names = [kind.__name__ for kind in type(error).__mro__]
+    told = _of_the_system(str(error))
+    if told is not None and {*names} & {"IOException", "TransactionException"}:
+        # (a commit that finds the disk full fails as a transaction)
+        return EngineError.at(where, f"{_FAILED}: {told}", hint=_FILES)
     for name, message, hint in _KNOWN:
         if name in names:
             if _NO_COLUMN.match(str(error)):
@@ -113,6 +129,14 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     return EngineError.at(
         where, f"the engine reported {names[0]}", hint="--debug shows the engine's words"
     )
+
+
+def _of_the_system(words: str) -> str | None:
+    """What the operating system says of a file, in the engine's words. They end with it or quote
+    the error of another thread.
+    """
+    told = (os.strerror(code) for code in _TOLD)
+    return next((text for text in told if re.search(rf": {re.escape(text)}(?:\"|\Z)", words)), None)
 
 
 def _unreadable(words: str) -> tuple[str, str] | None:
