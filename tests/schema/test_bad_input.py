@@ -256,8 +256,8 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         ["update visits set diagnosis = null"],
         {},
         [
-            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class: it takes"
-            " 2 different values, 2 values more than the column has"
+            "tables.visits.columns.diagnosis.protect.l_diversity: cannot hold in any class: it"
+            " takes 2 different values, 2 values more than the column has"
         ],
     ),
     "too many persons without a value": (
