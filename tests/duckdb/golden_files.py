@@ -22,7 +22,7 @@ from tests.duckdb.golden_shared import STATEMENT, STEP, digest_of, told_once, wh
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 DIALECTS = ("duckdb", "postgres", "spark")
 
-READ = "-- what the lines stand for that refer to others: tests/golden/README.md"
+READ = "-- lines that refer to other files are explained in tests/golden/README.md"
 LONG = (
     "prepare/identifier_values.sql.j2",
     "prepare/suspects.sql.j2",

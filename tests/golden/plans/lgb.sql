@@ -1,4 +1,4 @@
--- what the lines stand for that refer to others: tests/golden/README.md
+-- lines that refer to other files are explained in tests/golden/README.md
 
 -- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
 create or replace table anon_scratch.main.snapshot as

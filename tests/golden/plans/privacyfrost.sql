@@ -1,4 +1,4 @@
--- what the lines stand for that refer to others: tests/golden/README.md
+-- lines that refer to other files are explained in tests/golden/README.md
 
 -- read the source: as in plans/full_domain.sql, read the source
 -- values of zip: as in plans/mondrian.sql, values of age
