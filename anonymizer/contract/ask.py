@@ -39,6 +39,8 @@ class Ask:
     """Arguments of the template that do not depend on the requirement."""
     computed: Callable[[Requirement], Mapping[str, Any]] | None = None
     """Further arguments of the template, computed from the requirement."""
+    reads: tuple[str, ...] = ()
+    """The parameters that `computed` reads."""
     constants: tuple[str, ...] = ()
     """Required parameters that are not bounds, such as the distance of t-closeness."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -49,6 +51,12 @@ class Ask:
     """The groups for which this is asked."""
     persons: bool = False
     """Whether it counts persons, so that the release has to identify persons."""
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The parameters on which the answer depends."""
+        bounds = (*self.upper.values(), *self.lower.values())
+        return frozenset((*self.given, *bounds, *self.constants, *self.defaults, *self.reads))
 
     def parameters(self, requirement: Requirement) -> dict[str, Any]:
         """The requirement's parameters, defaults filled in."""

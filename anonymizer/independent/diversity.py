@@ -134,12 +134,19 @@ def recursive_cl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 
 def alpha(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """No value in a larger share than alpha, or only the declared one; with k, (alpha,k)-anonymity
-    (Wong et al. 2006).
-    """
-    terms.only("alpha", "k", "value")
+    """No value in a larger share than alpha, or only the declared one (Wong et al. 2006)."""
+    terms.only("alpha", "value")
+    return _alpha(terms, sql_type, None)
+
+
+def alpha_k(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
+    """Alpha, and at least k units: (alpha,k)-anonymity (Wong et al. 2006)."""
+    terms.only("alpha", "value", "k")
+    return _alpha(terms, sql_type, terms.whole("k"))
+
+
+def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:
     bound, nulls = terms.number("alpha"), terms.null_as_value
-    k = terms.whole("k") if terms.has("k") else None
     declared = (
         _declared(terms.requirement.parameters["value"], sql_type) if terms.has("value") else None
     )

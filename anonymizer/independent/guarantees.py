@@ -26,7 +26,7 @@ OF_COLUMN: dict[str, Model] = {
     "recursive_cl": diversity.recursive_cl,
     "t_closeness": closeness.t_closeness,
     "alpha": diversity.alpha,
-    "alpha_k": diversity.alpha,
+    "alpha_k": diversity.alpha_k,
     "beta_likeness": diversity.beta_likeness,
     "delta_disclosure": diversity.delta_disclosure,
     "level_l": diversity.level_l,

@@ -85,6 +85,7 @@ ASK = Ask(
     upper={"bound": "alpha"},
     settings={"k": 0},
     computed=_only,
+    reads=("value",),
     worst={"alpha": "greatest"},
 )
 GUARANTEES = (

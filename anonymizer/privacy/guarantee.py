@@ -160,3 +160,9 @@ class Guarantee:
     def asks_in(self, scope: str) -> tuple[Ask, ...]:
         """The questions for one kind of groups."""
         return tuple(ask for ask in self.asks if scope in ask.scopes)
+
+    def unread(self, requirement: Requirement) -> frozenset[str]:
+        """The parameters of a requirement on which the answer to no question depends."""
+        read = {"null_as_value"} if self.of_values else set()
+        asks = self.asks_in(requirement.scope)
+        return frozenset(requirement.parameters) - read.union(*(ask.judged for ask in asks))

@@ -54,7 +54,14 @@ GUARANTEE = Guarantee(
     terms=_terms,
     family="levels",
     asks=(
-        Ask("level_l", "l by security level (L_sl)", share=1, computed=_weights, worst="greatest"),
+        Ask(
+            "level_l",
+            "l by security level (L_sl)",
+            share=1,
+            computed=_weights,
+            reads=("levels", "level_l", "default_level"),
+            worst="greatest",
+        ),
     ),
     rules=lambda _: [],
     says="Values of {column} are as rare in a group as their level asks for.",

@@ -107,6 +107,7 @@ GUARANTEE = Guarantee(
             # NULL is a separate category for every distance
             settings={"nulls_count": True},
             computed=_numbered_paths,
+            reads=("paths",),
             constants=("distance",),
             defaults={"distance": "equal"},
             worst="greatest",

@@ -14,6 +14,7 @@ from anonymizer.contract.columns import cell_parts, cells, flags, quasi, type_sq
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
+from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.verification.questions import Achieved, Over, Question
 
@@ -56,6 +57,7 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
             "cannot be judged from the release alone",
             allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
         )
+    refuse_unread(guarantee, requirement)
     if layout.sets:
         yield from of_sets(view, layout, requirement, guarantee.asks_in(requirement.scope))
         return
@@ -70,6 +72,16 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
             yield question(ask, requirement, cut)
         elif layout.class_id is not None:
             yield question(ask, requirement, groups)
+
+
+def refuse_unread(guarantee: Guarantee, requirement: Requirement) -> None:
+    """Refuse parameters that no question reads: they might change what the guarantee means."""
+    if guarantee.unread(requirement):
+        raise NothingToCheckError.at(
+            f"privacy.{requirement.name}",
+            "has a parameter that no check reads",
+            hint="was the manifest written by this version of the tool?",
+        )
 
 
 def of_sets(

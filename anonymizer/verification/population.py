@@ -16,7 +16,7 @@ from anonymizer.contract.checks import NotChecked
 from anonymizer.contract.columns import cell_parts, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.verification.guarantees import question
+from anonymizer.verification.guarantees import question, refuse_unread
 from anonymizer.verification.questions import Question
 
 NEEDED = "needs the population, which is not part of the release"
@@ -88,5 +88,7 @@ def population_questions(
         "nodes": list(members.nodes.values()),
     }
     for item in of_population(requirements):
-        for ask in BY_NAME[item.name].asks:
+        guarantee = BY_NAME[item.name]
+        refuse_unread(guarantee, item)
+        for ask in guarantee.asks:
             yield question(ask, item, shared)

@@ -92,7 +92,7 @@ def test_alpha() -> None:
         (F(1, 2), True),
     ]
     declared = judge(
-        diversity.alpha, {"alpha": Decimal("0.5"), "value": "b", "k": 4}, first, second
+        diversity.alpha_k, {"alpha": Decimal("0.5"), "value": "b", "k": 4}, first, second
     )
     assert [(one.achieved["alpha"], one.achieved["k"]) for one in declared] == [
         (F(1, 3), 4),
