@@ -179,6 +179,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
     # left out of the histograms below
     narrowed = compare > 1 and max(a.index for a in attributes) < BITS
     several_bits = {a.index: lit(1 << a.index) for a in attributes} if narrowed else {}
+    mixed = [a.index for a in attributes if shape(a) == "range" and (a.nulls or a.flagged)]
     singles = [a.index for a in attributes if how.strict and by_loss and shape(a) != "range"]
     if how.strict:
         admissible = f"n_left >= {k} and n_all - n_left >= {k}"
@@ -216,6 +217,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         # refused cuts also leave large halves, so thin slices have no advantage
         "merit": (plain_merit_sql if how.plain or how.judged else merit_sql)(attributes),
         "singles": singles,
+        "mixed": mixed,
         "thinned": bool(how.protections) and by_loss and how.strict and large,
         "many_values": MANY_VALUES,
         "stretches": STRETCHES if counting else FEWER_STRETCHES,

@@ -86,12 +86,12 @@ from gathered;
 
 -- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
 -- 5 lines as in plans/lgb.sql, partition
-        with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed
-    group by class_id, c1
--- 28 lines as in plans/mondrian.sql, partition
+        -- 6 lines as in plans/mondrian.sql, partition
+            case t.attribute when 1 then o.c1 end as code
+        from partition o
+        cross join (values (1)) as t(attribute)
+        where not o.closed
+    -- 30 lines as in plans/mondrian.sql, partition
     having count(*) > 1 and sum(n) >= 128
 -- 17 lines as in plans/mondrian.sql, partition
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain

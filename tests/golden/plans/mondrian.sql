@@ -160,15 +160,17 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, w1, several) 
 from anon_scratch.main.units
     union all (
         with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed and several & 2 <> 0
-    group by class_id, c1
-    union all
-    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed and several & 4 <> 0
-    group by class_id, c2
+    -- all attributes at once: an aggregation for each takes longer
+    select class_id, attribute, code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
+    from (
+        select
+            o.class_id, o.level, o.n, t.attribute,
+            case t.attribute when 1 then o.c1 when 2 then o.c2 end as code
+        from partition o
+        cross join (values (1, 2), (2, 4)) as t(attribute, bit)
+        where not o.closed and o.several & t.bit <> 0
+    ) as codes
+    group by class_id, attribute, code
 ),
 -- the rows below every code, counted from the first class on where sums are taken together
 placed as (
@@ -285,14 +287,19 @@ halves as (
     group by class_id, cut, is_left
 ),
 extents as (
-    select class_id, cut, is_left, n, 1 as attribute, low1 as low, high1 as high, 0 as different
-    from halves
-    where low1 < high1
-    union all
-    -- of its positions a set needs only the size of the domain
-    select class_id, cut, is_left, n, 2 as attribute, 1 as low, 1 as high, cast(bit_count(w1 & 511) as integer) as different
-    from halves
-    where cast(bit_count(w1 & 511) as integer) > 1
+    select * from (
+        select
+            h.class_id, h.cut, h.is_left, h.n, t.attribute,
+            case t.attribute when 1 then h.low1 when 2 then 1 end as low,
+            case t.attribute when 1 then h.high1 when 2 then 1 end as high,
+            case t.attribute
+                when 1 then 0
+                when 2 then cast(bit_count(w1 & 511) as integer)
+            end as different
+        from halves h
+        cross join (values (1), (2)) as t(attribute)
+    ) as every_cell
+    where low < high or different > 1
 ),
 losses as (
     -- rounded once per term and once more in the sum, so that equal sums tie

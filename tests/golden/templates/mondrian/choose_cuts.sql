@@ -1,15 +1,11 @@
 -- mondrian_driven_median, choose cuts: For every open class, the admissible cut that loses least.
 create or replace table anon_scratch.main.chosen_cuts as
 with histogram as (
-    select class_id, 1 as attribute, c1 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from anon_scratch.main.open_units
-    where not closed
-    group by class_id, c1
-    union all
-    select class_id, 2 as attribute, c2 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from anon_scratch.main.open_units
-    where not closed
-    -- 12 lines as in plans/mondrian.sql, partition
+    -- 6 lines as in plans/mondrian.sql, partition
+        from anon_scratch.main.open_units o
+        cross join (values (1), (2)) as t(attribute)
+        where not o.closed
+    -- 13 lines as in plans/mondrian.sql, partition
     window below as (partition by h.class_id, h.attribute order by h.code rows between unbounded preceding and current row)
 -- 34 lines as in plans/mondrian.sql, partition
         cast(coalesce(last_share - first_share, 0) as decimal(18, 8)) as gain
@@ -188,5 +184,5 @@ and (class_id, attribute, code, single) in (select (class_id, attribute, code, s
 )
 
 select * from cuts
-greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end)  -- mondrian_many_rows, choose cuts: {% set different %}{% if a.index in folded %}greatest(2, {{ sizes[a.index] }}){% else %}{{ sizes[a.index] }}{% endif %}{% endset %}
--- 4 branches as in the template, e29db317
+when 3 then case when h.low3 < h.high3 then greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end) else 0 end  -- mondrian_many_rows, choose cuts: {% if shape(a) == "set" and a.index in folded %}
+-- 3 branches as in the template, 259997c3

@@ -2,13 +2,11 @@
 insert into anon_scratch.main.members
 with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, several) as (
     select * from anon_scratch.main.open_units
-    -- 11 lines as in plans/mondrian.sql, partition
-    union all
-    select class_id, 3 as attribute, c3 as code, max(level) as level, cast(sum(n) as bigint) as n, count(*) as units
-    from partition
-    where not closed and several & 8 <> 0
-    group by class_id, c3
--- 9 lines of mondrian/_cuts.sql.j2, ec84a3dd
+    -- 7 lines as in plans/mondrian.sql, partition
+            case t.attribute when 1 then o.c1 when 2 then o.c2 when 3 then o.c3 end as code
+        from partition o
+        cross join (values (1, 2), (2, 4), (3, 8)) as t(attribute, bit)
+        -- 12 lines as in plans/mondrian.sql, partition
         , lead(h.code) over below as next_code
         , p.a1, p.z1, lead(p.a1) over below as next_a1
         , p.a2, p.z2, lead(p.a2) over below as next_a2
@@ -49,18 +47,17 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, sever
         , min(c3) as low3, max(c3) as high3
         -- 7 lines as in plans/mondrian.sql, partition
                 when 3 then case when t.single then o.c3 = t.code else o.c3 <= t.code end
-            -- 13 lines as in plans/mondrian.sql, partition
-    select class_id, cut, is_left, n, 2 as attribute, low2 as low, high2 as high, 0 as different
-    from halves
-    where low2 < high2
-    union all
-    -- of its positions a set needs only the size of the domain
-    select class_id, cut, is_left, n, 3 as attribute, 1 as low, 1 as high, greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end) as different
-    from halves
-    where low3 < high3
-),
-losses as (
-    -- rounded once per term and once more in the sum, so that equal sums tie
+            -- 12 lines as in plans/mondrian.sql, partition
+            case t.attribute when 1 then h.low1 when 2 then h.low2 when 3 then 1 end as low,
+            case t.attribute when 1 then h.high1 when 2 then h.high2 when 3 then 1 end as high,
+            case t.attribute
+                when 1 then 0
+                when 2 then 0
+                when 3 then case when h.low3 < h.high3 then greatest(2, case when (cast(bit_count(w1) as integer)) = 62 then 3 else least(3, 62 * ln(62 / cast(greatest(62 - (cast(bit_count(w1) as integer)), 1) as double))) end) else 0 end
+            end as different
+        from halves h
+        cross join (values (1), (2), (3)) as t(attribute)
+    -- 5 lines as in plans/mondrian.sql, partition
     select e.class_id, e.cut, cast(e.n * case when e.attribute in (1) then case when different > 0 then (coalesce(h.share - l.share, 0) * (l.size - 1) + 1) / l.size else coalesce(h.share - l.share, 0) end when e.attribute in (2) then case when low = high then 0 when l.a1 = h.a1 then h.z1 when l.a2 = h.a2 then h.z2 when l.a3 = h.a3 then h.z3 when l.a4 = h.a4 then h.z4 when l.a5 = h.a5 then h.z5 else 1 end when e.attribute in (3) then different / cast(l.size as double) end as decimal(38, 12)) as lost
         -- 40 lines as in plans/mondrian.sql, partition
     n, c1, c2, c3, w1, several & case when is_left then left_several else right_several end as several

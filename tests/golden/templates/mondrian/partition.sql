@@ -50,4 +50,4 @@ judged_1 as (
     join found_1 w on w.class_id = c.class_id
     left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
     where c.single
--- 14 branches as in the template, 81ea01b5
+-- 14 branches as in the template, d18a349c
