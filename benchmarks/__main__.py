@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from benchmarks.cases import CASES
 from benchmarks.common import RESULTS, line_plot, machine, markdown_table, write_csv
+from benchmarks.one import in_its_own_process
 from benchmarks.peers import PEERS, TASKS, call
 from benchmarks.tables import adult
 
@@ -52,11 +52,9 @@ def main() -> int:
     if asked.check:
         return check()
     cases = [case for case in CASES if not asked.quick or case.rows <= 300_000]
-    passes = {rows: _own("pass", rows) for rows in sorted({c.rows for c in cases})}
     ours = []
     for case in cases:
-        found = _own(case.name)
-        found["passes"] = found["seconds"] / passes[case.rows]
+        found = in_its_own_process(case.name)
         ours.append(found | {"rows": case.rows, "best of others": case.peer})
         print(json.dumps(ours[-1]), flush=True)
     if asked.no_peers:
@@ -64,16 +62,15 @@ def main() -> int:
     else:
         peers = peer_figures()
         MEASURED_PEERS.write_text(json.dumps(peers, indent=1) + "\n")
-    write(ours, peers, passes, when="before" if asked.no_peers else "in this run")
+    write(ours, peers, when="before" if asked.no_peers else "in this run")
     return 0
 
 
 def check() -> int:
     """Whether the smallest case stays within its passes; the figures are printed."""
-    passes = _own("pass", 30_162)
-    found = _own("QI9, k=5")
-    taken = found["seconds"] / passes
-    print(f"QI9, k=5, 30,162 rows: NCP {found['ncp']:.4f} in {taken:.0f} passes of {passes:.3f} s")
+    found = in_its_own_process("QI9, k=5")
+    taken, seconds = found["passes"], found["seconds of a pass"]
+    print(f"QI9, k=5, 30,162 rows: NCP {found['ncp']:.4f} in {taken:.0f} passes of {seconds:.3f} s")
     if taken > MOST_PASSES or found["ncp"] > 0.036:
         print(f"more than {MOST_PASSES} passes, or an NCP above 0.036")
         return 1
@@ -102,9 +99,7 @@ def peer_figures() -> list[dict[str, Any]]:
     return rows
 
 
-def write(
-    ours: list[dict[str, Any]], peers: list[dict[str, Any]], passes: dict[int, float], when: str
-) -> None:
+def write(ours: list[dict[str, Any]], peers: list[dict[str, Any]], when: str) -> None:
     """CSV, Markdown and plots; `when` the others were measured."""
     write_csv("comparison.csv", [*ours, *peers])
     publishers = [row for row in peers if "ncp" in row]
@@ -114,7 +109,8 @@ def write(
         for name, figures in row.items()
         if isinstance(figures, dict) and row["case"] == "QI5, k=5"
     ]
-    of_size = ["QI9, k=5"] + [f"QI9, k=5, {rows:,} rows" for rows in passes if rows > 30_162]
+    sizes = sorted({row["rows"] for row in ours})
+    of_size = ["QI9, k=5"] + [f"QI9, k=5, {rows:,} rows" for rows in sizes if rows > 30_162]
     by_rows = {
         "ours": [r for r in ours if r["case"] in of_size],
         "ours, compare 1": [r for r in ours if r["case"].endswith(", compare 1")],
@@ -154,13 +150,12 @@ pycanon, checks only:
 
 {markdown_table(checkers)}
 """
-    shown = ", ".join(f"{seconds:.3f} s at {rows:,} rows" for rows, seconds in passes.items())
     text = f"""# Ours and others, side by side
 
 {machine()}. Seconds are those of anonymizing and publishing, without verification (`judging`)
 and the lower bound of the loss, which is computed beside both; CPU seconds contain everything.
 Medians of three runs in one process. One *pass* is `create temp table … as select q…, count(*)
-… group by all` over the same table: {shown}.
+… group by all` over the same table; one is taken before every run, and divides its seconds.
 NCP is computed from the published cells, by the same code for all tools.
 
 {markdown_table(ours)}
@@ -190,16 +185,6 @@ def utility_by_time(
             label = ", ".join([row.get("tool", "ours"), *way])
             found.setdefault(label, []).append((row["seconds"], row["ncp"]))
     return found
-
-
-def _own(*arguments: object) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.one", *map(str, arguments)],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return json.loads(done.stdout)
 
 
 if __name__ == "__main__":
