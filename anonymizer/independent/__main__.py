@@ -40,14 +40,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             population_person=given.population_person,
         )
     except UnreadableError as error:
-        print(error, file=sys.stderr)
+        _tell(str(error))
         return 1 if isinstance(error, ChangedError) else 2
     except (RecursionError, MemoryError):
-        print("release: is too large to be judged here", file=sys.stderr)
+        _tell("release: is too large to be judged here")
         return 2
     print("\n".join(lines(found)))
-    print(FIGURES, file=sys.stderr)
+    _tell(FIGURES)
     return 0 if found.passed else 1
+
+
+def _tell(text: str) -> None:
+    """Print to standard error. Where it is closed, `print` would take standard output instead."""
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
 
 
 def lines(found: Judgement) -> list[str]:

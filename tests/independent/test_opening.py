@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import random
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -69,6 +70,16 @@ def test_a_correct_release(correct: Path, capsys: pytest.CaptureFixture[str]) ->
     assert lines[-1] == "main.people_anonymous: 60 rows, anonymised, all checks hold"
     assert "holds  k_anonymity  required 4  achieved 4" in lines
     assert all(line.startswith("holds  ") for line in lines[:-1])
+
+
+@pytest.mark.parametrize(("name", "code"), [("", 0), ("none", 2)])
+def test_closed_standard_error(correct: Path, name: str, code: int) -> None:
+    """What belongs there is not printed among the results."""
+    command = ["sh", "-c", '"$0" -m anonymizer.independent "$1" 2>&-', sys.executable]
+    done = subprocess.run([*command, correct / name], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    *_, last = ["", *done.stdout.splitlines()]
+    assert last.endswith("all checks hold") if name == "" else last == ""
 
 
 def test_a_release_that_promises_more_than_it_holds(
