@@ -83,7 +83,7 @@ def failure(error: BaseException) -> Failure:
 def _system(error: OSError) -> Problem:
     """An error of the operating system. File names are shown without their folders."""
     name = error.filename
-    path = Path(os.fsdecode(name)).name if isinstance(name, str | bytes | Path) else "file"
+    path = Path(os.fsdecode(name)).name if isinstance(name, str | bytes | Path) else "output"
     return Problem(path, f"the operating system says: {os.strerror(error.errno or 0)}")
 
 

@@ -245,7 +245,11 @@ def published_type(sql_type: str) -> str:
     return "VARCHAR" if read_as_text(sql_type) else sql_type
 
 
-def unusable(column: str, sql_type: str) -> Problem:
+GENERALIZED = "numbers, text, boolean, date, time, timestamp, uuid, enum"
+PUBLISHED = "every type but lists, arrays, structs, maps, unions and variants"
+
+
+def unusable(column: str, sql_type: str, allowed: str = GENERALIZED) -> Problem:
     """The problem of a column whose type has no order and no equality to generalize by."""
     name = own_name(sql_type)
     if name is not None:
@@ -270,7 +274,7 @@ def unusable(column: str, sql_type: str) -> Problem:
     return Problem(
         column_path(column),
         "has a type that cannot be published as a value" + (f": {plain[0]}" if plain else ""),
-        allowed="numbers, text, boolean, date, time, timestamp, uuid, enum",
+        allowed=allowed,
         hint=f"{how}, or give it role drop",
     )
 

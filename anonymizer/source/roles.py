@@ -17,6 +17,7 @@ from anonymizer.source.masking.areas import shown_areas
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import (
+    PUBLISHED,
     Attribute,
     Kept,
     Sensitive,
@@ -103,11 +104,11 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 problems += order_of_categories(name, column, kind)
             elif column.role == "keep":
                 if _nested(sql_type):
-                    raise SourceError(unusable(name, sql_type))
+                    raise SourceError(unusable(name, sql_type, PUBLISHED))
                 kept.append(Kept(len(kept) + 1, name, sql_type))
             elif column.role in MASKS:
                 if _nested(sql_type):
-                    raise SourceError(unusable(name, sql_type))
+                    raise SourceError(unusable(name, sql_type, PUBLISHED))
                 made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
                 if column.role == "redact":
                     told = named_by(policy, profile)

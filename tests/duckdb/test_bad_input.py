@@ -152,6 +152,15 @@ def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> Non
     assert "VARCHAR" not in message
 
 
+@some(2)
+@pytest.mark.parametrize("nested", ["INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)"])
+def test_a_kept_column_of_parts(tmp_path: Path, nested: str) -> None:
+    """The message allows what `keep` takes: more types than can be generalized."""
+    database = source(tmp_path, {"age": "INTEGER", "odd": nested}, [])
+    message = refused(tmp_path, database, {"age": "quasi", "odd": "keep"})
+    assert "(allowed: every type but lists, arrays, structs, maps," in message
+
+
 @pytest.mark.parametrize(
     ("odd", "coarser"),
     [
