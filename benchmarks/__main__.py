@@ -161,7 +161,7 @@ NCP is computed from the published cells, by the same code for all tools.
 {markdown_table(ours)}
 
 Best of others: CPU seconds of the anonymizing call alone, measured before on the same table
-([others.csv](others.csv)).
+([others.csv](others.csv)), perhaps while the machine was faster.
 {others}
 ![time](time_by_rows.png) ![memory](memory_by_rows.png) ![utility](utility_by_time.png)
 """
