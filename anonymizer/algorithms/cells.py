@@ -62,7 +62,9 @@ class Cell(OfAttribute):
 
 def text_cell(cell: Cell) -> Sql:
     """The text of a class's cell, in the grammar of published cells."""
-    nullable = f"case when b.{cell.null} then ' or NULL' else '' end"
+    nullable = ""
+    if cell.attribute.nulls:  # else nothing is appended, and texts are not copied
+        nullable = f" || case when b.{cell.null} then ' or NULL' else '' end"
     single = f"b.{cell.lo} = b.{cell.hi}"
     if cell.shape == "range":
         several = f"'[' || {cell.low}.label || ', ' || {cell.high}.label || ']'"
@@ -71,8 +73,8 @@ def text_cell(cell: Cell) -> Sql:
     exact = f"{cell.low}.label"
     return Sql(
         f"case when b.{cell.lo} is null then null"
-        f" when {single} then {exact} || {nullable}"
-        f" else {several} || {nullable} end"
+        f" when {single} then {exact}{nullable}"
+        f" else {several}{nullable} end"
     )
 
 

@@ -30,6 +30,8 @@ from anonymizer.source.profile import Attribute
 
 BEYOND = 1 << 62
 """Above every path."""
+KEYS = 2_000
+"""Most combinations of values by which tuples are told apart before they are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,22 @@ class Extents:
         """The loss of one row of an extent whose columns have this prefix."""
         return Sql(" + ".join(part.loss(lambda name: prefix + name) for part in self.parts))
 
-    def pair(self, parts: int | None = None) -> Sql:
-        """The loss of `r` in an extent of itself and `u`, in all attributes or the first ones."""
-        return Sql(" + ".join(part.of_pair for part in self.parts[:parts]))
+    @property
+    def keyed(self) -> tuple[Part, ...]:
+        """The costliest attributes that are compared by codes, with few combinations of values."""
+        combinations, found = 1, []
+        for part in self.parts:
+            if part.pair is not None:
+                combinations *= size_of(part.attribute)
+                if combinations > KEYS:
+                    break
+                found.append(part)
+        return tuple(found)
+
+
+def pair(parts: Sequence[Part]) -> Sql:
+    """The loss of `r` in an extent of itself and `u`, in these attributes."""
+    return Sql(" + ".join(part.of_pair for part in parts) or "0")
 
 
 def extents(attributes: Sequence[Attribute]) -> Extents:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from anonymizer.algorithms.bound.extents import Extents, extents
+from anonymizer.algorithms.bound.extents import Extents, extents, pair
 from anonymizer.algorithms.cells import BOXES, Cell
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.loss import shape
@@ -129,8 +129,10 @@ def _context(
         "columns": made.columns,
         "domain_of": made.domains,
         "loss": made.loss,
-        "pair": made.pair(),
-        "first_terms": [made.pair(few) for few in (2, 4, 6) if few < len(made.parts)],
+        "pair": pair(made.parts),
+        "keys": [part.attribute.c for part in made.keyed],
+        "keys_loss": pair(made.keyed),
+        "first_terms": [pair(made.parts[:few]) for few in (2, 4, 6) if few < len(made.parts)],
         # places are rounded to the next integer, so a width is too large by one at most
         "slack": len(made.parts),
         "whole": Sql(f"{SCALE * len(attributes)}"),

@@ -360,9 +360,18 @@ join capped c on c.class_id = h.class_id;
 -- tuples near them: The units with which a drawn one may share a class that loses less per row than its own: as a pair they lose less. The nearest of them with their extents, and one more, which shows how far away all others are.
 -- 5 lines as in plans/mondrian.sql, tuples near them
     select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
-    -- 8 lines as in plans/mondrian.sql, tuples near them
+    -- 7 lines as in plans/mondrian.sql, tuples near them
+    select distinct true as looked_at from points
+),
+nearest as (
+    -- the loss of the pair and the unit as one number, so that the least are kept without a sort
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
-    from anon_scratch.main.bound_rows r
+    from (
+        -- combinations of values that alone lose less: units with others need not be looked at
+        select r.*
+        from anon_scratch.main.bound_rows r
+        join keys u on 0 < r.cap
+    ) r
     join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap
     -- 14 lines as in plans/mondrian.sql, tuples near them
 , case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1

@@ -1,1 +1,1 @@
--- 1 branch as in the template, 751bcdd8
+-- 2 branches as in the template, 8fc85275
