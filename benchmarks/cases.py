@@ -60,6 +60,7 @@ OWN_ATTRIBUTE = {"name": "mondrian", "compare": 1}
 CASES = (
     Case("QI5, k=5", QI5, peer="mosaicrown 0.0115 in 14 s; ARX 0.0157 in 0.1"),
     Case("QI9, k=5", QI9, peer="mosaicrown 0.0407 in 50 s; ARX 0.0677 in 4.2"),
+    Case("QI5, k=5, cuts only", QI5, algorithm=CUTS_ONLY),
     Case("QI5, k=5, refine full", QI5, algorithm=FULLY_REFINED),
     Case("QI9, k=5, cuts only", QI9, algorithm=CUTS_ONLY),
     Case("QI9, k=5, refine full", QI9, algorithm=FULLY_REFINED),

@@ -5,7 +5,7 @@ Objects that are not recorded in `_anonymizer.objects` are never dropped or repl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -113,12 +113,12 @@ def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     return {(item.schema, item.name) for item in held if as_made(item)}
 
 
-def foreign(runs: Runs, catalog: str) -> set[tuple[str, str]]:
-    """Schema and name of everything in a database that the tool did not create.
+def foreign(runs: Runs, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
+    """Schema and name of everything in a database that is not among its recorded objects, `held`.
 
     Tables, views, macros, sequences and types; for a schema without any of them, its name and "".
     """
-    ours = {(item.schema, item.name) for item in recorded(runs, catalog)}
+    ours = {(item.schema, item.name) for item in held}
     rows = runs.raw(
         "select schema_name, function_name from duckdb_functions()"
         f" where database_name = {lit(catalog)} and not internal union all"

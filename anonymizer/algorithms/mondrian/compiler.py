@@ -96,8 +96,6 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         population=population,
     )
     divided, cut = _cuts(policy, profile, roles, how, dealing, units)
-    boxes, *cells = cell_steps(roles.quasi, policy.publish.cells, extents)
-    effort = FULL if options.refine == "full" else USUAL
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(
@@ -112,9 +110,8 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *feasibility(policy, persons),
         *population_stages(population),
         *cut,
-        boxes,
-        *bound_stages(policy, profile, roles, k, effort),
-        *cells,
+        *cell_steps(roles.quasi, policy.publish.cells, extents),
+        *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )
     layout, columns = published(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None

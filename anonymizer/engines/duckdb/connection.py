@@ -57,6 +57,8 @@ class DuckDBEngine(Engine):
     """Threads for laborious statements on a small table, where others get one."""
     apart: Apart | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
+    databases: frozenset[Path] = frozenset()
+    """Further database files that statements may attach; none is known of a user's connection."""
     parts: Path | None = None
     """The folder in which parts of a large table are handed over; None on a user's connection."""
 

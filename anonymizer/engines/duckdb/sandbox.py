@@ -88,6 +88,7 @@ def own_connection(
             catalog=SOURCE if database else None,
             own_name=catalog_name(database) if database else None,
             free_threads=limits.threads is None,
+            databases=frozenset(databases),
         )
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]

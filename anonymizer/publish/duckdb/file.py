@@ -6,7 +6,7 @@ The target itself is never opened for writing. Readers keep the release that the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,12 +77,14 @@ class FileTarget:
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the target cannot be replaced."""
-        del engine  # an engine that only plans may not open files
-        if self.path.exists():
+        if not self.path.exists():
+            self.replaces = other_file(self.path, self.names)
+        elif isinstance(engine, DuckDBEngine) and self.path in engine.databases:
+            self.check_content(engine)
+        else:
+            # an engine that only plans may not open files
             with own_connection(None, databases=[self.path]) as gate:
                 self.check_content(gate)
-        else:
-            self.replaces = other_file(self.path, self.names)
 
     def build(self, engine: Engine, writer: Writer) -> None:
         """Write the new release, and the target's other releases, into a file next to it."""
@@ -171,7 +173,7 @@ class FileTarget:
             TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
-            others = objects.foreign(engine, PREVIOUS) | self._not_tables(engine)
+            others = objects.foreign(engine, PREVIOUS, held) | _not_tables(engine, held)
         finally:
             with afterwards(where):
                 engine.raw(f"detach {PREVIOUS}", where)
@@ -182,14 +184,6 @@ class FileTarget:
                 f"holds {many(len(others), 'object')} that this tool did not publish ({listed})",
                 hint="name a file of its own for the release",
             )
-
-    def _not_tables(self, engine: DuckDBEngine) -> set[tuple[str, str]]:
-        """Objects recorded as tables that are none: copying them would execute foreign SQL."""
-        return {
-            (item.schema, item.name)
-            for item in objects.recorded(engine, PREVIOUS)
-            if item.kind != "view" and not is_base_table(engine, item.table(PREVIOUS))
-        }
 
     @contextmanager
     def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
@@ -210,7 +204,7 @@ class FileTarget:
         try:
             self._held = tuple(objects.recorded(engine, PREVIOUS))
             kept = [item for item in self._held if item.release != self.names.release]
-            if self._not_tables(engine):
+            if _not_tables(engine, self._held):
                 raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:
@@ -263,6 +257,15 @@ class FileTarget:
         """Remove the built file unless it was swapped in."""
         for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
             path.unlink(missing_ok=True)
+
+
+def _not_tables(engine: DuckDBEngine, held: Iterable[objects.Recorded]) -> set[tuple[str, str]]:
+    """Objects recorded as tables that are none: copying them would execute foreign SQL."""
+    return {
+        (item.schema, item.name)
+        for item in held
+        if item.kind != "view" and not is_base_table(engine, item.table(PREVIOUS))
+    }
 
 
 def _lock(folder: int) -> None:

@@ -796,6 +796,41 @@ from anon_scratch.main.members m
 join anon_scratch.main.units u on u.unit = m.unit
 group by m.class_id;
 
+-- sets of zip: The sets that classes with more than one value publish for one categorical attribute, keyed by their bits if the domain is small, otherwise by class. The set of all published values is `*`.
+create or replace table anon_scratch.main.sets_2 as
+with pairs as (
+    select f.bits, d.code
+    from (select distinct bits2 as bits from anon_scratch.main.boxes where lo2 < hi2) f
+    join anon_scratch.main.domain_2 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
+)
+select
+    p.bits,
+    count(*) as size,
+    case when count(*) = (select bit_count(bit_or(bits2)) from anon_scratch.main.boxes) then '*'
+        else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
+from pairs p
+join anon_scratch.main.domain_2 d on d.code = p.code
+group by p.bits;
+
+-- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label else '[' || low1.label || ', ' || high1.label || ']' end as cell1
+    , case when b.lo2 is null then null when b.lo2 = b.hi2 then low2.label else chosen2.cell end as cell2
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
+left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
+left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2;
+
 -- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units if there are no more than that.
 create or replace table anon_scratch.main.bound_sample as
 with losing as (
@@ -1019,41 +1054,6 @@ from (
     from rated r
     cross join varied v
 ) s;
-
--- sets of zip: The sets that classes with more than one value publish for one categorical attribute, keyed by their bits if the domain is small, otherwise by class. The set of all published values is `*`.
-create or replace table anon_scratch.main.sets_2 as
-with pairs as (
-    select f.bits, d.code
-    from (select distinct bits2 as bits from anon_scratch.main.boxes where lo2 < hi2) f
-    join anon_scratch.main.domain_2 d on d.code > 0 and (f.bits >> d.code) & 1 = 1
-)
-select
-    p.bits,
-    count(*) as size,
-    case when count(*) = (select bit_count(bit_or(bits2)) from anon_scratch.main.boxes) then '*'
-        else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
-from pairs p
-join anon_scratch.main.domain_2 d on d.code = p.code
-group by p.bits;
-
--- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
-create or replace table anon_scratch.main.cells as
-with numbers as (
-    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
-    from anon_scratch.main.boxes
-)
-select
-    b.class_id,
-    o.number,
-    b.n
-    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label else '[' || low1.label || ', ' || high1.label || ']' end as cell1
-    , case when b.lo2 is null then null when b.lo2 = b.hi2 then low2.label else chosen2.cell end as cell2
-from anon_scratch.main.boxes b
-join numbers o on o.class_id = b.class_id
-left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
-left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1
-left join anon_scratch.main.domain_2 low2 on low2.code = b.lo2
-left join anon_scratch.main.sets_2 chosen2 on chosen2.bits = b.bits2;
 
 -- write the release: The release: every published row with the cells of its class, shuffled by its draw.
 create or replace table anon_scratch.main.staged as
