@@ -46,9 +46,10 @@ MOST_REGIONS = 256
 """Approximate number of regions of large tables."""
 MOST_ORDERS = 9
 """Number of orders in which close classes are searched, over all and within their bucket."""
-BESIDE = 16
+BESIDE = 32
 """Number of following classes, in every order, with which a class swaps rows."""
-ROUNDS_OF_SWAPS = 6
+ROUNDS_OF_SWAPS = 30
+"""Most rounds; they end once no swap saves anything."""
 
 
 def least_signature(policy: Policy) -> int:

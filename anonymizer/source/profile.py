@@ -246,7 +246,9 @@ def published_type(sql_type: str) -> str:
 
 
 GENERALIZED = "numbers, text, boolean, date, time, timestamp, uuid, enum"
+"""The types of quasi-identifiers and sensitive columns, as messages list them."""
 PUBLISHED = "every type but lists, arrays, structs, maps, unions and variants"
+"""The types of columns that are published as they are, as messages list them."""
 
 
 def unusable(column: str, sql_type: str, allowed: str = GENERALIZED) -> Problem:

@@ -6,7 +6,7 @@ create or replace table anon_scratch.main.seat_near as
     from anon_scratch.main.seat_classes
 ),
 stepped as (
-    select *, unnest(generate_series(1, 16)) as step from ordered
+    select *, unnest(generate_series(1, 32)) as step from ordered
 -- 13 lines as in plans/mondrian.sql, near classes
 )
 select distinct least(a, b) as a, greatest(a, b) as b from beside
