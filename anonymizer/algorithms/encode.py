@@ -94,25 +94,33 @@ def coded_stages(
         )
         for number, (table, attributes) in enumerate(parts, 1)
     ]
-    guards = [_as_counted(roles)] if packed and roles.quasi else []
+    guards = [_as_counted(roles)] if roles.quasi else []
     return (*guards, *looked_up, step)
 
 
 def _as_counted(roles: Roles) -> Guard:
-    """A guard against values that were added after the values were counted, as may happen if a
-    script is run later. A word may have no bits for their codes.
+    """A guard against values and NULLs that were added after the values were counted, as may happen
+    if a script is run later. A word may have no bits for their codes, and NULL has no code in a
+    column that had none.
     """
 
     def explain(row: Row) -> Problem:
+        number, empty, n = row
+        found = many(n, "NULL") if empty else many(n, "more value")
+        before = "and had none" if empty else "than"
         return Problem(
-            column_path(roles.quasi[row[0] - 1].column),
-            f"has {many(row[1], 'more value')} than when the plan was made",
+            column_path(roles.quasi[number - 1].column),
+            f"has {found} {before} when the plan was made",
             hint="compile the policy again",
         )
 
+    never_null = [(i, a.q) for i, a in enumerate(roles.quasi, 1) if not a.nulls]
     context = {
+        "snapshot": SNAPSHOT,
         "domains": [a.domain for a in roles.quasi],
         "counted": [a.distinct for a in roles.quasi],
+        "numbers_never_null": [i for i, _ in never_null],
+        "never_null": [column for _, column in never_null],
     }
     step = Step("values as counted", "guards/codes.sql.j2", context)
     return Guard(step, explain, SourceError)

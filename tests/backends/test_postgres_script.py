@@ -98,3 +98,16 @@ def test_a_guard_of_the_script_stops_it(address: str, tmp_path: Path) -> None:
     query(address, "delete from people where ctid not in (select ctid from people limit 2)")
     with pytest.raises(AssertionError, match="the run stops here"):
         run_script(address, text, tmp_path)
+
+
+@pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
+def test_a_null_that_came_later_stops_the_script(
+    address: str, tmp_path: Path, algorithm: str
+) -> None:
+    """Statements that were made for a column without NULLs have no code for one."""
+    query(address, "delete from people where age is null")
+    given = policy({"age": "quasi", "ill": "drop"}, algorithm={"name": algorithm})
+    text = script(anonymizer.plan(given, address), given)
+    query(address, "update people set age = null where ctid = (select min(ctid) from people)")
+    with pytest.raises(AssertionError, match="values as counted: the run stops here"):
+        run_script(address, text, tmp_path)

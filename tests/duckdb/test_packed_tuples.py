@@ -18,6 +18,7 @@ from anonymizer.errors import SourceError
 from anonymizer.process.seed import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.source.profile import Attribute
+from anonymizer.source.snapshot import SNAPSHOT
 from tests.duckdb.partitions import expected
 from tests.runs import THRIFTY, classes, policy, published, run, source
 
@@ -109,4 +110,43 @@ def test_values_that_came_after_the_plan_are_refused(tmp_path: Path, algorithm: 
     (problem,) = refused.value.problems
     assert problem.path == "columns.age"
     assert "1 more value" in problem.message or "2 more values" in problem.message
+    assert "compile" in str(problem.hint)
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        {"name": "mondrian"},
+        {"name": "mondrian", "strict": False},
+        {"name": "lgb"},
+        {"name": "full_domain"},
+        {"name": "privacyfrost"},
+    ],
+    ids=str,
+)
+def test_nulls_that_came_after_the_plan_are_refused(
+    tmp_path: Path, algorithm: dict[str, object]
+) -> None:
+    """Statements leave out what only NULLs need where none were counted."""
+    given_policy = policy(
+        tmp_path,
+        {
+            "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
+            "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
+        },
+        algorithm=algorithm,
+    )
+    rows = [(20 + i % 9, "mf"[i % 2]) for i in range(40)]
+    database = source(tmp_path, {"age": "INTEGER", "sex": "VARCHAR"}, rows)
+    with open_session(given_policy, database, limits=THRIFTY) as session:
+        session.engine.binds = {"secret": Seed.test(1).secret}
+        executor = Executor(session.engine)
+        prepared = prepare(given_policy, session, executor)
+        sex = prepared.roles.quasi[1]
+        session.engine.raw(f"update {ident(SNAPSHOT)} set {sex.q} = null where rowid < 3", "later")
+        with pytest.raises(SourceError) as refused:
+            executor.run(prepared.compiled.stages)
+    (problem,) = refused.value.problems
+    assert problem.path == "columns.sex"
+    assert "has 3 NULLs and had none when the plan was made" in problem.message
     assert "compile" in str(problem.hint)

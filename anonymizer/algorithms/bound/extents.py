@@ -84,7 +84,9 @@ class Extents:
 
     @property
     def keyed(self) -> tuple[Part, ...]:
-        """The costliest attributes that are compared by codes, with few combinations of values."""
+        """The costliest attributes that are compared by codes, as long as their values have few
+        combinations.
+        """
         combinations, found = 1, []
         for part in self.parts:
             if part.pair is not None:
@@ -96,7 +98,7 @@ class Extents:
 
 
 def pair(parts: Sequence[Part]) -> Sql:
-    """The loss of `r` in an extent of itself and `u`, in these attributes."""
+    """The loss of `r` in an extent of itself and `u`, in these attributes; 0 in none of them."""
     return Sql(" + ".join(part.of_pair for part in parts) or "0")
 
 

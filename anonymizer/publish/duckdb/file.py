@@ -82,7 +82,7 @@ class FileTarget:
         elif isinstance(engine, DuckDBEngine) and self.path in engine.databases:
             self.check_content(engine)
         else:
-            # an engine that only plans may not open files
+            # an engine that only plans may not open files, and a user's own is left alone
             with own_connection(None, databases=[self.path]) as gate:
                 self.check_content(gate)
 
@@ -173,7 +173,7 @@ class FileTarget:
             TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
-            others = objects.foreign(engine, PREVIOUS, held) | _not_tables(engine, held)
+            others = objects.foreign(engine, PREVIOUS, held) | _not_tables(engine, PREVIOUS, held)
         finally:
             with afterwards(where):
                 engine.raw(f"detach {PREVIOUS}", where)
@@ -204,7 +204,7 @@ class FileTarget:
         try:
             self._held = tuple(objects.recorded(engine, PREVIOUS))
             kept = [item for item in self._held if item.release != self.names.release]
-            if _not_tables(engine, self._held):
+            if _not_tables(engine, PREVIOUS, self._held):
                 raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:
@@ -259,12 +259,14 @@ class FileTarget:
             path.unlink(missing_ok=True)
 
 
-def _not_tables(engine: DuckDBEngine, held: Iterable[objects.Recorded]) -> set[tuple[str, str]]:
+def _not_tables(
+    engine: DuckDBEngine, catalog: str, held: Iterable[objects.Recorded]
+) -> set[tuple[str, str]]:
     """Objects recorded as tables that are none: copying them would execute foreign SQL."""
     return {
         (item.schema, item.name)
         for item in held
-        if item.kind != "view" and not is_base_table(engine, item.table(PREVIOUS))
+        if item.kind != "view" and not is_base_table(engine, item.table(catalog))
     }
 
 

@@ -19,6 +19,7 @@ with counted as (
     -- 5 lines as in plans/msb.sql, checks of the source
 
 -- codes of age: as in plans/mondrian.sql, codes of age
+-- values as counted: as in plans/lgb.sql, values as counted
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows

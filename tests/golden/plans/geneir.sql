@@ -19,6 +19,7 @@ from "anon_source"."main"."people";
 -- hierarchy_1.affix_levels: as in plans/full_domain.sql, hierarchy_1.affix_levels
 -- hierarchy_1.affix: as in plans/full_domain.sql, hierarchy_1.affix
 -- codes of zip: as in plans/full_domain.sql, codes of zip
+-- values as counted: as in plans/full_domain.sql, values as counted
 -- encode rows: as in plans/danonyir.sql, encode rows
 -- one tuple per person: as in plans/danonyir.sql, one tuple per person
 -- numbers of persons: as in plans/danonyir.sql, numbers of persons

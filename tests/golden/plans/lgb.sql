@@ -23,6 +23,14 @@ select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
 -- warnings about the source: as in plans/mondrian.sql, warnings about the source
 -- codes of age: as in plans/mondrian.sql, codes of age
 
+-- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
+with empty as (
+    select count(*) - count(q1) as n1, count(*) as n from anon_scratch.main.snapshot
+)
+select 1 as number, false as empty, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+union all
+select 1, true, n1 from empty where n1 > 0;
+
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows
         , cast(d1.code as bigint) as t1
@@ -360,14 +368,14 @@ join capped c on c.class_id = h.class_id;
 -- tuples near them: The units with which a drawn one may share a class that loses less per row than its own: as a pair they lose less. The nearest of them with their extents, and one more, which shows how far away all others are.
 -- 5 lines as in plans/mondrian.sql, tuples near them
     select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
-    -- 7 lines as in plans/mondrian.sql, tuples near them
+    -- 8 lines as in plans/mondrian.sql, tuples near them
     select distinct true as looked_at from points
 ),
 nearest as (
     -- the loss of the pair and the unit as one number, so that the least are kept without a sort
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
     from (
-        -- combinations of values that alone lose less: units with others need not be looked at
+        -- combinations of codes that alone lose less than the cap
         select r.*
         from anon_scratch.main.bound_rows r
         join keys u on 0 < r.cap

@@ -101,10 +101,17 @@ order by v.n desc, v.value
 from coded
 order by code;
 
--- values as counted: Columns that have more values than were counted for the plan, by number, and how many more. (stops the run if it returns rows)
-select 1 as number, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+-- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
+with empty as (
+    select count(*) - count(q1) as n1, count(*) - count(q2) as n2, count(*) as n from anon_scratch.main.snapshot
+)
+select 1 as number, false as empty, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
 union all
-select 2 as number, max(code) - 8 as n from anon_scratch.main.domain_2 having max(code) > 8;
+select 2 as number, false as empty, max(code) - 8 as n from anon_scratch.main.domain_2 having max(code) > 8
+union all
+select 1, true, n1 from empty where n1 > 0
+union all
+select 2, true, n2 from empty where n2 > 0;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
@@ -903,13 +910,14 @@ points as (
     where (select count(*) from anon_scratch.main.bound_rows) > 0
 ),
 keys as (
+    -- (a column of its own, since there may be no codes)
     select distinct c2, true as looked_at from points
 ),
 nearest as (
     -- the loss of the pair and the unit as one number, so that the least are kept without a sort
     select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) + case when r.c2 = u.c2 then 0 else 2500000 end as bigint) * 4294967296 + u.unit, 33) as found
     from (
-        -- combinations of values that alone lose less: units with others need not be looked at
+        -- combinations of codes that alone lose less than the cap
         select r.*, u.c2 as key_c2
         from anon_scratch.main.bound_rows r
         join keys u on case when r.c2 = u.c2 then 0 else 2500000 end < r.cap

@@ -25,6 +25,7 @@ select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 
 -- warnings about the source: as in plans/mondrian.sql, warnings about the source
 -- codes of age: as in plans/mondrian.sql, codes of age
+-- values as counted: as in plans/lgb.sql, values as counted
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows

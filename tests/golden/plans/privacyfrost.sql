@@ -8,6 +8,7 @@
 -- hierarchy_1.affix_levels: as in plans/full_domain.sql, hierarchy_1.affix_levels
 -- hierarchy_1.affix: as in plans/full_domain.sql, hierarchy_1.affix
 -- codes of zip: as in plans/full_domain.sql, codes of zip
+-- values as counted: as in plans/full_domain.sql, values as counted
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows
