@@ -13,6 +13,7 @@ from anonymizer.compile import Table, lit
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy.paths import name_text
+from anonymizer.release.objects import Recorded
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*")'
 _PLACE = rf"{_NAME}(?:\.{_NAME})*"
@@ -45,6 +46,15 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
 def is_base_table(engine: Engine, table: Table) -> bool:
     """Whether a relation is a base table, so that reading it executes nothing."""
     return any(_found(engine, table, "table", "table_name"))
+
+
+def not_tables(engine: Engine, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
+    """Objects recorded as tables that are none: copying them would execute foreign SQL."""
+    return {
+        (item.schema, item.name)
+        for item in held
+        if item.kind != "view" and not is_base_table(engine, item.table(catalog))
+    }
 
 
 def _is_plain_view(engine: Engine, view: Table) -> bool:

@@ -6,7 +6,7 @@ The target itself is never opened for writing. Readers keep the release that the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
 from anonymizer.release.manifest_files import file_of, other_file, refresh
 from anonymizer.release.names import Names
-from anonymizer.release.plain_views import is_base_table
+from anonymizer.release.plain_views import not_tables
 from anonymizer.release.seal import SealedObject, Sign
 from anonymizer.release.sealing import objects_of, sealed_in
 from anonymizer.release.unused_space import unused_space
@@ -173,7 +173,7 @@ class FileTarget:
             TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
-            others = objects.foreign(engine, PREVIOUS, held) | _not_tables(engine, PREVIOUS, held)
+            others = objects.foreign(engine, PREVIOUS, held) | not_tables(engine, PREVIOUS, held)
         finally:
             with afterwards(where):
                 engine.raw(f"detach {PREVIOUS}", where)
@@ -204,7 +204,7 @@ class FileTarget:
         try:
             self._held = tuple(objects.recorded(engine, PREVIOUS))
             kept = [item for item in self._held if item.release != self.names.release]
-            if _not_tables(engine, PREVIOUS, self._held):
+            if not_tables(engine, PREVIOUS, self._held):
                 raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:
@@ -257,17 +257,6 @@ class FileTarget:
         """Remove the built file unless it was swapped in."""
         for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
             path.unlink(missing_ok=True)
-
-
-def _not_tables(
-    engine: DuckDBEngine, catalog: str, held: Iterable[objects.Recorded]
-) -> set[tuple[str, str]]:
-    """Objects recorded as tables that are none: copying them would execute foreign SQL."""
-    return {
-        (item.schema, item.name)
-        for item in held
-        if item.kind != "view" and not is_base_table(engine, item.table(catalog))
-    }
 
 
 def _lock(folder: int) -> None:
