@@ -105,22 +105,19 @@ def _as_counted(roles: Roles) -> Guard:
     """
 
     def explain(row: Row) -> Problem:
-        number, empty, n = row
-        found = many(n, "NULL") if empty else many(n, "more value")
-        before = "and had none" if empty else "than"
+        number, is_null, n = row
+        found = f"{many(n, 'NULL')} and had none" if is_null else f"{many(n, 'more value')} than"
         return Problem(
             column_path(roles.quasi[number - 1].column),
-            f"has {found} {before} when the plan was made",
+            f"has {found} when the plan was made",
             hint="compile the policy again",
         )
 
-    never_null = [(i, a.q) for i, a in enumerate(roles.quasi, 1) if not a.nulls]
     context = {
         "snapshot": SNAPSHOT,
         "domains": [a.domain for a in roles.quasi],
         "counted": [a.distinct for a in roles.quasi],
-        "numbers_never_null": [i for i, _ in never_null],
-        "never_null": [column for _, column in never_null],
+        "never_null": [(i, a.q) for i, a in enumerate(roles.quasi, 1) if not a.nulls],
     }
     step = Step("values as counted", "guards/codes.sql.j2", context)
     return Guard(step, explain, SourceError)

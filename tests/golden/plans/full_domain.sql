@@ -124,12 +124,12 @@ from coded
 order by code;
 
 -- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
-with empty as (
+with nulls as (
     select count(*) - count(q1) as n1, count(*) as n from anon_scratch.main.snapshot
 )
-select 1 as number, false as empty, max(code) - 8 as n from anon_scratch.main.domain_1 having max(code) > 8
+select 1 as number, false as is_null, max(code) - 8 as n from anon_scratch.main.domain_1 having max(code) > 8
 union all
-select 1, true, n1 from empty where n1 > 0;
+select 1, true, n1 from nulls where n1 > 0;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows

@@ -24,12 +24,12 @@ select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
 -- codes of age: as in plans/mondrian.sql, codes of age
 
 -- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
-with empty as (
+with nulls as (
     select count(*) - count(q1) as n1, count(*) as n from anon_scratch.main.snapshot
 )
-select 1 as number, false as empty, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+select 1 as number, false as is_null, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
 union all
-select 1, true, n1 from empty where n1 > 0;
+select 1, true, n1 from nulls where n1 > 0;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 -- 4 lines as in plans/mondrian.sql, encode rows

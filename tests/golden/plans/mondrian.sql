@@ -102,16 +102,16 @@ from coded
 order by code;
 
 -- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
-with empty as (
+with nulls as (
     select count(*) - count(q1) as n1, count(*) - count(q2) as n2, count(*) as n from anon_scratch.main.snapshot
 )
-select 1 as number, false as empty, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+select 1 as number, false as is_null, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
 union all
-select 2 as number, false as empty, max(code) - 8 as n from anon_scratch.main.domain_2 having max(code) > 8
+select 2 as number, false as is_null, max(code) - 8 as n from anon_scratch.main.domain_2 having max(code) > 8
 union all
-select 1, true, n1 from empty where n1 > 0
+select 1, true, n1 from nulls where n1 > 0
 union all
-select 2, true, n2 from empty where n2 > 0;
+select 2, true, n2 from nulls where n2 > 0;
 
 -- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
 create or replace table anon_scratch.main.coded as
