@@ -39,8 +39,9 @@ def outcome(case: Case) -> tuple[Rows, int] | AnonymizerError:
         try:
             made = run(given_policy, database)
         except (GuaranteeError, InfeasibleError, NothingToCheckError, SourceError) as error:
-            if isinstance(error, SourceError):  # a count of the source, the only one to refuse so
-                assert "cannot hold in any class" in str(error)
+            # a count of the source refuses only rules that no class can satisfy
+            if isinstance(error, SourceError) and "cannot hold in any class" not in str(error):
+                raise
             left = sorted(path.name for path in Path(folder).iterdir())
             assert left == ["source.duckdb"], "a failed run leaves nothing"
             return error
