@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
 NEIGHBOURS = 4
-"""Tests in a row that are in the same part, because they share what their fixtures build."""
+"""Slow tests in a row that are in the same part, because they share what their fixtures build."""
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         metavar="I/N",
         default="0/1",
-        help=f"run every N-th {NEIGHBOURS} of the selected tests, from the I-th on, counted from 0",
+        help="of the selected slow tests, run those of the I-th of N parts, counted from 0",
     )
 
 
@@ -83,7 +83,9 @@ def pytest_collection_modifyitems(
         keep(config, items, [not left_out & marks_of(item) for item in items])
     yield
     first, of = map(int, config.getoption("--part").split("/"))
-    keep(config, items, [at // NEIGHBOURS % of == first for at in range(len(items))])
+    slow = [item for item in items if "slow" in marks_of(item)]
+    left = {item for at, item in enumerate(slow) if at // NEIGHBOURS % of != first}
+    keep(config, items, [item not in left for item in items])
 
 
 def keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:

@@ -75,11 +75,11 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
     matching = {cells: _matching(cells, population) for cells in units}
     name = terms.requirement.name
     if name == "k_map":
-        terms.only("k", "population")
+        terms.only("k")
         k = terms.whole("k")
         failing = sum(n < k for n in matching.values())
         return Check(name, None, {"k": k}, {"k": min(matching.values())}, failing)
-    terms.only("min", "max", "population")
+    terms.only("min", "max")
     low, high = terms.number("min"), terms.number("max")
     shares: list[Figure] = [
         Fraction(len(who), matching[cells]) if matching[cells] else float("inf")

@@ -80,7 +80,8 @@ class Terms:
 
     def only(self, *names: str) -> None:
         """Refuse other, unknown parameters: they might change the meaning."""
-        if set(self.requirement.parameters) - {*names, "null_as_value"}:
+        of_values = {"null_as_value"} if self.requirement.column is not None else set()
+        if set(self.requirement.parameters) - {*names} - of_values:
             raise self._wrong("parameters")
 
     def mapping(self, name: str) -> dict[str, Any]:

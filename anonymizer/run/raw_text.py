@@ -200,12 +200,13 @@ class _Asked:
         looked["counted"] = [c.values for c in self.columns if c.values is not None]
         kinds = [
             {
+                "number": number,
                 "name": kind,
                 "words": said,
                 "forms": [Sql(f"f{at}") for at, form in enumerate(FORMS) if form.kind == kind],
                 "acknowledged": self.acknowledged.get(kind, []),
             }
-            for kind, said in KINDS.items()
+            for number, (kind, said) in enumerate(KINDS.items())
         ]
         forms = list(_forms())
         parts = [forms[at : at + AT_ONCE] for at in range(0, len(forms), AT_ONCE)]

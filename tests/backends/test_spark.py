@@ -71,8 +71,14 @@ def both(
     spark: Any, folder: Path, path: Path, columns: Mapping[str, Any], **rest: Any
 ) -> tuple[Release, Release]:
     """The release of Spark and that of DuckDB, compared row by row."""
-    given = policy(path, folder / "released", columns, **rest)
-    one = anonymizer.run(given, spark, seed=7)
+    one = anonymizer.run(policy(path, folder / "released", columns, **rest), spark, seed=7)
+    return one, in_duckdb(one, folder, path, columns, **rest)
+
+
+def in_duckdb(
+    one: Release, folder: Path, path: Path, columns: Mapping[str, Any], **rest: Any
+) -> Release:
+    """The release of DuckDB, after that of Spark was compared with it."""
     embedded = policy(path, folder / "released.duckdb", columns, **rest)
     other = anonymizer.run(embedded, seed=7, engine="duckdb", limits=Limits(threads=1))
     with duckdb.connect() as connection:
@@ -87,7 +93,7 @@ def both(
         # the bound is told on DuckDB only
         if not name.startswith(("seconds", "ncp_bound")):
             assert close(one.measures[name], value), name
-    return one, other
+    return other
 
 
 def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
@@ -123,6 +129,7 @@ in_parts = pytest.mark.parametrize(
 )
 
 
+@some(2)
 @in_parts
 def test_mondrian_in_parts(
     spark: Any,
@@ -142,14 +149,12 @@ def test_mondrian_in_parts(
     rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
     columns = dict.fromkeys(COLUMNS, "quasi") | {"income": rule}
     algorithm = {"name": "mondrian", "part_size": 100, "refine": 1}
-    plan = anonymizer.plan(
-        policy(adult(tmp_path, adult_parquet), tmp_path, columns, algorithm=algorithm), spark
-    )
-    assert "in every part" in plan.sql()
-    given = policy(adult(tmp_path, adult_parquet), tmp_path / "alone", columns, algorithm=algorithm)
-    anonymizer.run(given, spark, seed=7)
+    path = adult(tmp_path, adult_parquet)
+    given = policy(path, tmp_path / "released", columns, algorithm=algorithm)
+    assert "in every part" in anonymizer.plan(given, spark).sql()
+    release = anonymizer.run(given, spark, seed=7)
     assert bool(handed) != in_files
-    both(spark, tmp_path, adult(tmp_path, adult_parquet), columns, algorithm=algorithm)
+    in_duckdb(release, tmp_path, path, columns, algorithm=algorithm)
 
 
 @some(1)
@@ -208,16 +213,19 @@ def test_lgb_with_buckets(spark: Any, tmp_path: Path) -> None:
     both(spark, tmp_path, people_file(tmp_path), columns, algorithm=algorithm)
 
 
-def test_full_domain(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+@some(2)
+@pytest.mark.parametrize("options", [{}, {"budget": 30}], ids=["exact", "budget"])
+def test_full_domain(
+    spark: Any, tmp_path: Path, adult_parquet: Path, options: dict[str, Any]
+) -> None:
     columns = {
         "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
         "education": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
         "sex": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
     }
     path = adult(tmp_path, adult_parquet, 300)
-    for options in ({}, {"budget": 30}):
-        rest: dict[str, Any] = {"algorithm": {"name": "full_domain", **options}}
-        both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
+    rest: dict[str, Any] = {"algorithm": {"name": "full_domain", **options}}
+    both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
 
 
 def test_rows_that_nulls_suppress(spark: Any, tmp_path: Path) -> None:
@@ -229,6 +237,7 @@ def test_rows_that_nulls_suppress(spark: Any, tmp_path: Path) -> None:
     both(spark, tmp_path, path, {**columns, "person": "identifier"}, **persons)
 
 
+@some(2)
 @pytest.mark.parametrize("builder", ["prefix", "suffix"])
 def test_codes(spark: Any, tmp_path: Path, builder: str) -> None:
     columns = {"code": {"role": "quasi", "hierarchy": {"builder": builder}}, "age": "quasi"}
@@ -244,7 +253,15 @@ def test_codes(spark: Any, tmp_path: Path, builder: str) -> None:
     both(spark, tmp_path, path, columns)
 
 
-def test_privacyfrost(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+@some(2)
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [({"partial_domain": True, "presampling_k": 2}, 0.6), ({"budget": 30}, 0.1)],
+    ids=["partial domain", "budget"],
+)
+def test_privacyfrost(
+    spark: Any, tmp_path: Path, adult_parquet: Path, options: dict[str, Any], limit: float
+) -> None:
     rule = {"role": "sensitive", "protect": {"l_diversity": 2}}
     columns = {
         "age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}},
@@ -253,12 +270,8 @@ def test_privacyfrost(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
         "income": rule,
     }
     path = adult(tmp_path, adult_parquet, 300)
-    for options, limit in (
-        ({"partial_domain": True, "presampling_k": 2}, 0.6),
-        ({"budget": 30}, 0.1),
-    ):
-        rest: dict[str, Any] = {"algorithm": {"name": "privacyfrost", **options}}
-        both(spark, tmp_path, path, columns, suppression_limit=limit, **rest)
+    rest: dict[str, Any] = {"algorithm": {"name": "privacyfrost", **options}}
+    both(spark, tmp_path, path, columns, suppression_limit=limit, **rest)
 
 
 def test_none_publishes_every_row(spark: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 FRESH = "replace(concat(uuid(), uuid()), '-', '')"
 COLUMNS = {"age": "quasi", "education": "quasi", "income": "sensitive"}
-COARSE = {"privacy": {"k_anonymity": 40}}
+COARSE = {"privacy": {"k_anonymity": 60}}
 
 
 def run_script(spark: Any, text: str) -> None:
@@ -35,7 +35,7 @@ def run_script(spark: Any, text: str) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch, spark: Any) -> Any:
     """A session in which scripts are unrolled to few rounds, and what they made is removed."""
-    monkeypatch.setattr(spark_script, "ROUNDS", 4)
+    monkeypatch.setattr(spark_script, "ROUNDS", 3)
     yield spark
     spark.sql(f"drop database if exists {PLACE} cascade")
     spark.sql("drop temporary variable if exists anonymizer_secret")

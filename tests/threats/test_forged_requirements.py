@@ -36,7 +36,7 @@ READ = {
     "t_closeness": {"t", "distance", "paths"},
 }
 """The parameters of every guarantee."""
-ODD: dict[str, Any] = {"together": [["flu", "hiv"]], "distance": "equal", "k": 2, "but": 1}
+ODD: dict[str, Any] = {"together": [["flu", "hiv"]], "distance": "equal", "k": 2, "but": 1, "population": "p"}
 VIEW = "people_anonymous"
 
 
