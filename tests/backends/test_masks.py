@@ -150,7 +150,7 @@ def alike(one: Any, other: Any, kind: str) -> bool:
     return bool(one == other)
 
 
-@some(8)
+@some(4)
 @pytest.mark.parametrize("case", CASES)
 def test_masks_are_the_same(postgres: str, tmp_path: Path, case: str) -> None:
     kinds, role = CASES[case]

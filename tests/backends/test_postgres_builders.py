@@ -93,7 +93,7 @@ CASES = [
 ]
 
 
-@some(8)
+@some(4)
 @pytest.mark.parametrize(
     ("column", "builder"),
     CASES,

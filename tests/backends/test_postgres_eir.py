@@ -24,6 +24,7 @@ from tests.backends.tables import (
     same_release,
 )
 from tests.duckdb import test_verify_rules as rules
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -56,6 +57,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("case", CASES)
 def test_the_release_is_that_of_duckdb(
     case: str, postgres: str, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from anonymizer.policy import Policy
 from tests.backends.tables import PEOPLE, embedded, load, on_duckdb, on_postgres, people, query
 from tests.backends.tables import policy as over_people
 from tests.forging import seal_ledger_again
+from tests.selection import some
 from tests.threats.population import Population, digests, policy
 
 pytestmark = pytest.mark.postgres
@@ -85,6 +86,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@some(4)
 @pytest.mark.parametrize("case", CASES)
 def test_it_remembers_what_it_does_on_duckdb(case: str, postgres: str, tmp_path: Path) -> None:
     """The same persons, classes, buckets, pseudonyms and values, under the same key."""

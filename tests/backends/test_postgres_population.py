@@ -21,6 +21,7 @@ from tests.backends.tables import (
     same_release,
 )
 from tests.runs import fill
+from tests.selection import some
 
 pytestmark = pytest.mark.postgres
 
@@ -59,6 +60,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize(
     ("model", "columns", "cells"),
     [

@@ -19,6 +19,7 @@ from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, embedded, load, people, query, same_release
 from tests.backends.tables import policy as over_people
 from tests.backends.test_postgres_ledger import LEDGER, VISITS, made, write
+from tests.selection import some
 from tests.threats.population import Population, Seen, digests
 from tests.threats.test_ledger_replay import (
     K,
@@ -95,6 +96,7 @@ def test_the_history_is_read_within_the_threads_of_the_run(
     assert [limits.threads for limits in found] == [1] * 4  # the run's own, and the history
 
 
+@some(1)
 @pytest.mark.parametrize(("case", "name"), [("m", "key"), ("m", "person"), ("append", "person")])
 def test_columns_of_all_types(case: str, name: str, server: str, tmp_path: Path) -> None:
     """NULLs, dates, decimals, doubles and texts beyond ASCII, of persons that are texts."""

@@ -142,7 +142,7 @@ SAME = """
 """
 
 
-@some(16)
+@some(8)
 @pytest.mark.parametrize("kind", [*PLAIN, *TEXT])
 def test_a_type_that_is_released(types: str, kind: str) -> None:
     filled(types, kind, {**PLAIN, **TEXT}[kind])

@@ -13,6 +13,7 @@ from anonymizer.errors import SourceError
 from tests.backends.tables import PEOPLE, people
 from tests.backends.test_spark import both, policy
 from tests.runs import fill
+from tests.selection import some
 
 pytestmark = pytest.mark.spark
 
@@ -51,6 +52,7 @@ def patients(tmp_path: Path) -> Path:
     return path
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("way", "privacy"),
     [
@@ -124,6 +126,7 @@ def asked(model: dict[str, Any], population: dict[str, str]) -> dict[str, Any]:
     return {name: {**options, "population": population} for name, options in model.items()}
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("way", "model", "columns", "cells"),
     [

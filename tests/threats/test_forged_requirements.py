@@ -36,7 +36,15 @@ READ = {
     "t_closeness": {"t", "distance", "paths"},
 }
 """The parameters of every guarantee."""
-ODD: dict[str, Any] = {"together": [["flu", "hiv"]], "distance": "equal", "k": 2, "but": 1, "population": "p"}
+ODD: dict[str, Any] = {
+    "together": [["flu", "hiv"]],
+    "distance": "equal",
+    "k": 2,
+    "but": 1,
+    "population": "p",
+}
+OF_VALUES = "null_as_value"
+"""Read for a requirement of a column only."""
 VIEW = "people_anonymous"
 
 
@@ -63,9 +71,9 @@ def test_a_parameter_that_no_check_reads(kind: str, tmp_path: Path) -> None:
     correct = file.read_bytes()
     for place, requirement in enumerate(requirements(file)):
         odd = sorted(ODD.keys() - READ[requirement["name"]])
-        name = odd[place % len(odd)]
+        name = odd[place % len(odd)] if requirement["column"] else OF_VALUES
         file.write_bytes(correct)
-        plant(file, place, name, ODD[name])
+        plant(file, place, name, ODD.get(name, True))
         for policy in (None, asked(kind, tmp_path)):
             with pytest.raises(AnonymizerError, match=r"manifest\.requirements: are none"):
                 anonymizer.verify(policy, file)
