@@ -6,6 +6,7 @@ with `-m MARKER`, other engines with `--engines=duckdb,postgres,spark`.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -86,6 +87,11 @@ def pytest_collection_modifyitems(
     slow = [item for item in items if "slow" in marks_of(item)]
     left = {item for at, item in enumerate(slow) if at // NEIGHBOURS % of != first}
     keep(config, items, [item not in left for item in items])
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the modules that were imported, which stay."""
+    gc.freeze()
 
 
 def keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:

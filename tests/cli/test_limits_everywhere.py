@@ -14,6 +14,7 @@ from anonymizer.commands import VERBS
 from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError
 from tests.cli.conftest import Call, listing
+from tests.selection import some
 
 LIMITS = {"--threads", "--memory-limit", "--temp-size"}
 READS_NO_ROWS = {"hierarchy import", "clean"}
@@ -84,6 +85,7 @@ def test_the_limit_reaches_the_engine(
     assert "--memory-limit" in done.err
 
 
+@some(4)
 @pytest.mark.parametrize("name", OF_RELEASES)
 def test_the_limit_reaches_the_engine_that_reads_a_release(
     name: str, published: Path, call: Call

@@ -76,6 +76,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@some(22)
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", TORN)
 def test_what_is_not_one_table_is_refused(name: str, verb: str, folder: Path, call: Call) -> None:

@@ -155,6 +155,7 @@ def test_a_policy_that_cannot_work_is_an_error_without_values(built: Project) ->
     assert built.query("select count(*) from visits_release") == [(400,)]
 
 
+@pytest.mark.slow
 def test_a_model_that_was_a_table_meanwhile_says_what_to_drop(built: Project) -> None:
     model = built.folder / "models" / "releases" / "visits_release.sql"
     before = model.read_text()
@@ -286,6 +287,7 @@ def test_bad_arguments_are_named(built: Project) -> None:
         assert f"{test}: {message}" in said, done.stdout
 
 
+@pytest.mark.slow
 def test_show_prints_the_source_and_inline_the_release(built: Project) -> None:
     """As the page on dbt warns: a model is shown by its SQL, which reads raw rows."""
     shown = built.dbt("show", "--select", "visits_release", "--output", "json")
@@ -320,6 +322,7 @@ def test_a_relation_that_is_missing_passes_no_test(built: Project) -> None:
     assert "there is no relation" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_collation_makes_no_class_larger(built: Project) -> None:
     """Values that a column's collation takes for equal are told apart by who reads them."""
     built.write(

@@ -36,7 +36,7 @@ from anonymizer.verification.questions import ask_all
 from anonymizer.verification.verify import verify_release
 from tests.forging import seal_again
 from tests.runs import policy, published, run, source
-from tests.selection import rounds
+from tests.selection import rounds, some
 
 pytestmark = pytest.mark.usefixtures("fine_figures")
 
@@ -392,6 +392,7 @@ VERBS: dict[str, Callable[[Policy, Path, Path], Any]] = {
 }
 
 
+@some(3)
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs_that_know_no_sets_refuse(
     tmp_path: Path, made: tuple[Policy, Path], verb: str

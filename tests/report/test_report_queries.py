@@ -63,6 +63,7 @@ def test_random_queries_have_the_errors_of_a_naive_recipient(case: Case) -> None
     assert f"median error {found.median}, mean {found.mean}." in text
 
 
+@some(20)
 @pytest.mark.parametrize("own", OWN, ids=lambda own: own.sql)
 def test_own_queries_have_the_errors_of_the_rows(case: Case, own: Own) -> None:
     (shown,) = (answer for answer in case.report.workload if answer.sql == own.sql)

@@ -316,6 +316,7 @@ def seven(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
     return one
 
 
+@some(15)
 @pytest.mark.parametrize("name", SHOWN)
 def test_cells_that_are_shown(name: str, seven: World, tmp_path: Path) -> None:
     """Judged as they stand, by the statements and in plain Python: what a text shows counts."""

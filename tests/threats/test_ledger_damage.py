@@ -134,6 +134,7 @@ def test_a_changed_release_can_be_forgotten(kept: Path, tmp_path: Path) -> None:
     anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
 
 
+@some(2)
 @pytest.mark.parametrize(
     ("releases", "before", "refused"),
     [
