@@ -12,8 +12,6 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from anonymizer.api.anonymize import anonymize
     from anonymizer.api.calls import assess, attack, certify, init, report, sweep
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from anonymizer.review.report import write_report
     from anonymizer.run.verbs import plan, run
     from anonymizer.run.verify import verify
+    from anonymizer.version import __version__
 
 __all__ = [
     "AnonymizerError",
@@ -53,6 +52,7 @@ _HOMES = {
     "Policy": "anonymizer.policy",
     "SchemaPolicy": "anonymizer.policy",
     "Release": "anonymizer.release.published",
+    "__version__": "anonymizer.version",
     "write_report": "anonymizer.review.report",
 }
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import click
 
-from anonymizer import __version__
 from anonymizer.commands import VERBS, load
 from anonymizer.commands.options import Group
 from anonymizer.commands.output import ERRORS, Output, open_streams, wanted_format
 from anonymizer.process import run_folder, turns
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
+from anonymizer.version import __version__
 
 INTERRUPTED = 130
 SHOWN_CURSOR = "\x1b[?25h"

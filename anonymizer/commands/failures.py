@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from anonymizer import __version__
 from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.version import __version__
 
 DEFECT = 70
 CANNOT = 2

@@ -167,7 +167,7 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
 
 def _whose(manifest: Manifest) -> str:
     """A way on from SQL that this version does not write."""
-    from anonymizer import __version__
+    from anonymizer.version import __version__
 
     other = manifest.data["versions"].get("anonymizer") != __version__
     return OTHER_VERSION if other else CHANGED

@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from anonymizer import __version__
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, no_file
 from anonymizer.ledger import approvals
 from anonymizer.ledger.approvals import Approval
@@ -26,6 +25,7 @@ from anonymizer.review.diff.comparison import meaning
 from anonymizer.review.diff.rendering import shown
 from anonymizer.review.tables.observers import ONE, ROWS, TWO
 from anonymizer.review.tables.report import OPEN
+from anonymizer.version import __version__
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
 PLAIN = re.compile(r"[a-z_]{1,20}|\w+=[\d.]+(, \w+=[\d.]+)*")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from anonymizer import __version__
 from anonymizer.algorithms.compiled import Compiled
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
@@ -41,6 +40,7 @@ from anonymizer.run.source_checks import (
 from anonymizer.run.vault import Tokens, remember, tokens_of
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Step
+from anonymizer.version import __version__
 
 
 @dataclass(slots=True)
