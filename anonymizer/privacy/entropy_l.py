@@ -62,7 +62,7 @@ GUARANTEE = Guarantee(
     rules=lambda given: [EntropyL(given.column, given.value, null_as_value=given.null_as_value)],
     bucket_size=math.ceil,
     says="The values of {column} in every {where} are as mixed as {l} equally frequent ones.",
-    flags=(Flag("entropy_l", ("l",), whole=()),),
+    flags=(Flag("entropy_l", ("l",)),),
     docs=("entropy l (same) | `entropy_l: 3` | `entropy_l=3` | exp(−Σ p ln p) ≥ l | values, more",),
     examples=(Example(2.0, holds="ab bc", fails="ab aab"),),
 )

@@ -9,15 +9,17 @@ rule's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
 from anonymizer.compile import Sql
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
+from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.protect import Protect
 from anonymizer.privacy.rule import Rule
 
 Terms = Mapping[str, Any]
@@ -57,8 +59,6 @@ class Flag:
     """For the table: whether the figure is an upper bound."""
     persons: bool = False
     """Whether it counts persons."""
-    whole: tuple[str, ...] = ("k", "l")
-    """Names of parameters that are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,15 @@ class Guarantee:
         """Whether checking it requires a population."""
         return self.family == "population"
 
+    def whole(self, parameter: str) -> bool:
+        """Whether the policy takes only whole numbers for a parameter."""
+        model: Any = {"protect": Protect, "privacy": Privacy}[self.holder]
+        types = set(_types(model.model_fields[self.option].annotation))
+        for form in types:
+            if isinstance(form, type) and issubclass(form, BaseModel):
+                types = set(_types(form.model_fields[parameter].annotation))
+        return int in types and float not in types
+
     def terms_of(self, value: Any) -> dict[str, Any]:
         """The requirement's parameters from the field's value."""
         if isinstance(value, BaseModel):
@@ -166,3 +175,14 @@ class Guarantee:
         read = {"null_as_value"} if self.of_values else set()
         asks = self.asks_in(requirement.scope)
         return frozenset(requirement.parameters) - read.union(*(ask.judged for ask in asks))
+
+
+def _types(annotation: Any) -> Iterator[Any]:
+    """The types that an annotation joins."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        parts = parts[:1]
+    if not parts:
+        yield annotation
+    for part in parts:
+        yield from _types(part)

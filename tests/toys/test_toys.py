@@ -76,7 +76,9 @@ def test_a_release_is_not_verified_against_what_no_question_asks(copy: Copy) -> 
     copy.add(FIELD, DESCRIPTOR, TEMPLATE)
     copy.change(DESCRIPTOR.path, 'worst="greatest")', 'worst="greatest", scopes=())')
     copy.policy("max_share: 0.5")
-    assert copy.anonymizer("verify", "policy.yaml").returncode == 1
+    verified = copy.anonymizer("verify", "policy.yaml")
+    assert verified.returncode == 2
+    assert "max_share: has a parameter that no check reads" in verified.stderr
 
 
 @pytest.mark.slow
@@ -105,7 +107,10 @@ def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
         ('asks=(Ask("max_share", "largest share of a value", upper={"bound": "s"},'
          ' worst="greatest"),),', "asks=(),", "protect.max_share: asks the verifier nothing", 70),
         ('worst="greatest")', 'worst="greatest", scopes=("group",))',
-         "columns.ill.protect.max_share: was not judged", 1),
+         "max_share: has a parameter that no check reads", 2),
+        # no example by which rule, question and definition are compared
+        ('examples=(Example(0.5, holds="ab bcca", fails="aab"),)', "examples=()",
+         "protect.max_share: has no example to be judged by", 70),
         # a question under another name
         ('worst="greatest")', 'worst="greatest", name="k_anonymity")',
          "columns.ill.protect.max_share: was not judged", 1),

@@ -41,7 +41,7 @@ def _discovered() -> tuple[Guarantee, ...]:
 
 
 def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
-    """Raises RegistryError unless each field has one guarantee, and each guarantee questions."""
+    """Raises RegistryError unless each field has one guarantee, with questions and examples."""
     answered = Counter(field for g in guarantees for field in (g.field, *g.further))
     names = Counter(guarantee.name for guarantee in guarantees)
     found = [
@@ -50,6 +50,7 @@ def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
         *((field, "is no field of a policy") for field in answered if field not in fields),
         *((name, "is the name of several guarantees") for name, n in names.items() if n > 1),
         *((g.field, "asks the verifier nothing") for g in guarantees if not g.asks),
+        *((g.field, "has no example to be judged by") for g in guarantees if not g.examples),
     ]
     RegistryError.refuse(Problem(path, said) for path, said in found)
 

@@ -63,9 +63,10 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
             continue
         guarantee, flag = FLAGS[name]
         parts = flag.parts
-        figures = _figures(right, flag)
+        whole = [guarantee.whole(part) for part in parts]
+        figures = _figures(right, whole)
         if figures is None:
-            number = "a whole number" if parts[0] in flag.whole else "a number"
+            number = "a whole number" if whole[0] else "a number"
             shape = "/".join(parts) if len(parts) > 1 else number
             problems.append(
                 Problem(f"{OPTION} {name}", "has no number that can be read", allowed=shape)
@@ -87,14 +88,15 @@ def _allowed() -> str:
     return ", ".join(names)
 
 
-def _figures(text: str, flag: Flag) -> tuple[int | float, ...] | None:
+def _figures(text: str, whole: Sequence[bool]) -> tuple[int | float, ...] | None:
+    """The figures of a text, of which some are whole; None if they cannot be read."""
     given = [piece.strip() for piece in text.split("/")]
-    if len(given) != len(flag.parts):
+    if len(given) != len(whole):
         return None
     figures: list[int | float] = []
-    for part, piece in zip(flag.parts, given, strict=True):
+    for piece, is_whole in zip(given, whole, strict=True):
         try:
-            figure = int(piece) if part in flag.whole else float(piece)
+            figure = int(piece) if is_whole else float(piece)
         except ValueError:
             return None
         if not 0 <= figure < float("inf"):
