@@ -167,9 +167,7 @@ def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tupl
                 a, columns[a.column], nodes[a.column], typed=layout.cells == "typed", data=view
             )
             engine.raw(step.statement().text, "source")
-    values = {a.column: a.q.text for a in found.quasi}
-    values |= {s.column: s.s.text for s in found.sensitive}
-    values |= {k.column: k.k.text for k in found.kept}
+    values = {column: name.text for column, name in found.published}
     flags = {a.column: a.f.text for a in found.flagged}
     person = "person" if policy.person is not None else None
     return found, Originals(ORIGINALS, values, flags, nodes, person)
