@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
-from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs, unattached
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
@@ -25,7 +25,7 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     Raises EngineError if it is locked, is not a database, or contains releases.
     """
     _attach(engine, path, read_only)
-    try:
+    with detaching(engine, CATALOG, "ledger"):
         if _holds_views(engine):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
@@ -39,9 +39,6 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
                 engine.raw(text, "ledger")
             path.chmod(0o600)
         yield
-    finally:
-        with afterwards("ledger"):
-            engine.raw(f"detach {CATALOG}", "ledger")
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
