@@ -29,7 +29,7 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
         if _holds_views(engine):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
-            if not is_ledger(engine) and _holds_releases(engine):
+            if not is_ledger(engine) and objects.recorded(engine, CATALOG):
                 raise EngineError.at(
                     "ledger",
                     "is a database of releases, and a ledger must never be handed out",
@@ -79,10 +79,6 @@ def _holds_views(engine: DuckDBEngine) -> bool:
         "ledger",
     )
     return bool(rows[0][0])
-
-
-def _holds_releases(engine: DuckDBEngine) -> bool:
-    return bool(objects.recorded(engine, CATALOG))
 
 
 def settle_down(engine: DuckDBEngine) -> None:

@@ -96,7 +96,9 @@ def tables_manifest(
         "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
     }
-    shown = {turn: one["sql"] for turn, one in _in_turn(recipients_sql(tables, names))}
+    # the statements of the checks across tables, as a recipient runs them
+    of_tables = tables_sql(tables, in_release(names.view(None)))
+    shown = {turn: one["sql"] for turn, one in _in_turn(of_tables)}
     checks = [
         {**check, "sql": shown.get(turn, check["sql"])}
         for turn, check in _in_turn(data["verification"]["checks"])
@@ -124,11 +126,6 @@ def _paths(tables: Tables) -> Paths:
         for known in ("paths", TOGETHER)
         if item.column is not None and known in item.parameters
     }
-
-
-def recipients_sql(tables: Tables, names: Names) -> list[dict[str, str | None]]:
-    """The statements of the checks across tables, as a recipient runs them."""
-    return tables_sql(tables, in_release(names.view(None)))
 
 
 def released_tables(manifest: Manifest) -> Tables | None:

@@ -16,7 +16,7 @@ from anonymizer.compile import ident, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.review.assess.figures import Sizes
 from anonymizer.review.assess.opening import Opened, relation_of
-from anonymizer.review.assess.staging import Staged, plain_value
+from anonymizer.review.assess.staging import Staged
 from anonymizer.source.profile import kind_of
 
 MATCHED = work("assess_matched")
@@ -176,10 +176,7 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
         for ours, theirs in zip(staged.quasi, columns, strict=True)
         if _family(opened.type_of(ours)) != _family(other.type_of(theirs))
     )
-    keys = [
-        (plain_value(name, other.type_of(name)), q)
-        for name, q in zip(columns, staged.q, strict=True)
-    ]
+    keys = [(other.value(name), q) for name, q in zip(columns, staged.q, strict=True)]
     staged.select(
         "risk/population.sql.j2",
         source=relation.table or relation.sql,

@@ -10,7 +10,7 @@ from anonymizer.compile import ident, sql
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database
-from anonymizer.errors import AnonymizerError, SourceError
+from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchy.show import Node, Shown
 from anonymizer.policy import Policy, single
 from anonymizer.review.assess.opening import Opened
@@ -183,10 +183,3 @@ def _examples(nodes: list[Node]) -> tuple[str, ...]:
 def _short(label: str) -> str:
     tidy = "".join(c if c.isprintable() else "?" for c in label)
     return tidy if len(tidy) <= 40 else tidy[:39] + "…"
-
-
-def refuse_without(found: Sequence[Suggested]) -> None:
-    """Raises SourceError if there was no column to suggest a hierarchy for."""
-    if not found:
-        hint = "--column COLUMN"
-        raise SourceError.at("columns", "none has role quasi", hint=hint)
