@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from anonymizer.compile import ident, sql
@@ -47,10 +47,7 @@ class Suggested:
             "hierarchy": told.options if told else None,
             "reason": told.reason if told else None,
             "refused": self.refused,
-            "levels": [
-                {"level": x.level, "nodes": x.nodes, "loss": x.loss, "examples": list(x.examples)}
-                for x in self.levels
-            ],
+            "levels": [{**asdict(one), "examples": list(one.examples)} for one in self.levels],
         }
 
     def lines(self) -> Iterator[str]:
