@@ -26,7 +26,7 @@ from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.population import members_at_hand, with_population
 from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
+from anonymizer.release.tables import asked_of, released_tables, tables_unmet
 from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.release.unchanged import refuse_changed, refuse_other_policy
 from anonymizer.release.unknown_columns import refuse_unknown_columns
@@ -239,7 +239,7 @@ def _judged_again(
         GuaranteeError.refuse(disagreements(lead, manifest.layout))
         alone = lead.publish.database is not None
     if isinstance(policy, SchemaPolicy) and tables is not None:
-        refuse_tables_unmet(policy, tables)
+        GuaranteeError.refuse(tables_unmet(policy, tables))
         GuaranteeError.refuse(cells_apart(policy, tables))
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"

@@ -99,7 +99,7 @@ class Assessment:
             "guessed": self.guessed,
             **sizes,
             **by_model,
-            "risk": self.risk.as_dict(),
+            "risk": asdict(self.risk),
             "population": asdict(self.population) if self.population else None,
             "combinations": self.combinations.as_dict() if self.combinations else None,
             "class_sizes": self.size_bins,

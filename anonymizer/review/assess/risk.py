@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import ident, work
@@ -45,9 +45,6 @@ class Risk:
     """Share of units unique in the population: counted if a population is given, else estimated."""
     population_uniques_estimated: float | None = None
     """Zayatz's (1991) estimate of the share of the population that is unique in it."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
