@@ -86,9 +86,6 @@ def source_guard(
 
 
 def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
-    columns = [(a.column, a.q) for a in roles.quasi]
-    columns += [(s.column, s.s) for s in roles.sensitive]
-    columns += [(k.column, k.k) for k in roles.kept]
     return [
         Count(
             f"count(*) filter (where {name} is null)",
@@ -97,7 +94,7 @@ def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
             ("row has", "rows have"),
             allowed="own_class, suppress, forbid",
         )
-        for column, name in columns
+        for column, name in roles.published
         if policy.columns[column].nulls == "forbid"
     ]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from anonymizer.contract.checks import UNVERIFIED, Verification, verdict
 from anonymizer.errors import Problem
@@ -40,11 +40,6 @@ def unverified_lines(names: Iterable[str]) -> Iterator[str]:
     listed = ", ".join(names)
     if listed:
         yield f"  {UNVERIFIED}: {listed}"
-
-
-def measure_lines(measures: Mapping[str, Any]) -> Iterator[str]:
-    """Every measure under its own name."""
-    yield from table(("measure", "value"), measures.items())
 
 
 def table_lines(release: Release) -> Iterator[str]:

@@ -11,7 +11,7 @@ import click
 from anonymizer.commands import options
 from anonymizer.commands.options import Group
 from anonymizer.commands.output import Output
-from anonymizer.errors import PolicyError
+from anonymizer.errors import PolicyError, SourceError
 from anonymizer.process.text import many
 
 if TYPE_CHECKING:
@@ -89,7 +89,6 @@ def suggest(
     """
     from anonymizer.policy import Policy
     from anonymizer.review.draft.draft import draft
-    from anonymizer.review.suggest.suggest import refuse_without
     from anonymizer.review.suggest.suggest import suggest as suggested
 
     if target.lower().endswith((".yml", ".yaml")):
@@ -97,7 +96,8 @@ def suggest(
     else:
         policy = Policy.loads(draft(target, database, limits=limits).text)
     found = suggested(policy, database, columns, limits)
-    refuse_without(found)
+    if not found:
+        raise SourceError.at("columns", "none has role quasi", hint="--column COLUMN")
     lines = [line for one in found for line in one.lines()]
     output.result({"suggestions": [one.as_dict() for one in found]}, lines)
 

@@ -82,8 +82,9 @@ def command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
-    from anonymizer.commands.checks import check_lines, measure_lines, table_lines
+    from anonymizer.commands.checks import check_lines, table_lines
     from anonymizer.policy.kinds import ANONYMISED, kind_words
+    from anonymizer.process.text import table
     from anonymizer.release.manifest import shown_measures
 
     for replaced in release.replaced:
@@ -100,6 +101,7 @@ def describe(release: Release) -> Iterator[str]:
     yield ""
     yield from check_lines(release.verification, source=True)
     yield ""
-    yield from measure_lines(shown_measures(release.measures, release.manifest.layout))
+    measures = shown_measures(release.measures, release.manifest.layout)
+    yield from table(("measure", "value"), measures.items())
     yield ""
     yield str(release.manifest.data["certificate"])

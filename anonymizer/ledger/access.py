@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit
-from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs, unattached
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.tables import CATALOG, CREATE, RELEASES, SCHEMA
@@ -25,11 +25,11 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     Raises EngineError if it is locked, is not a database, or contains releases.
     """
     _attach(engine, path, read_only)
-    try:
+    with detaching(engine, CATALOG, "ledger"):
         if _holds_views(engine):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
-            if not is_ledger(engine) and _holds_releases(engine):
+            if not is_ledger(engine) and objects.recorded(engine, CATALOG):
                 raise EngineError.at(
                     "ledger",
                     "is a database of releases, and a ledger must never be handed out",
@@ -39,9 +39,6 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
                 engine.raw(text, "ledger")
             path.chmod(0o600)
         yield
-    finally:
-        with afterwards("ledger"):
-            engine.raw(f"detach {CATALOG}", "ledger")
 
 
 def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
@@ -82,10 +79,6 @@ def _holds_views(engine: DuckDBEngine) -> bool:
         "ledger",
     )
     return bool(rows[0][0])
-
-
-def _holds_releases(engine: DuckDBEngine) -> bool:
-    return bool(objects.recorded(engine, CATALOG))
 
 
 def settle_down(engine: DuckDBEngine) -> None:

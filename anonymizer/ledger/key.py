@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anonymizer.errors import EngineError, Problem
-from anonymizer.process.files import read_beside
+from anonymizer.process.files import read_beside, write_new
 
 DIGITS = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -38,11 +38,7 @@ def make_key(ledger: Path) -> str:
     path = key_file(ledger)
     aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        write_new(aside, f"{secrets.token_hex(32)}\n".encode())
         with suppress(FileExistsError):  # a key is never replaced
             os.link(aside, path)
     except OSError as error:

@@ -75,9 +75,6 @@ class ShownErrors:
     mean: str
     median: str
 
-    def as_dict(self) -> dict[str, int | str]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Draws:

@@ -79,13 +79,9 @@ def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, floa
 
 def of_nodes(layout: Layout) -> set[str]:
     """Measures that the release does not show: the values under a node have to be known."""
-    names = _with_nodes(layout)
+    names = {column.column for column in quasi(layout) if column.hierarchy}
     whole = OF_ALL_COLUMNS if names else ()
     return {*whole, *(f"{kind}.{name}" for name in names for kind in ("ncp", "bucket_range"))}
-
-
-def _with_nodes(layout: Layout) -> set[str]:
-    return {column.column for column in quasi(layout) if column.hierarchy}
 
 
 def _published(view: Table, layout: Layout) -> Originals:

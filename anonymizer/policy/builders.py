@@ -5,20 +5,19 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from anonymizer.policy.frozen import AsTuple, Options, fail
 from anonymizer.policy.values import (
     Bound,
     DataValue,
     LocalPath,
+    OneOf,
     Positive,
     PositiveNumber,
     TableName,
     ascending,
     bound_key,
-    exactly_one,
-    one_of_schema,
 )
 
 Domain = Annotated[tuple[Bound, Bound], AsTuple, AfterValidator(ascending)]
@@ -167,10 +166,10 @@ class Intervals(Options):
         return self
 
 
-class Taxonomy(Options):
+class Taxonomy(OneOf):
     """A given tree, one row per leaf: the leaf first, then its ancestors up to the root."""
 
-    model_config = ConfigDict(json_schema_extra=one_of_schema("file", "table"))
+    ONE_OF = ("file", "table")
 
     builder: Literal["taxonomy"]
     file: LocalPath | None = None
@@ -180,11 +179,6 @@ class Taxonomy(Options):
     nested: bool = True
     """Whether every level has to be a coarsening of the one below. `false` reads the output of
     `divisor` with mode independent: levels of intervals that need not nest, listed in order."""
-
-    @model_validator(mode="after")
-    def _one(self) -> Taxonomy:
-        exactly_one(self, ("file", "table"))
-        return self
 
 
 class Frequency(Options):

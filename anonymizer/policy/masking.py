@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator
 
 from anonymizer.policy.frozen import Options, Shorthand, fail
-from anonymizer.policy.values import AtLeastTwo, Bound, exactly_one, one_of_schema
+from anonymizer.policy.values import AtLeastTwo, Bound, OneOf
 
 MaskRole = Literal[
     "token",
@@ -84,20 +84,15 @@ def _step(given: object) -> object:
 Step = Annotated[int | float | Calendar, BeforeValidator(_step)]
 
 
-class Code(Options):
+class Code(OneOf):
     """A top or bottom code: given, or determined from the data."""
 
-    model_config = ConfigDict(json_schema_extra=one_of_schema("at", "at_least"))
+    ONE_OF = ("at", "at_least")
 
     at: Bound | None = None
     """The value itself: values beyond it are published as this value."""
     at_least: AtLeastTwo | None = None
     """Take the value that at least this many rows (persons) reach or pass."""
-
-    @model_validator(mode="after")
-    def _one(self) -> Code:
-        exactly_one(self, ("at", "at_least"))
-        return self
 
 
 def _code(given: object) -> object:

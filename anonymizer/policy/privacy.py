@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, Shorthand, fail
 from anonymizer.policy.protect import whole_keys
@@ -13,31 +13,25 @@ from anonymizer.policy.values import (
     AtLeastTwo,
     DataFile,
     DataValue,
+    OneOf,
     Positive,
     PositiveShare,
     Share,
     TableName,
     Text,
-    exactly_one,
     file_format,
-    one_of_schema,
 )
 
 
-class Population(Options):
+class Population(OneOf):
     """The population from which the table is a sample, with the same quasi-identifiers."""
 
-    model_config = ConfigDict(json_schema_extra=one_of_schema("table", "file"))
+    ONE_OF = ("table", "file")
 
     table: TableName | None = None
     """A table of the source database."""
     file: DataFile | None = None
     """A file (parquet, csv, json)."""
-
-    @model_validator(mode="after")
-    def _one(self) -> Population:
-        exactly_one(self, ("table", "file"))
-        return self
 
 
 def _population(given: object) -> object:

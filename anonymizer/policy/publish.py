@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, fail
 from anonymizer.policy.values import (
@@ -13,12 +13,11 @@ from anonymizer.policy.values import (
     DataFile,
     FilePath,
     LocalPath,
+    OneOf,
     PositiveShare,
     TableName,
     Text,
-    exactly_one,
     file_format,
-    one_of_schema,
     portable,
     table_parts,
 )
@@ -47,10 +46,10 @@ class Context(Options):
     """The largest acceptable risk of re-identification, between 0 and 1."""
 
 
-class Source(Options):
+class Source(OneOf):
     """The table to anonymize: exactly one of table, file, query."""
 
-    model_config = ConfigDict(json_schema_extra=one_of_schema("table", "file", "query"))
+    ONE_OF = ("table", "file", "query")
 
     table: TableName | None = None
     """A table or view of the source database: table, schema.table or catalog.schema.table."""
@@ -58,11 +57,6 @@ class Source(Options):
     """A file; its suffix gives the format: .parquet, .csv or .json."""
     query: Text | None = None
     """A SELECT over the source database."""
-
-    @model_validator(mode="after")
-    def _one(self) -> Source:
-        exactly_one(self, ("table", "file", "query"))
-        return self
 
     @property
     def kind(self) -> Literal["table", "file", "query"]:
@@ -154,10 +148,10 @@ class Workload(Options):
         return () if isinstance(self.sql, str) else self.sql
 
 
-class Republish(Options):
+class Republish(OneOf):
     """How later releases of the same persons keep the guarantees of earlier ones."""
 
-    model_config = ConfigDict(json_schema_extra=one_of_schema("m", "append_only"))
+    ONE_OF = ("m", "append_only")
 
     m: AtLeastTwo | None = None
     """m-invariance (Xiao and Tao 2007): every surviving person keeps a signature of m values."""
@@ -165,8 +159,7 @@ class Republish(Options):
     """Keep old classes and place only new persons."""
 
     @model_validator(mode="after")
-    def _one(self) -> Republish:
+    def _one(self) -> Self:
         if self.append_only is False:
             raise fail("can only be true", at="append_only", hint="leave republish out")
-        exactly_one(self, ("m", "append_only"))
-        return self
+        return self._exactly_one()

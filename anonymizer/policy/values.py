@@ -6,9 +6,9 @@ import datetime
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from anonymizer.policy.frozen import Options, fail
 
@@ -194,14 +194,22 @@ TableName = Annotated[Text, AfterValidator(_table)]
 """`table`, `schema.table` or `catalog.schema.table`; parts may be in double quotes."""
 
 
-def exactly_one(model: Options, names: tuple[str, ...]) -> None:
-    """Refuse a model unless exactly one of `names` is given."""
-    given = [name for name in names if getattr(model, name) is not None]
-    if len(given) != 1:
-        said = "names none of" if not given else "names more than one of"
-        raise fail(f"{said} {', '.join(names)}", allowed=f"exactly one of {', '.join(names)}")
+def _one_of(schema: dict[str, Any], model: type[Any]) -> None:
+    schema["oneOf"] = [{"required": [name]} for name in model.ONE_OF]
 
 
-def one_of_schema(*names: str) -> dict[str, Any]:
-    """JSON Schema for `exactly_one`."""
-    return {"oneOf": [{"required": [name]} for name in names]}
+class OneOf(Options):
+    """Options of which exactly one is given."""
+
+    ONE_OF: ClassVar[tuple[str, ...]]
+    model_config = ConfigDict(json_schema_extra=_one_of)
+
+    def _exactly_one(self) -> Self:
+        names = self.ONE_OF
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            said = "names none of" if not given else "names more than one of"
+            raise fail(f"{said} {', '.join(names)}", allowed=f"exactly one of {', '.join(names)}")
+        return self
+
+    _one = model_validator(mode="after")(_exactly_one)

@@ -127,8 +127,7 @@ def remove_dead() -> list[Path]:
         if record is None:
             removed += _remove_unowned(path)
         elif is_dead(record):
-            removed += _remove_building(record)
-            shutil.rmtree(path, ignore_errors=True)
+            removed += _remove(path, record)
             if not path.exists():
                 removed.append(path)
     return removed + _remove_unfinished()
@@ -138,8 +137,7 @@ def remove_own() -> None:
     """Remove the folders of this process, which is about to be ended, and files it was building."""
     for path, record in _folders():
         if record is not None and _is_own(record):
-            _remove_building(record)
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path, record)
 
 
 def remove_left() -> None:
@@ -150,8 +148,7 @@ def remove_left() -> None:
     for path in [path for path, thread in _kept.items() if thread == threading.get_ident()]:
         record = _record(path)
         if record is not None and _is_own(record):
-            _remove_building(record)
-            shutil.rmtree(path, ignore_errors=True)
+            _remove(path, record)
         _kept.pop(path, None)
 
 
@@ -232,12 +229,16 @@ def _remove_unowned(path: Path) -> list[Path]:
     return []
 
 
-def _remove_building(record: dict[str, object]) -> list[Path]:
-    """Remove the file that a dead run was building, if its name has the form of such a file."""
+def _remove(path: Path, record: dict[str, object]) -> list[Path]:
+    """Remove the file that a run was building, if its name has the form of such a file, and then
+    the folder of the run. Returns the removed files.
+    """
     building, run_id = record.get("building"), record.get("run_id")
-    if not isinstance(building, str) or not building.endswith(f".{run_id}.tmp"):
-        return []
-    return remove_files([Path(building), Path(f"{building}.wal")])
+    removed: list[Path] = []
+    if isinstance(building, str) and building.endswith(f".{run_id}.tmp"):
+        removed = remove_files([Path(building), Path(f"{building}.wal")])
+    shutil.rmtree(path, ignore_errors=True)
+    return removed
 
 
 def remove_files(paths: list[Path]) -> list[Path]:

@@ -142,8 +142,5 @@ def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
 
 
 def _typed(column: str, kind: str) -> str:
-    return (
-        f"cast(cast({column} as json) as {kind})"
-        if kind.endswith("]")
-        else (f"cast({column} as {kind})")
-    )
+    text = f"cast({column} as json)" if kind.endswith("]") else column
+    return f"cast({text} as {kind})"

@@ -10,23 +10,18 @@ from collections.abc import Iterator, Mapping
 
 from anonymizer.contract.columns import cell_parts, published
 from anonymizer.contract.layout import Layout, PublishedColumn
-from anonymizer.errors import GuaranteeError, PolicyError, Problem, SourceError
+from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Msb, Policy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.files import declared_digests, declared_files
 from anonymizer.policy.masking import MASKS
-from anonymizer.policy.names import PublishedName, published_names, renamed
+from anonymizer.policy.names import published_names, renamed
 from anonymizer.policy.paths import column_path
 from anonymizer.source.masking.masks import options_told
 from anonymizer.source.profile import check_kind
 
 HINT = "use the policy that the release was made with, or run again"
 SEMI = "quasi with sensitive_when"
-
-
-def refuse_unmet(policy: Policy, layout: Layout) -> None:
-    """Raise GuaranteeError (exit code 1) if the verified release has other columns or roles."""
-    GuaranteeError.refuse(disagreements(policy, layout))
 
 
 def refuse_other(policy: Policy, layout: Layout) -> None:
@@ -143,7 +138,8 @@ def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Proble
     }
     for name, one in asked.items():
         if one.certain and name not in present and one.column not in told | empty:
-            said = f"{_what(one)} is published as {name} by the policy, and the release lacks it"
+            what = one.what if one.column is None else f"{one.what} {one.column}"
+            said = f"{what} is published as {name} by the policy, and the release lacks it"
             yield _problem(_path(one.column, one.name), said)
     owners = {
         name: column.column
@@ -161,10 +157,6 @@ def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Proble
             has = "exact cells" if layout.class_id is None else "generalized cells"
             said = f"asks for other cells than the release has, which publishes {has}"
             yield _problem("algorithm.generalize", said)
-
-
-def _what(one: PublishedName) -> str:
-    return one.what if one.column is None else f"{one.what} {one.column}"
 
 
 def _path(column: str | None, name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from anonymizer.contract.tables import Tables
-from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.errors import Problem
 from anonymizer.hierarchy import files, tree
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.builders import Taxonomy
@@ -17,15 +17,11 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.verification.event_rules import TOGETHER, is_listed
 
 
-def refuse_cells_apart(policy: SchemaPolicy, tables: Tables) -> None:
-    """Raise GuaranteeError if a rule would be judged of cells as if they had no value in common.
+def cells_apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+    """Every rule that would be judged of cells as if they had no value in common.
 
     Trees are compared whose file is at hand.
     """
-    GuaranteeError.refuse(_apart(policy, tables))
-
-
-def _apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
     for one in tables.children:
         for item in one.requirements:
             listed = item.parameters.get(TOGETHER)

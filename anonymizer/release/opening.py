@@ -25,7 +25,7 @@ from anonymizer.release.manifest_files import changes_beside
 from anonymizer.release.names import Names
 from anonymizer.release.population import AT_HAND
 from anonymizer.release.sealing import changes_in_database
-from anonymizer.release.tables import refuse_tables_unmet, released_tables
+from anonymizer.release.tables import released_tables, tables_unmet
 from anonymizer.release.unchanged import refuse_not_as_published
 from anonymizer.release.unknown_columns import refuse_unknown_columns
 
@@ -58,7 +58,7 @@ def unchanged_tables(
     tables = released_tables(manifest)
     if tables is None:
         raise GuaranteeError.at("policy", "is of several tables, and the release of one", hint=HINT)
-    refuse_tables_unmet(policy, tables)
+    GuaranteeError.refuse(tables_unmet(policy, tables))
     _refuse_changed(policy, engine, view, manifest, file, tables)
     return view, manifest, tables
 

@@ -10,7 +10,7 @@ from anonymizer.compile import Table
 from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.tables import Released, Tables, in_release
-from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
+from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.masking import MASKS
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
@@ -96,7 +96,9 @@ def tables_manifest(
         "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
     }
-    shown = {turn: one["sql"] for turn, one in _in_turn(recipients_sql(tables, names))}
+    # the statements of the checks across tables, as a recipient runs them
+    of_tables = tables_sql(tables, in_release(names.view(None)))
+    shown = {turn: one["sql"] for turn, one in _in_turn(of_tables)}
     checks = [
         {**check, "sql": shown.get(turn, check["sql"])}
         for turn, check in _in_turn(data["verification"]["checks"])
@@ -124,11 +126,6 @@ def _paths(tables: Tables) -> Paths:
         for known in ("paths", TOGETHER)
         if item.column is not None and known in item.parameters
     }
-
-
-def recipients_sql(tables: Tables, names: Names) -> list[dict[str, str | None]]:
-    """The statements of the checks across tables, as a recipient runs them."""
-    return tables_sql(tables, in_release(names.view(None)))
 
 
 def released_tables(manifest: Manifest) -> Tables | None:
@@ -193,12 +190,8 @@ def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
     return asked_of(policy, tables).as_dict() == tables.as_dict()
 
 
-def refuse_tables_unmet(policy: SchemaPolicy, tables: Tables) -> None:
-    """Raise GuaranteeError if the release has other tables or columns than the policy."""
-    GuaranteeError.refuse(_unmet(policy, tables))
-
-
-def _unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+    """The tables and columns that the release has otherwise than the policy."""
     released = {one.table: one for one in tables.tables}
     for name in sorted(set(policy.tables) ^ set(released)):
         said = "is not in the release" if name in policy.tables else "is not in the policy"

@@ -203,22 +203,17 @@ def _shown(stage: Stage) -> dict[str, Any]:
         case Loop():
             steps = [_shown(step) for step in stage.body]
             purpose = f"repeated until no more is left ({stage.until.purpose})"
-            return {
-                "name": stage.name,
-                "purpose": purpose,
-                "at_most": stage.at_most,
-                "steps": steps,
-            }
+            told = {"name": stage.name, "purpose": purpose}
+            return {**told, "at_most": stage.at_most, "steps": steps}
         case Guard() | Note():
             return {"name": stage.name, "purpose": stage.query.purpose, "check": True}
         case Compute() | Composed():
             return {"name": stage.name, "purpose": stage.query.purpose}
         case Parts():
             steps = [_shown(step) for step in stage.stages]
-            purpose = "in every part by itself"
             return {
                 "name": f"at most {stage.at_most:,} parts of about {stage.size:,} tuples",
-                "purpose": purpose,
+                "purpose": "in every part by itself",
                 "parts_at_most": stage.at_most,
                 "steps": steps,
             }

@@ -16,7 +16,7 @@ from anonymizer.contract.layout import Layout
 from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.catalogs import RELEASE
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import unopened
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.execute import Executor
@@ -137,11 +137,8 @@ def attached_release(
         engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
         raise EngineError(unopened(database, where, error.__cause__ or error)) from error
-    try:
+    with detaching(engine, name, where):
         yield name
-    finally:
-        with afterwards(where):
-            engine.raw(f"detach {name}", where)
 
 
 def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
@@ -167,9 +164,7 @@ def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tupl
                 a, columns[a.column], nodes[a.column], typed=layout.cells == "typed", data=view
             )
             engine.raw(step.statement().text, "source")
-    values = {a.column: a.q.text for a in found.quasi}
-    values |= {s.column: s.s.text for s in found.sensitive}
-    values |= {k.column: k.k.text for k in found.kept}
+    values = {column: name.text for column, name in found.published}
     flags = {a.column: a.f.text for a in found.flagged}
     person = "person" if policy.person is not None else None
     return found, Originals(ORIGINALS, values, flags, nodes, person)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from anonymizer.algorithms.cells import CELLS, Cell
-from anonymizer.algorithms.compiled import Assembly, Compiled, RowWriter
+from anonymizer.algorithms.compiled import Assembly, RowWriter
 from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.compile import Sql, Table, work
@@ -34,11 +34,6 @@ ROWS_PER_TEXT = 10
 """Least number of rows per numbered text: with fewer, texts hardly repeat."""
 
 
-def link_step(compiled: Compiled, *, ordered: bool) -> Step:
-    """The step that writes the link; `ordered`: in the order of the release."""
-    return _link(compiled.assembly, ordered=ordered)
-
-
 def linked_writes(
     prepared: Prepared, rows: Table, place: Callable[[str], Table]
 ) -> tuple[Step, ...]:
@@ -47,7 +42,7 @@ def linked_writes(
     assembly = compiled.assembly
     further = tuple(one.step(place(one.table)) for one in compiled.separated)
     if not isinstance(assembly, Assembly) or prepared.rows < LARGE_FROM:
-        return (_link(assembly), _published(rows), *further)
+        return (link_step(assembly), _published(rows), *further)
     numbered = _numbered(prepared)
     keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS, "classes": CLASSES}
     spent = (CLASSES, CELLS) if further else (CLASSES, CELLS, CODED)
@@ -59,14 +54,15 @@ def linked_writes(
         _forget(UNITS, aside=True),
         _forget(MEMBERS, aside=True),
         *_numbers(numbered),
-        _link(replace(assembly, units=None, members=CLASSES)),
+        link_step(replace(assembly, units=None, members=CLASSES)),
         *map(_forget, spent),
         _published(rows, written),
         *further,
     )
 
 
-def _link(assembly: RowWriter, *, ordered: bool = True) -> Step:
+def link_step(assembly: RowWriter, *, ordered: bool = True) -> Step:
+    """The step that writes the link; `ordered`: in the order of the release."""
     return assembly.step(LINK, [(ROW_REF, Sql("r.row_ref"))], ordered=ordered)
 
 

@@ -28,12 +28,9 @@ def originals(
     With `forged` rows in the same table, the counted values are incomplete, and some values were
     not masked.
     """
-    values = {a.column: a.q.text for a in roles.quasi}
-    values |= {s.column: s.s.text for s in roles.sensitive}
-    values |= {k.column: k.k.text for k in roles.kept}
     return Originals(
         table=table,
-        values=values,
+        values={column: name.text for column, name in roles.published},
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
         person=person,

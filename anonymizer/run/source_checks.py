@@ -73,7 +73,7 @@ def _left_out(engine: Engine, compiled: Compiled, rows: int, view: Table) -> int
 
 def stage_link(engine: Engine, compiled: Compiled, roles: Roles) -> None:
     """Create the link and what its rows are compared with, in scratch only."""
-    Executor(engine).run([link_step(compiled, ordered=False)])
+    Executor(engine).run([link_step(compiled.assembly, ordered=False)])
     stage_originals(engine, compiled, roles)
 
 

@@ -18,15 +18,15 @@ from anonymizer.policy.schema.derived import lead_of
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import attestation, dsse, signing
-from anonymizer.release.agreement import HINT, files_not_compared, refuse_unmet
-from anonymizer.release.event_cells import refuse_cells_apart
+from anonymizer.release.agreement import HINT, disagreements, files_not_compared
+from anonymizer.release.event_cells import cells_apart
 from anonymizer.release.figures import other_checks, refuse_other_figures, unverified
 from anonymizer.release.judge import judge, refuse_unanswered
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.population import members_at_hand, with_population
 from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.tables import asked_of, refuse_tables_unmet, released_tables
+from anonymizer.release.tables import asked_of, released_tables, tables_unmet
 from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
 from anonymizer.release.unchanged import refuse_changed, refuse_other_policy
 from anonymizer.release.unknown_columns import refuse_unknown_columns
@@ -236,11 +236,11 @@ def _judged_again(
     lead = lead_of(policy) if policy is not None else None
     tables = released_tables(manifest)
     if lead is not None:
-        refuse_unmet(lead, manifest.layout)
+        GuaranteeError.refuse(disagreements(lead, manifest.layout))
         alone = lead.publish.database is not None
     if isinstance(policy, SchemaPolicy) and tables is not None:
-        refuse_tables_unmet(policy, tables)
-        refuse_cells_apart(policy, tables)
+        GuaranteeError.refuse(tables_unmet(policy, tables))
+        GuaranteeError.refuse(cells_apart(policy, tables))
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"
         raise GuaranteeError.at("policy", said, hint=HINT)

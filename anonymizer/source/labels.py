@@ -13,14 +13,11 @@ def value_text(value: str, attribute: Attribute) -> Sql:
         # in UTC, whatever the time zone of the session
         value = f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
     value = typed(value, attribute.sql_type)
-    return Sql(f"cast({value} as varchar)") if attribute.ordered else value_label(value)
+    text = Sql(f"cast({value} as varchar)")
+    # a category is in double quotes if it could be misread
+    return text if attribute.ordered else exact(text)
 
 
 def typed(value: str, sql_type: str) -> str:
     """`value`, cast to double if it is one, because engines format doubles differently."""
     return f"cast({value} as {sql_type})" if sql_type in ("FLOAT", "DOUBLE") else value
-
-
-def value_label(value: str) -> Sql:
-    """A category as written in a cell: in double quotes if it could be misread."""
-    return exact(Sql(f"cast({value} as varchar)"))

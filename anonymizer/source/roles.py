@@ -46,6 +46,13 @@ class Roles:
         return tuple(a for a in self.quasi if a.flagged)
 
     @property
+    def published(self) -> tuple[tuple[str, Sql], ...]:
+        """The columns whose values are published, each with its column of the snapshot."""
+        quasi = ((a.column, a.q) for a in self.quasi)
+        sensitive = ((s.column, s.s) for s in self.sensitive)
+        return (*quasi, *sensitive, *((k.column, k.k) for k in self.kept))
+
+    @property
     def unmasked(self) -> Roles:
         """The roles without the masks of published columns; coarsening when read is kept."""
         published = {str(k.k) for k in self.kept}

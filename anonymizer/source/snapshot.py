@@ -67,10 +67,7 @@ def reading_steps(
 
 def suppressing(policy: Policy, roles: Roles) -> list[Sql]:
     """The snapshot columns in which NULL suppresses a row, and all rows of its person."""
-    columns = [(a.column, a.q) for a in roles.quasi]
-    columns += [(s.column, s.s) for s in roles.sensitive]
-    columns += [(k.column, k.k) for k in roles.kept]
-    return [name for column, name in columns if policy.columns[column].nulls == "suppress"]
+    return [name for column, name in roles.published if policy.columns[column].nulls == "suppress"]
 
 
 def rows_read(policy: Policy, roles: Roles) -> Table:

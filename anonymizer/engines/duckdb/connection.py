@@ -240,6 +240,16 @@ def afterwards(where: str) -> Iterator[None]:
 
 
 @contextmanager
+def detaching(engine: Engine, catalog: str, where: str) -> Iterator[None]:
+    """Detach a catalog at the end of a block."""
+    try:
+        yield
+    finally:
+        with afterwards(where):
+            engine.raw(f"detach {catalog}", where)
+
+
+@contextmanager
 def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
     """Attach the in-memory scratch catalog, make it the default, and undo both at the end.
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from anonymizer.compile import Statement, Table, ident, lit, work
 from anonymizer.engines.base import Engine, Limits
-from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.execute import Executor
 from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
@@ -125,11 +125,8 @@ def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator
     """Attach the file of a part for the duration of a block."""
     mode = "read_only" if read_only else "read_write, storage_version 'latest'"
     engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")
-    try:
+    with detaching(engine, HANDED, "parts"):
         yield
-    finally:
-        with afterwards("parts"):
-            engine.raw(f"detach {HANDED}", "parts")
 
 
 def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:

@@ -89,16 +89,13 @@ def _by_name(name: str, column: Column) -> Iterator[Problem]:
     hint = "role: drop; or another name in source.query, if it is something else"
     if column.safe_harbor == "none" and named:
         listed = ", ".join(f"{LETTERS[LETTER_OF[k]][0]} ({LETTER_OF[k]})" for k in named)
-        yield Problem(path, f"is none, and the column's name speaks of {listed}", _or(named), hint)
+        said = f"is none, and the column's name speaks of {listed}"
+        yield Problem(path, said, " or ".join(named), hint)
     elif column.safe_harbor == "none" and named_notes(name):
         yield Problem(path, "is none, and the column's name speaks of free text", hint=hint)
     elif column.safe_harbor == "dates" and "birth" in named:
         said = "is dates, and the column's name speaks of births, which tell ages over 89"
         yield Problem(path, said, "birth", "safe_harbor: birth, with bottom_code")
-
-
-def _or(kinds: tuple[str, ...]) -> str:
-    return " or ".join(kinds)
 
 
 def _treated(name: str, column: Column) -> Iterator[Problem]:

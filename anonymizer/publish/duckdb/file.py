@@ -15,7 +15,7 @@ from typing import TypeAlias
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import DuckDBEngine, afterwards
+from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import own_connection, unattached
 from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
@@ -168,15 +168,12 @@ class FileTarget:
             hint = "close the process that writes to it, or name another file"
             said, hint = unattached(self.path, hint)
             raise TargetError.at(where, said, hint=hint) from error
-        try:
+        with detaching(engine, PREVIOUS, where):
             held = objects.recorded(engine, PREVIOUS)
             TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
             others = objects.foreign(engine, PREVIOUS, held) | not_tables(engine, PREVIOUS, held)
-        finally:
-            with afterwards(where):
-                engine.raw(f"detach {PREVIOUS}", where)
         if others:
             listed = ", ".join(sorted(f"{schema}.{name}".strip(".") for schema, name in others)[:3])
             raise TargetError.at(
@@ -190,18 +187,15 @@ class FileTarget:
         """Attach the file being built, also if the source database is open read-only."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
-        try:
+        with detaching(engine, BUILT, "publish.database"):
             yield BUILT
-        finally:
-            with afterwards("publish.database"):
-                engine.raw(f"detach {BUILT}", "publish.database")
 
     def carry_over(self, engine: DuckDBEngine) -> None:
         """Copy the other releases of this tool from the target into the file being built."""
         if not self.path.exists():
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
-        try:
+        with detaching(engine, PREVIOUS, "publish.database"):
             self._held = tuple(objects.recorded(engine, PREVIOUS))
             kept = [item for item in self._held if item.release != self.names.release]
             if not_tables(engine, PREVIOUS, self._held):
@@ -219,9 +213,6 @@ class FileTarget:
                 if item.kind == "view":
                     copy_view(engine, item)
             objects.record(engine, BUILT, kept)
-        finally:
-            with afterwards("publish.database"):
-                engine.raw(f"detach {PREVIOUS}", "publish.database")
 
     def identity(self) -> Identity:
         """The identity of the target file; it changes when another run publishes."""

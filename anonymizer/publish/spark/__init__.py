@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Session
@@ -14,13 +13,10 @@ from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.session import is_session
 from anonymizer.engines.spark.source import spark_engine
 from anonymizer.policy import Policy
-from anonymizer.publish.spark.catalog import CatalogTarget
+from anonymizer.publish.spark.catalog import CatalogTarget, in_catalog
 from anonymizer.publish.spark.parquet import ParquetTarget
 from anonymizer.publish.spark.published import PublishedFolder, PublishedInCatalog, published_folder
 from anonymizer.release.names import Names
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 def place_of(policy: Policy, database: Any) -> None:
@@ -34,7 +30,7 @@ def target(policy: Policy, session: Session, names: Names) -> ParquetTarget | Ca
     assert isinstance(engine, SparkEngine)
     if policy.publish.database is not None:
         return ParquetTarget(names, policy.resolve(policy.publish.database).resolve())
-    return CatalogTarget(_in_catalog(names, engine.spark), engine.spark)
+    return CatalogTarget(in_catalog(names, engine.spark), engine.spark)
 
 
 @contextmanager
@@ -49,10 +45,3 @@ def published(
         return
     with published_folder(policy, database, limits) as found:
         yield found
-
-
-def _in_catalog(names: Names, spark: SparkSession) -> Names:
-    """The names, with the session's current database for `main`, the default schema of a policy."""
-    if names.schema == "main" and not spark.catalog.databaseExists("main"):
-        return replace(names, schema=spark.catalog.currentDatabase())
-    return names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -183,6 +183,13 @@ def _rows_digest(spark: SparkSession, table: Table) -> RowsDigest:
         f" as line from {name_in_spark(table)}) group by substr(line, 1, 3))"
     ).collect()[0]
     return RowsDigest(int(row[0]), str(row[1]), SORTED)
+
+
+def in_catalog(names: Names, spark: SparkSession) -> Names:
+    """The names, with the session's current database for `main`, the default schema of a policy."""
+    if names.schema == "main" and not spark.catalog.databaseExists("main"):
+        return replace(names, schema=spark.catalog.currentDatabase())
+    return names
 
 
 def properties(spark: SparkSession, table: Table) -> dict[str, str]:

@@ -21,7 +21,7 @@ from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process import run_folder
 from anonymizer.process.files import read_beside
-from anonymizer.publish.spark.catalog import OF, catalog_objects, properties
+from anonymizer.publish.spark.catalog import OF, catalog_objects, in_catalog, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
 from anonymizer.release.manifest import (
     Manifest,
@@ -185,10 +185,7 @@ class PublishedInCatalog:
     def _views(self, policy: Policy | None) -> list[Table]:
         spark = self.engine.spark
         if policy is not None:
-            names = Names.of(policy, "")
-            if names.schema == "main" and not spark.catalog.databaseExists("main"):
-                return [Table(names.name, spark.catalog.currentDatabase())]
-            return [names.view(None)]
+            return [in_catalog(Names.of(policy, ""), spark).view(None)]
         schema = spark.catalog.currentDatabase()
         found = names_in(spark, schema)
         kept = (name.removesuffix("_manifest") for name in found if name.endswith("_manifest"))

@@ -99,7 +99,7 @@ class Assessment:
             "guessed": self.guessed,
             **sizes,
             **by_model,
-            "risk": self.risk.as_dict(),
+            "risk": asdict(self.risk),
             "population": asdict(self.population) if self.population else None,
             "combinations": self.combinations.as_dict() if self.combinations else None,
             "class_sizes": self.size_bins,
@@ -185,7 +185,7 @@ def assess_opened(
     who = persons[0] if persons else None
     guessed = not chosen
     if guessed:
-        if not _has_rows(opened):
+        if not opened.engine.raw(f"select 1 from {opened.relation.sql.text} limit 1", "assess"):
             raise SourceError(EMPTY)  # (otherwise the error would be that no column can be guessed)
         found = guess_columns(opened, known={*protected, *([who] if who else [])})
         chosen = tuple(n for n, role in found.items() if role == "quasi")
@@ -220,10 +220,6 @@ def assess_opened(
         checks=judged,
         next=advice(sizes, columns, found_risk, together, other, staged.person),
     )
-
-
-def _has_rows(opened: Opened) -> bool:
-    return bool(opened.engine.raw(f"select 1 from {opened.relation.sql.text} limit 1", "assess"))
 
 
 def _refuse_mixed(quasi: Sequence[str], sensitive: Sequence[str], person: str | None) -> None:

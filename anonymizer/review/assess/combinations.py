@@ -56,13 +56,7 @@ class Combinations:
     """The risk that remains if one column is dropped."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "size": self.size,
-            "subsets": [asdict(subset) for subset in self.subsets],
-            "singled_out": self.singled_out,
-            "column_involved": self.column_involved,
-            "without": {name: asdict(subset) for name, subset in self.without.items()},
-        }
+        return {**asdict(self), "subsets": [asdict(subset) for subset in self.subsets]}
 
 
 def look_at(columns: int, size: int) -> int:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, render
+from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.borrowed import borrowed_connection
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -19,6 +19,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
 from anonymizer.source.relation import Relation
+from anonymizer.source.snapshot import source_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,10 @@ class Opened:
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
+
+    def value(self, column: str) -> Sql:
+        """A column as it is compared."""
+        return source_value(column, self.type_of(column), grouped=False)
 
     def select(self, template: str, where: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Run a template over the table and return its rows; `where`: what errors refer to."""

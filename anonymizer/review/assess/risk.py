@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import ident, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.review.assess.figures import Sizes
 from anonymizer.review.assess.opening import Opened, relation_of
-from anonymizer.review.assess.staging import Staged, plain_value
+from anonymizer.review.assess.staging import Staged
 from anonymizer.source.profile import kind_of
 
 MATCHED = work("assess_matched")
@@ -45,9 +45,6 @@ class Risk:
     """Share of units unique in the population: counted if a population is given, else estimated."""
     population_uniques_estimated: float | None = None
     """Zayatz's (1991) estimate of the share of the population that is unique in it."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +173,7 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
         for ours, theirs in zip(staged.quasi, columns, strict=True)
         if _family(opened.type_of(ours)) != _family(other.type_of(theirs))
     )
-    keys = [
-        (plain_value(name, other.type_of(name)), q)
-        for name, q in zip(columns, staged.q, strict=True)
-    ]
+    keys = [(other.value(name), q) for name, q in zip(columns, staged.q, strict=True)]
     staged.select(
         "risk/population.sql.j2",
         source=relation.table or relation.sql,

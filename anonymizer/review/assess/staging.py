@@ -59,14 +59,6 @@ class Staged:
         return self.opened.engine.raw(text, template.removesuffix(".sql.j2"))
 
 
-def plain_value(column: str, sql_type: str) -> Sql:
-    """A column as it is compared: text by its bytes, an ENUM as its text."""
-    name = ident(column)
-    if sql_type == "VARCHAR" or sql_type.startswith("ENUM"):
-        return Sql(f'cast({name} as varchar) collate "binary"')
-    return name
-
-
 def stage(
     opened: Opened, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
 ) -> Staged:
@@ -81,10 +73,7 @@ def stage(
         for i, name in enumerate(sensitive, start=1)
     )
     staged = Staged(opened, quasi, valued, person)
-    keys = [
-        (plain_value(name, opened.type_of(name)), q)
-        for name, q in zip(quasi, staged.q, strict=True)
-    ]
+    keys = [(opened.value(name), q) for name, q in zip(quasi, staged.q, strict=True)]
     source = {
         "source": opened.relation.table or opened.relation.sql,
         "relation": opened.relation.sql,
@@ -93,6 +82,6 @@ def stage(
     }
     staged.select("assess/classes.sql.j2", **source)
     if valued or person is not None:
-        carried = [(plain_value(v.column, opened.type_of(v.column)), v.s) for v in valued]
+        carried = [(opened.value(v.column), v.s) for v in valued]
         staged.select("assess/members.sql.j2", **source, carried=carried)
     return staged

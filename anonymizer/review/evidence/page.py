@@ -8,7 +8,16 @@ from anonymizer.policy.kinds import kind_words
 from anonymizer.process.html import environment
 from anonymizer.process.text import figure
 from anonymizer.review.evidence.content import Evidence
-from anonymizer.review.evidence.entries import Cell, Compared, Entry, Open, Rows, Stated, Value
+from anonymizer.review.evidence.entries import (
+    Cell,
+    Compared,
+    Entry,
+    Open,
+    Rows,
+    Stated,
+    Value,
+    Words,
+)
 from anonymizer.review.report.markdown import cell, table
 
 OPEN = "☐ **OPEN**"
@@ -70,7 +79,7 @@ def _entry(entry: Entry) -> Iterator[str]:
             yield from (f"> {cell(text)}" for text in entry.text)
         case Open():
             yield f"{OPEN} {cell(entry.says)}: ______________________ ({cell(entry.how)})"
-        case _:
+        case Words():
             yield from (f"- {cell(sentence)}" for sentence in entry.sentences)
 
 

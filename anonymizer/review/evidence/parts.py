@@ -124,7 +124,7 @@ def compared(facts: Facts, says: str, of: Figure, at_most: float) -> Iterator[En
     if value is None:
         yield Open(f"{says} ({asked})", "the release has no classes, and the report no such figure")
         return
-    yield Compared(f"{says} ({asked})", value, at_most, value.value <= at_most)
+    yield Compared(f"{says} ({asked})", at_most, value, value.value <= at_most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from anonymizer.review.assess.combinations import Combinations, Subset
 from anonymizer.review.assess.figures import Sizes
 from anonymizer.review.assess.opening import Opened
 from anonymizer.review.assess.risk import Risk
-from anonymizer.review.assess.staging import plain_value
 from anonymizer.review.with_source import Beside, Published
 from anonymizer.source.relation import Relation
 
@@ -95,9 +94,7 @@ def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str 
         "report/person_classes",
         "report",
         person=ident(person),
-        keys=[
-            (plain_value(name, opened.type_of(name)), ident(f"q{i}")) for i, name in enumerate(left)
-        ],
+        keys=[(opened.value(name), ident(f"q{i}")) for i, name in enumerate(left)],
         classes=KNOWN if without is None else ALONE,
     )
 

@@ -104,7 +104,7 @@ class Report:
             },
             "distributions": [asdict(found) for found in self.distributions],
             "measures": self.manifest["measures"],
-            "query_error": self.counts.as_dict() if self.counts else None,
+            "query_error": asdict(self.counts) if self.counts else None,
             "workload": [asdict(answer) for answer in self.workload],
             **({"safe_harbor": self.manifest["safe_harbor"]} if self.safe_harbor else {}),
             "certificate": self.certificate,
@@ -117,4 +117,4 @@ class Report:
 
 def _risk(found: Assessment) -> dict[str, Any]:
     sizes = {n: v for n, v in asdict(found.sizes).items() if n != "classes_held"}
-    return {**sizes, **found.risk.as_dict()}
+    return {**sizes, **asdict(found.risk)}

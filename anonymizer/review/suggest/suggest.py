@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from anonymizer.compile import ident, sql
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.session import open_session
 from anonymizer.engines.session import Database
-from anonymizer.errors import AnonymizerError, SourceError
+from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchy.show import Node, Shown
 from anonymizer.policy import Policy, single
 from anonymizer.review.assess.opening import Opened
@@ -47,10 +47,7 @@ class Suggested:
             "hierarchy": told.options if told else None,
             "reason": told.reason if told else None,
             "refused": self.refused,
-            "levels": [
-                {"level": x.level, "nodes": x.nodes, "loss": x.loss, "examples": list(x.examples)}
-                for x in self.levels
-            ],
+            "levels": [{**asdict(one), "examples": list(one.examples)} for one in self.levels],
         }
 
     def lines(self) -> Iterator[str]:
@@ -183,10 +180,3 @@ def _examples(nodes: list[Node]) -> tuple[str, ...]:
 def _short(label: str) -> str:
     tidy = "".join(c if c.isprintable() else "?" for c in label)
     return tidy if len(tidy) <= 40 else tidy[:39] + "…"
-
-
-def refuse_without(found: Sequence[Suggested]) -> None:
-    """Raises SourceError if there was no column to suggest a hierarchy for."""
-    if not found:
-        hint = "--column COLUMN"
-        raise SourceError.at("columns", "none has role quasi", hint=hint)

@@ -25,11 +25,6 @@ def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
     return tuple(sorted(found, key=lambda form: LAST.get(form.kind, 0)))
 
 
-def any_of(kinds: Sequence[str]) -> str:
-    """One pattern that matches every such identifier."""
-    return "|".join(f"({form.pattern})" for form in forms_of(kinds))
-
-
 def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
     """The text with every identifier replaced by its kind in brackets."""
     made = usual = Sql(f"({plain(value.text)})")
@@ -41,7 +36,7 @@ def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
                 p=lit(form.pattern),
                 r=lit(replacement(form)),
             )
-    found = lit(any_of(kinds))
+    found = lit("|".join(f"({form.pattern})" for form in forms_of(kinds)))
     return sql(
         "case when regexp_matches({t}, {p}) then {m} else {v} end",
         t=usual,

@@ -43,7 +43,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (of_guarantees.alpha_k, ("tables", "columns", "privacy")),
     (release.place, ("tables", "publish", "source")),
     (release.views, ("person", "tables", "publish")),
-    (release.published_columns, ("person", "columns", "publish")),
+    (release.clashes, ("person", "columns", "publish")),
 )
 """Each check with the sections, of the policy or of any table, that must be valid for it."""
 

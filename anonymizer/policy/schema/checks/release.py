@@ -81,15 +81,12 @@ def views(policy: SchemaPolicy) -> Iterator[Problem]:
             yield Problem(path, said, hint=f"publish: {{names: {{{name_text(name)}: <new name>}}}}")
 
 
-def published_columns(policy: SchemaPolicy) -> Iterator[Problem]:
-    """The published columns of a table have distinct names."""
-    yield from clashes(policy)
-
-
 def clashes(
     policy: SchemaPolicy, kinds: Mapping[str, Mapping[str, str]] | None = None
 ) -> Iterator[Problem]:
-    """Like `published_columns`; `kinds`, by table and column, determine names of typed cells."""
+    """The published columns of a table have distinct names; `kinds`, by table and column, determine
+    those of typed cells.
+    """
     for table in policy.tables:
         first: dict[str, PublishedName] = {}
         names = column_names(policy, table, (kinds or {}).get(table))
