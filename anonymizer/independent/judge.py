@@ -49,7 +49,7 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
     checks = list(form(opened, release))
     left: list[NotChecked] = []
     for requirement in manifest.requirements:
-        if requirement.name in population.NAMES:
+        if requirement.name in population.PARAMETERS:
             found = _of_population(requirement, release, members)
             if isinstance(found, Check):
                 checks.append(found)
@@ -70,7 +70,9 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
 def _of_population(
     requirement: Requirement, release: Release, members: population.Members | None
 ) -> Check | NotChecked:
+    terms = Terms(requirement)
+    terms.only(*population.PARAMETERS[requirement.name])
     reason = population.unanswerable(release.layout) if members is not None else NEEDED
     if reason is not None or members is None:
         return NotChecked(requirement.name, reason or NEEDED)
-    return population.judge(Terms(requirement), release, members)
+    return population.judge(terms, release, members)

@@ -23,7 +23,8 @@ from anonymizer.independent.result import Check
 from anonymizer.independent.rules import Figure, Terms
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
-NAMES = ("k_map", "delta_presence")
+PARAMETERS = {"k_map": ("k",), "delta_presence": ("min", "max")}
+"""The guarantees, and the parameters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,9 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
     matching = {cells: _matching(cells, population) for cells in units}
     name = terms.requirement.name
     if name == "k_map":
-        terms.only("k")
         k = terms.whole("k")
         failing = sum(n < k for n in matching.values())
         return Check(name, None, {"k": k}, {"k": min(matching.values())}, failing)
-    terms.only("min", "max")
     low, high = terms.number("min"), terms.number("max")
     shares: list[Figure] = [
         Fraction(len(who), matching[cells]) if matching[cells] else float("inf")

@@ -25,6 +25,26 @@ def read_beside(path: Path, encoding: str = "utf-8") -> str:
         return file.read()
 
 
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A name beside a file: what is written there takes its place at the end of the block.
+
+    After an error the file stays as it was, and nothing is left beside it.
+    """
+    import os
+    import secrets
+
+    aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        yield aside
+        with aside.open("rb") as written:
+            os.fsync(written.fileno())
+        aside.replace(target)
+    finally:
+        with suppress(OSError):  # it was moved, or never created
+            aside.unlink()
+
+
 def write_text(path: str, text: str) -> None:
     """Write a file completely or not at all."""
     import os
@@ -32,17 +52,13 @@ def write_text(path: str, text: str) -> None:
     from anonymizer.errors import TargetError
 
     target = Path(path)
-    aside = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(target)
+        with replacing(target) as aside:
+            aside.write_text(text, encoding="utf-8")
     except OSError as error:
         said = f"{target.name} cannot be written: {os.strerror(error.errno or 0)}"
         hint = "the folder must exist and be writable, and the disk have room"
         raise TargetError.at("-o", said, hint=hint) from error
-    finally:
-        with suppress(OSError):  # it was moved, or never created
-            aside.unlink()
 
 
 def write_new(path: Path, content: bytes, *, mode: int = 0o600) -> None:

@@ -6,7 +6,6 @@ Files are written next to the target and swapped in.
 
 from __future__ import annotations
 
-import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from anonymizer.policy.files import digest_of
 from anonymizer.policy.paths import name_text
 from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.schema.paths import table_path
+from anonymizer.process.files import replacing
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.exported import (
     FORMATS,
@@ -34,7 +34,6 @@ from anonymizer.publish.exported import (
     check_target,
     manifest_of,
     refuse_read,
-    replace_text,
     write_export,
 )
 from anonymizer.publish.from_postgres import carry
@@ -214,12 +213,12 @@ def _carried(
             manifest = read_manifest(engine, view)
             refuse_untrue(engine, view, manifest, complete)
             rows = engine.raw(f"select count(*) from {ident(view)}", "export")[0][0]
-        aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
-        shutil.copyfile(beside, aside)
-        decide()
-        aside.replace(target)
+        with replacing(target) as aside:
+            shutil.copyfile(beside, aside)
+            decide()
     written = ExportedFile(target, int(rows), digest_of(target))
-    replace_text(manifest_of(target), manifest.text() + "\n")
+    with replacing(manifest_of(target)) as aside:
+        aside.write_text(manifest.text() + "\n", encoding="utf-8")
     return Export(Names.of(policy, "").release, manifest.run_id, (written,), manifest_of(target))
 
 

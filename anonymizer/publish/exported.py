@@ -16,7 +16,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.files import digest_of, refuse_files
-from anonymizer.process.files import read_beside
+from anonymizer.process.files import read_beside, replacing
 from anonymizer.process.interrupts import decide
 from anonymizer.release.manifest import Manifest, parsed
 from anonymizer.release.seal import manifest_digest, seal_of
@@ -69,7 +69,9 @@ def write_export(
     written = _write(engine, tables, aside)
     beside = manifest_of(target)
     listed = [{"name": f.path.name, "rows": f.rows, "sha256": f.sha256} for f in written]
-    replace_text(beside, Manifest({**manifest.data, "export": {"files": listed}}).text() + "\n")
+    told = Manifest({**manifest.data, "export": {"files": listed}})
+    with replacing(beside) as written_aside:
+        written_aside.write_text(told.text() + "\n", encoding="utf-8")
     for path in earlier:
         path.unlink(missing_ok=True)
     return Export(view, manifest.run_id, tuple(written), beside)
@@ -206,13 +208,3 @@ def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
             column = f"cast(to_json({column}) as varchar) as {column}"
         listed.append(column)
     return ", ".join(listed)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a small file under a temporary name, and swap it in."""
-    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)

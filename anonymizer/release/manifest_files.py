@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from anonymizer.compile import Table, lit
-from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import is_database, own_connection
 from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
 from anonymizer.process.files import read_beside
@@ -60,13 +60,12 @@ def _holds(gate: DuckDBEngine, file: Path, release: str, run_id: str) -> bool:
         gate.raw(f"attach {lit(str(file))} as {NEIGHBOUR} (type duckdb, read_only)", "release")
     except AnonymizerError:
         return False
-    try:
-        held = objects.recorded(gate, NEIGHBOUR)
-        return any((item.release, item.run_id) == (release, run_id) for item in held)
-    except AnonymizerError:
-        return False  # a table of that name that the tool did not make
-    finally:
-        gate.raw(f"detach {NEIGHBOUR}", "release")
+    with detaching(gate, NEIGHBOUR, "release"):
+        try:
+            held = objects.recorded(gate, NEIGHBOUR)
+        except AnonymizerError:
+            return False  # a table of that name that the tool did not make
+    return any((item.release, item.run_id) == (release, run_id) for item in held)
 
 
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:

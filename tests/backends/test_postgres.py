@@ -255,6 +255,20 @@ def test_duckdb_judges_the_release_as_well(people_here: str, tmp_path: Path, cel
     assert len(parquet) == len(ROWS)
 
 
+def test_an_export_that_fails_leaves_nothing(
+    people_here: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    given = policy({**QUASI, "ill": L2}, engine="postgres")
+    on_postgres(given, people_here)
+    monkeypatch.setattr("anonymizer.publish.export.decide", full)
+    with pytest.raises(OSError, match="No space left"):
+        export(given, tmp_path / "release.duckdb", people_here)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_query_is_a_source(people_here: str) -> None:
     given = Policy.model_validate(
         {

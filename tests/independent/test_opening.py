@@ -26,6 +26,7 @@ from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.release import decode
 from anonymizer.independent.rows import open_release
 from anonymizer.publish.export import export
+from anonymizer.release.seal import manifest_digest
 from tests.independent.planted import RELEASES, asked, make
 from tests.runs import policy, run, source
 from tests.selection import some
@@ -368,6 +369,15 @@ def test_a_population_is_judged_only_where_it_is_given(
     assert main([str(release), *with_persons]) == 0
     capsys.readouterr()
     assert "no column" in refused(release, capsys, *with_persons[:3], "name")
+    # a parameter that it does not know is refused without a population as well
+    with duckdb.connect(str(release)) as connection:
+        ((text,),) = connection.execute("select manifest from people_anonymous_manifest").fetchall()
+        data = json.loads(text)
+        (asked,) = (one for one in data["requirements"] if one["name"] == "k_map")
+        asked["parameters"]["population"] = "people.parquet"
+        data["seal"]["digest"] = manifest_digest(data)
+        connection.execute("update people_anonymous_manifest set manifest = ?", [json.dumps(data)])
+    assert "k_map" in refused(release, capsys)
 
 
 def test_messages_hold_no_value(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
