@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
 NEIGHBOURS = 4
-"""Slow tests in a row that are in the same part, because they share what their fixtures build."""
+"""Tests in a row that are in the same part, because they share what their fixtures build."""
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         metavar="I/N",
         default="0/1",
-        help="of the selected slow tests, run those of the I-th of N parts, counted from 0",
+        help="of the slow and exhaustive tests, run the I-th of N parts, counted from 0",
     )
 
 
@@ -63,6 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
     unknown = sorted(set(requested_engines(config)) - set(ENGINES))
     if unknown:
         raise pytest.UsageError(f"--engines: unknown {unknown} (allowed: {', '.join(ENGINES)})")
+    first, _, of = config.getoption("--part").partition("/")
+    if not (first.isdigit() and of.isdigit() and int(first) < int(of)):
+        raise pytest.UsageError("--part: I/N with I below N, such as 0/1")
     # a shell's background job ignores interrupts, and so would the commands that tests interrupt
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -84,8 +87,8 @@ def pytest_collection_modifyitems(
         keep(config, items, [not left_out & marks_of(item) for item in items])
     yield
     first, of = map(int, config.getoption("--part").split("/"))
-    slow = [item for item in items if "slow" in marks_of(item)]
-    left = {item for at, item in enumerate(slow) if at // NEIGHBOURS % of != first}
+    divided = [item for item in items if {"slow", "exhaustive"} & marks_of(item)]
+    left = {item for at, item in enumerate(divided) if at // NEIGHBOURS % of != first}
     keep(config, items, [item not in left for item in items])
 
 

@@ -47,7 +47,7 @@ def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.shell
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", few(SETTINGS, 3, by=10))
 def test_the_shell_executes_it_from_the_first_line_to_the_last(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)
     asked = given(tmp_path, name)
