@@ -187,8 +187,8 @@ def rows_of(release: Release, kind: str) -> Any:
     """The published rows as a frame of the given kind."""
     if kind == "pandas":
         return release.df()
-    with release._reading() as (connection, view):
-        table = connection.sql(f"from {view}").to_arrow_table()
+    with release._leaving("arrow") as rows:
+        table = rows.to_arrow_table()
     if kind == "arrow":
         return table
     import polars

@@ -8,6 +8,7 @@ import click
 
 from anonymizer.commands import options
 from anonymizer.commands.output import Output
+from anonymizer.policy.paths import name_text
 from anonymizer.process.text import many
 
 if TYPE_CHECKING:
@@ -50,5 +51,8 @@ def command(
 
     loaded = options.load_policy(policy, preset)
     done = export(loaded, target, database, force=force, population=population, limits=limits)
-    lines = [f"wrote {file.path} ({many(file.rows, 'row')})" for file in done.files]
+    lines = []
+    for file in done.files:
+        lines.append(f"wrote {file.path} ({many(file.rows, 'row')})")
+        lines += [f"  {name_text(name)} left as {kind}" for name, kind in file.types.items()]
     output.done(done.as_dict(), [*lines, f"wrote {done.manifest}"])

@@ -18,6 +18,14 @@ from anonymizer.independent.safe_harbor import judge_safe_harbor
 from anonymizer.independent.values import Value
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+TEXT, EXACT = "VARCHAR", "DECIMAL(38,0)"
+IN_FILES = (
+    (re.compile("U?HUGEINT"), (EXACT, TEXT)),
+    (re.compile("TIMESTAMP_M?S"), ("TIMESTAMP", TEXT)),
+    (re.compile("DATE|TIMESTAMP.*"), (TEXT,)),
+    (re.compile("TIME WITH TIME ZONE|INTERVAL|BIT|BIGNUM|VARINT|GEOMETRY"), (TEXT,)),
+)
+"""Types that Parquet does not hold, or not with infinite values, and what a file has instead."""
 _SIZES = re.compile(r"\([0-9]+, ?[0-9]+\)")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s",.();]+|[,.();]')
 
@@ -81,8 +89,19 @@ def _types(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
     for table in (opened.rows, *opened.tables.values()):
         for name, kind in zip(table.columns, table.types, strict=True):
             if kind is not None and name in wanted:
-                wrong += not any(_is_type(kind, one) for one in wanted[name])
+                types = wanted[name] if opened.frozen else tuple(_in_files(wanted[name]))
+                wrong += not any(_is_type(kind, one) for one in types)
     return wrong
+
+
+def _in_files(types: tuple[str, ...]) -> Iterator[str]:
+    """The types, and those that a file has for them."""
+    for own in types:
+        yield own
+        member = own.removesuffix("[]")
+        for form, others in IN_FILES:
+            if form.fullmatch(member):
+                yield from (other + own[len(member) :] for other in others)
 
 
 def _types_of(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,24 +1,28 @@
-"""The files of an export: written under temporary names, swapped in, listed in a manifest."""
+"""The files of an export: written under temporary names, read back, swapped in, and listed in a
+manifest.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table, ident, lit, one_file
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, Problem, TargetError
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.files import digest_of, refuse_files
 from anonymizer.process.files import read_beside, replacing
 from anonymizer.process.interrupts import decide
+from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
 from anonymizer.release.manifest import Manifest, parsed
+from anonymizer.release.rows_digest import row_text
 from anonymizer.release.seal import manifest_digest, seal_of
 from anonymizer.release.tables import released_tables
 
@@ -32,6 +36,13 @@ class ExportedFile:
     path: Path
     rows: int
     sha256: str
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Columns that the format cannot hold as they are, with the types as which they left."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"rows": self.rows, "sha256": self.sha256}
+        return found | ({"types": dict(self.types)} if self.types else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +60,7 @@ class Export:
         return {
             "view": self.view,
             "run_id": self.run_id,
-            "files": [
-                {"path": str(file.path), "rows": file.rows, "sha256": file.sha256}
-                for file in self.files
-            ],
+            "files": [{"path": str(file.path), **file.told} for file in self.files],
             "manifest": str(self.manifest),
         }
 
@@ -68,7 +76,7 @@ def write_export(
     earlier = [path for path in _earlier(target, view) if path not in tables]
     written = _write(engine, tables, aside)
     beside = manifest_of(target)
-    listed = [{"name": f.path.name, "rows": f.rows, "sha256": f.sha256} for f in written]
+    listed = [{"name": file.path.name, **file.told} for file in written]
     told = Manifest({**manifest.data, "export": {"files": listed}})
     with replacing(beside) as written_aside:
         written_aside.write_text(told.text() + "\n", encoding="utf-8")
@@ -173,19 +181,12 @@ class Aside:
 
 
 def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
-    """Write all files under temporary names, then swap them in one by one."""
+    """Write all files under temporary names, compare them, then swap them in one by one."""
     aside = {target: names.of(target) for target in tables}
     written: list[ExportedFile] = []
     try:
         for target, table in tables.items():
-            options = FORMATS[target.suffix.lower()]
-            columns = _columns(engine, table, as_text=target.suffix.lower() == ".csv")
-            rows = engine.raw(
-                f"copy (select {columns} from {ident(table)})"
-                f" to {lit(str(aside[target]))} {options}",
-                "-o",
-            )
-            written.append(ExportedFile(target, int(rows[0][0]), digest_of(aside[target])))
+            written.append(_write_one(engine, table, target, aside[target]))
         decide()
         for target, file in aside.items():
             with file.open("rb") as handle:
@@ -197,14 +198,49 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
     return written
 
 
-def _columns(engine: DuckDBEngine, table: Table, *, as_text: bool) -> str:
-    """The columns to select; an ENUM, whose type lists values, as text; lists in CSV as JSON."""
-    listed = []
-    for name, kind in engine.describe(ident(table).text, "export"):
-        column = ident(name).text
-        if kind.startswith("ENUM"):
-            column = f"cast({column} as varchar) as {column}"
-        elif as_text and kind.endswith("]"):
-            column = f"cast(to_json({column}) as varchar) as {column}"
-        listed.append(column)
-    return ", ".join(listed)
+def _write_one(engine: DuckDBEngine, table: Table, target: Path, aside: Path) -> ExportedFile:
+    """Write the rows of a table, read them back, and compare them with those of the table."""
+    suffix, source = target.suffix.lower(), ident(table).text
+    columns = tuple(engine.describe(source, "export"))
+    types, wanted, names = {}, source, dict(columns)
+    if suffix == ".csv":
+        query, names = f"select {csv_columns(columns)} from {source}", dict.fromkeys(names, TEXT)
+        first = ", ".join(lit(name).text for name in names)
+        wanted, found = f"({query} union all select {first})", csv_rows(aside, list(names))
+    else:
+        types = types_in("parquet", lambda text: engine.raw(text, "-o"), source, columns)
+        query = f"select {selected(columns, types)} from {source}"
+        found = f"read_parquet({one_file(aside)}, hive_partitioning = false)"
+    rows = engine.raw(f"copy ({query}) to {lit(str(aside))} {FORMATS[suffix]}", "-o")
+    there = engine.describe(found, "-o")
+    same = [tuple(one) for one in there] == list((types or names).items())
+    if not same or _digest(engine, wanted, names) != _digest(engine, found, names):
+        raise TargetError.at(
+            "-o",
+            f"{target.name} does not hold the rows of the release after it was written",
+            hint="export it again, or in another format",
+        )
+    cast = {name: types[name] for name, kind in columns if types.get(name, kind) != kind}
+    return ExportedFile(target, int(rows[0][0]), digest_of(aside), cast)
+
+
+def csv_rows(file: Path, names: Sequence[str]) -> str:
+    """The lines of a CSV file, all of them rows, as texts in columns of these names."""
+    numbers = range(1, len(names) + 1)
+    listed = ", ".join(f"{lit(f'c{n}')}: 'VARCHAR'" for n in numbers)
+    named = ", ".join(f"c{n} as {ident(name)}" for n, name in zip(numbers, names, strict=True))
+    return (
+        f"(select {named} from read_csv({one_file(file)}, columns = {{{listed}}}, header = false,"
+        " delim = ',', quote = '\"', escape = '\"', nullstr = '', allow_quoted_nulls = false,"
+        " parallel = false, auto_detect = false, max_line_size = 100000000, new_line = '\\n'))"
+    )
+
+
+def _digest(engine: DuckDBEngine, relation: str, columns: Mapping[str, str]) -> Sequence[object]:
+    """Count and order-independent digest of the rows of a relation, as texts."""
+    texts = tuple((n, f"{TEXT}[]" if kind.endswith("[]") else TEXT) for n, kind in columns.items())
+    return engine.raw(
+        "select count(*), sum(cast(hash(line) as hugeint)), bit_xor(hash(line, 1))"
+        f" from (select {row_text(texts)} as line from {relation})",
+        "-o",
+    )[0]

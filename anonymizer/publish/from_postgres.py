@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, lit, one_file
+from anonymizer.compile import Table, ident
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -21,6 +21,7 @@ from anonymizer.hierarchy.scale_of_type import DECIMAL
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.publish.duckdb.file import create_schema, create_view
+from anonymizer.publish.exported import csv_rows
 from anonymizer.publish.postgres.published import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.agreement import refuse_other
@@ -88,19 +89,13 @@ def _copy(
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         file = Path(folder) / "rows.csv"
         found.engine.copy_out(_as_text(origin, columns), file, "export")
-        listed = ", ".join(
-            f"{lit(f'c{number}')}: 'VARCHAR'" for number, _ in enumerate(columns, start=1)
-        )
+        named = [f"c{number}" for number, _ in enumerate(columns, start=1)]
         values = ", ".join(
-            f"{_typed(f'c{number}', kind)} as {ident(name)}"
-            for number, (name, kind) in enumerate(columns, start=1)
+            f"{_typed(text, kind)} as {ident(name)}"
+            for text, (name, kind) in zip(named, columns, strict=True)
         )
         target.raw(
-            f"create table {ident(made)} as select {values} from read_csv({one_file(file)},"
-            f" columns = {{{listed}}}, header = false, delim = ',', quote = '\"', escape = '\"',"
-            " nullstr = '', allow_quoted_nulls = false, parallel = false, auto_detect = false,"
-            " max_line_size = 100000000, new_line = '\\n')",
-            "export",
+            f"create table {ident(made)} as select {values} from {csv_rows(file, named)}", "export"
         )
 
 

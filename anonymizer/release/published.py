@@ -18,6 +18,7 @@ from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
 from anonymizer.process.html import environment
 from anonymizer.process.shown import Fact, as_text, fact
+from anonymizer.release.formats import Format, in_frame
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 
 if TYPE_CHECKING:
@@ -142,11 +143,20 @@ class Release:
         return connection.sql(f"from {ident(_placed(view))}")
 
     def df(self, table: str | None = None) -> pd.DataFrame:
-        """The published rows as a pandas frame; `table` as in `relation`."""
+        """The published rows as a pandas frame; `table` as in `relation`.
+
+        A column with a value that pandas cannot hold exactly is text.
+        """
         if self._frame is not None and self._named(table) == self._table:
             return self._frame()
+        with self._leaving("pandas", table) as rows:
+            return rows.df()
+
+    @contextmanager
+    def _leaving(self, form: Format, table: str | None = None) -> Iterator[DuckDBPyRelation]:
+        """The published rows, with types that frames can hold."""
         with self._reading(table) as (connection, name):
-            return connection.execute(f"from {name}").df()
+            yield connection.sql(in_frame(form, connection, name))
 
     def as_dict(self) -> dict[str, Any]:
         data = self.manifest.data

@@ -22,6 +22,7 @@ from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.target import Readers, StagedTarget
+from anonymizer.release.formats import in_frame
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
 from anonymizer.release.names import Names
@@ -144,7 +145,8 @@ class ParquetTarget(StagedTarget):
         import duckdb
 
         with duckdb.connect() as connection:
-            frame: pd.DataFrame = connection.execute(f"from {rows_in(self.rows)}").df()
+            query = in_frame("pandas", connection, rows_in(self.rows).text)
+            frame: pd.DataFrame = connection.execute(query).df()
             return frame
 
     def check(self, engine: Engine) -> None:
