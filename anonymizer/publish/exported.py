@@ -40,7 +40,7 @@ class ExportedFile:
     """Columns that the format cannot hold as they are, with the types as which they left."""
 
     @property
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         found: dict[str, Any] = {"rows": self.rows, "sha256": self.sha256}
         return found | ({"types": dict(self.types)} if self.types else {})
 
@@ -60,7 +60,7 @@ class Export:
         return {
             "view": self.view,
             "run_id": self.run_id,
-            "files": [{"path": str(file.path), **file.told} for file in self.files],
+            "files": [{"path": str(file.path), **file.facts} for file in self.files],
             "manifest": str(self.manifest),
         }
 
@@ -76,7 +76,7 @@ def write_export(
     earlier = [path for path in _earlier(target, view) if path not in tables]
     written = _write(engine, tables, aside)
     beside = manifest_of(target)
-    listed = [{"name": file.path.name, **file.told} for file in written]
+    listed = [{"name": file.path.name, **file.facts} for file in written]
     told = Manifest({**manifest.data, "export": {"files": listed}})
     with replacing(beside) as written_aside:
         written_aside.write_text(told.text() + "\n", encoding="utf-8")

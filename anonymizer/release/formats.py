@@ -22,7 +22,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 TEXT = "VARCHAR"
 
 
-class _Holds(NamedTuple):
+class _Rule(NamedTuple):
     """Types that leave as `to`, or as they are, if `test` holds for each of their values."""
 
     types: str
@@ -43,30 +43,30 @@ _WHOLE = r"BOOLEAN|U?(TINYINT|SMALLINT|INTEGER|BIGINT)"
 _HUGE = "U?HUGEINT"
 _DECIMAL = r"DECIMAL\(.*\)"
 _FRAMES = (
-    _Holds(rf"{_WHOLE}|VARCHAR|BLOB"),
-    _Holds(_MOMENTS.removesuffix("|TIMESTAMPTZ_NS"), test=_YEARS),
-    _Holds("TIMESTAMP_M?S", "TIMESTAMP", _YEARS),
-    _Holds("TIME", test="{x} < '24:00:00'"),
+    _Rule(rf"{_WHOLE}|VARCHAR|BLOB"),
+    _Rule(_MOMENTS.removesuffix("|TIMESTAMPTZ_NS"), test=_YEARS),
+    _Rule("TIMESTAMP_M?S", "TIMESTAMP", _YEARS),
+    _Rule("TIME", test="{x} < '24:00:00'"),
 )
-HELD: Mapping[Format, tuple[_Holds, ...]] = {
+RULES: Mapping[Format, tuple[_Rule, ...]] = {
     "parquet": (
-        _Holds(rf"{_WHOLE}|FLOAT|DOUBLE|{_DECIMAL}|VARCHAR|BLOB|TIME(_NS)?|UUID|JSON"),
-        _Holds(_MOMENTS, test=_FINITE),
-        _Holds("TIMESTAMP_M?S", "TIMESTAMP", _FINITE),
-        _Holds(_HUGE, "DECIMAL(38,0)", _SAME),
+        _Rule(rf"{_WHOLE}|FLOAT|DOUBLE|{_DECIMAL}|VARCHAR|BLOB|TIME(_NS)?|UUID|JSON"),
+        _Rule(_MOMENTS, test=_FINITE),
+        _Rule("TIMESTAMP_M?S", "TIMESTAMP", _FINITE),
+        _Rule(_HUGE, "DECIMAL(38,0)", _SAME),
     ),
     "arrow": (
         *_FRAMES,
-        _Holds(rf"FLOAT|DOUBLE|{_DECIMAL}|TIME_NS"),
-        _Holds("TIMESTAMPTZ_NS", test=_FINITE),
-        _Holds(_HUGE, "DECIMAL(38,0)", _SAME),
+        _Rule(rf"FLOAT|DOUBLE|{_DECIMAL}|TIME_NS"),
+        _Rule("TIMESTAMPTZ_NS", test=_FINITE),
+        _Rule(_HUGE, "DECIMAL(38,0)", _SAME),
     ),
     "pandas": (
         *_FRAMES,
-        _Holds("FLOAT|DOUBLE", among_nulls="not isnan({x})"),  # it takes NaN for a missing value
-        _Holds(_DECIMAL, "DOUBLE", _SAME),
-        _Holds(_HUGE, "BIGINT", _SAME),
-        _Holds("UUID"),
+        _Rule("FLOAT|DOUBLE", among_nulls="not isnan({x})"),  # it takes NaN for a missing value
+        _Rule(_DECIMAL, "DOUBLE", _SAME),
+        _Rule(_HUGE, "BIGINT", _SAME),
+        _Rule("UUID"),
     ),
 }
 """The types that a format can hold; columns of all others, and those that fail a test, are text."""
@@ -78,11 +78,11 @@ def types_in(form: Format, ask: Ask, relation: str, columns: Columns) -> dict[st
 
     `ask`: executes a statement. All columns are tested in one.
     """
-    found = {name: _held(kind, form) for name, kind in columns}
+    found = {name: _rule_of(kind, form) for name, kind in columns}
     tests = {
-        name: _test(name, kind, held)
+        name: _test(name, kind, rule)
         for name, kind in columns
-        if (held := found[name]) is not None and (held.test or held.among_nulls)
+        if (rule := found[name]) is not None and (rule.test or rule.among_nulls)
     }
     failed = set()
     if tests:
@@ -90,11 +90,11 @@ def types_in(form: Format, ask: Ask, relation: str, columns: Columns) -> dict[st
         failed = {name for name, passed in zip(tests, row, strict=True) if not passed}
     types = {}
     for name, kind in columns:
-        held, listed = found[name], "[]" if kind.endswith("[]") else ""
-        if held is None or name in failed:
+        rule, listed = found[name], "[]" if kind.endswith("[]") else ""
+        if rule is None or name in failed:
             types[name] = TEXT + listed
         else:
-            types[name] = kind if held.to is None else held.to + listed
+            types[name] = kind if rule.to is None else rule.to + listed
     return types
 
 
@@ -134,25 +134,25 @@ def _in_csv(column: str, kind: str) -> str:
     return f"cast(to_json({members}) as varchar) as {name}"
 
 
-def _held(kind: str, form: Format) -> _Holds | None:
+def _rule_of(kind: str, form: Format) -> _Rule | None:
     member = kind.removesuffix("[]")
-    return next((one for one in HELD[form] if re.fullmatch(one.types, member)), None)
+    return next((one for one in RULES[form] if re.fullmatch(one.types, member)), None)
 
 
-def _test(column: str, kind: str, held: _Holds) -> str:
+def _test(column: str, kind: str, rule: _Rule) -> str:
     """An aggregate that tells whether a format holds all values of a column."""
     name, own = ident(column).text, kind.removesuffix("[]")
 
     def put(test: str, x: str) -> str:
-        return f"coalesce({test.format(x=x, own=own, to=held.to)}, true)"
+        return f"coalesce({test.format(x=x, own=own, to=rule.to)}, true)"
 
     if own != kind:
-        tests = " and ".join(put(one, "x") for one in (held.test, held.among_nulls) if one)
+        tests = " and ".join(put(one, "x") for one in (rule.test, rule.among_nulls) if one)
         return f"coalesce(bool_and(len(list_filter({name}, lambda x: not ({tests}))) = 0), true)"
     found = []
-    if held.test:
-        found.append(f"coalesce(bool_and({put(held.test, name)}), true)")
-    if held.among_nulls:
-        passed = f"coalesce(bool_and({put(held.among_nulls, name)}), true)"
+    if rule.test:
+        found.append(f"coalesce(bool_and({put(rule.test, name)}), true)")
+    if rule.among_nulls:
+        passed = f"coalesce(bool_and({put(rule.among_nulls, name)}), true)"
         found.append(f"(count(*) = count({name}) or {passed})")
     return " and ".join(found)

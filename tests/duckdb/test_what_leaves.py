@@ -308,7 +308,7 @@ def test_a_file_that_differs_from_the_release_does_not_leave(
 ) -> None:
     """The engine makes doubles of the one, and moves the other to UTC, and says nothing."""
     given, _ = made(tmp_path, "keep", (name,))
-    monkeypatch.setitem(formats.HELD, "parquet", (formats._Holds(".*"),))
+    monkeypatch.setitem(formats.RULES, "parquet", (formats._Rule(".*"),))
     there = set(tmp_path.iterdir())
     with pytest.raises(TargetError, match="does not hold the rows of the release"):
         export(given, tmp_path / "out.parquet")
