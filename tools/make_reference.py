@@ -107,7 +107,6 @@ EXAMPLES: dict[str, Any] = {
     "Publish.database": "release.duckdb",
     "Publish.rename": {"age": "age_range"},
     "Publish.grant_select": ["analyst"],
-    "Privacy.quasi_sets": [["age", "zip"], ["zip", "job"]],
     "Privacy.alpha_k": {"alpha": 0.5, "k": 5},
     "Privacy.level_l": {"0": 1, "1": 2, "2": 3},
     "Privacy.ir_kl": {"k": 5, "l": 2},

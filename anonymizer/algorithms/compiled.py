@@ -161,7 +161,6 @@ def published(
         columns=tuple(described),
         class_id=policy.generated_name("class_id"),
         person_id=person,
-        sets=policy.privacy.quasi_sets or (),
     )
     return layout, tuple(columns)
 

@@ -92,9 +92,6 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
     if found.current is not None and not policy.algorithm.classless:
         yield from _source_lines(lead_of(policy), found.current)
         yield ""
-    if found.sets:
-        yield from _set_lines(found.sets)
-        yield ""
     masked = list(_masked_lines(policy))
     yield from [*masked, ""] if masked else []
     if found.forecast is not None:
@@ -139,18 +136,6 @@ def _orphans(one: PlannedTable) -> str:
     if not one.orphans:
         return "" if one.link is None else figure(one.orphans)
     return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
-
-
-def _set_lines(sets: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Every set of quasi-identifiers, and the source's state in its columns."""
-    yield "sets of quasi-identifiers: guarantees hold for each by itself, and for no two together"
-    for number, one in enumerate(sets, 1):
-        least = [f"l of {column} = {figure(value)}" for column, value in one["l"].items()]
-        told = ", ".join([f"k = {figure(one['k'])}", *least])
-        yield (
-            f"  set {number} ({', '.join(one['columns'])}): in the source {told};"
-            f" {many(one['unique_rows'], 'row is', 'rows are')} alone in their class"
-        )
 
 
 def _forecast_line(seen: Forecast) -> str:

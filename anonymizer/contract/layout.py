@@ -103,9 +103,6 @@ class Layout:
     """Several tables: column with the number of a row of another table -> that table."""
     safe_harbor: int | None = None
     """For a release under Safe Harbor, the year for which ages are computed."""
-    sets: tuple[tuple[str, ...], ...] = ()
-    """Alternative sets of quasi-identifiers, by names in the source: guarantees hold for the
-    classes of each set, and not for those of all columns. Empty if all are one set."""
 
     @property
     def of_persons(self) -> bool:
@@ -122,12 +119,9 @@ class Layout:
         found = {name: value for name, value in asdict(self).items() if name not in KEYS}
         if self.safe_harbor is None:
             del found["safe_harbor"]
-        if not self.sets:
-            del found["sets"]
         return {**found, "columns": tuple(column.as_dict() for column in self.columns)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(PublishedColumn.from_dict(column) for column in data["columns"])
-        sets = tuple(tuple(names) for names in data.get("sets", ()))
-        return cls(**{**data, "columns": columns, "sets": sets})
+        return cls(**{**data, "columns": columns})

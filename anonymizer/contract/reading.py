@@ -54,7 +54,6 @@ def refuse_odd(manifest: Mapping[str, Any]) -> None:
     good = good and layout["algorithm"] == manifest["algorithm"]
     good = good and all(is_column(column, layout["cells"]) for column in layout["columns"])
     good = good and all(map(is_asked, requirements))
-    good = good and _has_sets(manifest)
     good = good and _is_of_kind(manifest) and _is_harbored(manifest)
     good = good and are_measures(manifest["measures"])
     good = good and isinstance(manifest["verification"]["passed"], bool)
@@ -77,29 +76,6 @@ def _has_head(manifest: Mapping[str, Any]) -> bool:
         and created.isoformat(timespec="seconds") == manifest["created"]
         and RUN_ID.fullmatch(manifest["run_id"]) is not None
         and all(map(SHA256.fullmatch, manifest.get("files", {}).values()))
-    )
-
-
-def _has_sets(manifest: Mapping[str, Any]) -> bool:
-    """Whether its sets contain only quasi-identifiers, and every quasi-identifier is in one."""
-    layout = manifest["layout"]
-    if "sets" not in layout:
-        return True
-    sets = layout["sets"]
-    quasi = [column["column"] for column in layout["columns"] if column["role"] == "quasi"]
-    return (
-        isinstance(sets, list)
-        and len(sets) > 1
-        and all(isinstance(names, list) and names for names in sets)
-        and all(name in quasi for names in sets for name in names)
-        and all(any(name in names for names in sets) for name in quasi)
-        and all(column["role"] != "semi" for column in layout["columns"])
-        and layout["class_id"] is not None
-        and layout["person_id"] is None
-        and layout["group_id"] is None
-        and not layout["tables"]
-        and "tables" not in manifest
-        and all(asked["scope"] == "class" for asked in manifest["requirements"])
     )
 
 

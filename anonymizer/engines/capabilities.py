@@ -229,11 +229,6 @@ FEATURES: tuple[Feature, ...] = (
         _lacking(ELSEWHERE, "its columns are judged by functions of duckdb"),
     ),
     Feature(
-        "`quasi_sets`",
-        option("privacy.quasi_sets", lambda policy: policy.privacy.quasi_sets is not None),
-        _lacking(ELSEWHERE, "they are judged by runs on duckdb"),
-    ),
-    Feature(
         "`vault`",
         of_columns(lambda column: column.vault is not None, "vault"),
         _lacking(ELSEWHERE, "it is kept by runs on duckdb"),

@@ -16,7 +16,6 @@ from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import Target, one_table
 from anonymizer.explore.outcome import History, State
 from anonymizer.policy import Policy
-from anonymizer.policy.schema.either import together
 from anonymizer.policy.values import file_format
 from anonymizer.review.draft.draft import draft
 from anonymizer.review.draft.guess import Guess
@@ -67,7 +66,6 @@ def _of_policy(
     path: Path, database: str | None, target: str | None, limits: Limits | None
 ) -> Given:
     policy = one_table(Policy.load(path))
-    together(policy, "explore")
     if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
         raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
     saved = Path(target) if target is not None else path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, model_validator
+from pydantic import BeforeValidator, model_validator
 
-from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, Shorthand, fail
+from anonymizer.policy.frozen import FrozenMap, Options, Shorthand, fail
 from anonymizer.policy.protect import whole_keys
 from anonymizer.policy.values import (
     AtLeastTwo,
@@ -18,7 +18,6 @@ from anonymizer.policy.values import (
     PositiveShare,
     Share,
     TableName,
-    Text,
     file_format,
 )
 
@@ -102,19 +101,6 @@ class DeltaPresence(Options):
         return self
 
 
-QuasiSet = Annotated[tuple[Text, ...], AsTuple]
-
-
-def _sets(given: tuple[QuasiSet, ...]) -> tuple[QuasiSet, ...]:
-    if len(given) < 2:
-        raise fail("names fewer than two sets", hint="leave it out: all quasi columns are one set")
-    return given
-
-
-SCOPING = ("quasi_sets",)
-"""Fields of `Privacy` that are not guarantees: they define what the others apply to."""
-
-
 class Privacy(Options):
     """Guarantees for the whole table; none is assumed."""
 
@@ -138,10 +124,6 @@ class Privacy(Options):
     """k-map against a population."""
     delta_presence: DeltaPresence | None = None
     """delta-presence against a population."""
-    quasi_sets: Annotated[tuple[QuasiSet, ...], AsTuple, AfterValidator(_sets)] | None = None
-    """Alternative sets of quasi-identifiers: an observer may know the columns of any one set, and
-    nobody knows columns of several. Every guarantee holds for the classes of each set (algorithm
-    full_domain)."""
 
     @model_validator(mode="after")
     def _levels(self) -> Privacy:
@@ -157,7 +139,7 @@ class Privacy(Options):
     def guarantees(self) -> tuple[str, ...]:
         """Names of the required table guarantees (`level_l` only scales levels)."""
         fields: Any = type(self).model_fields
-        other = ("level_l", *SCOPING)
+        other = ("level_l",)
         return tuple(n for n in fields if n not in other and getattr(self, n) is not None)
 
     @property

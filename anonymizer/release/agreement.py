@@ -61,9 +61,6 @@ def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
         problem = _of_column(name, policy.columns.get(name), found.get(name))
         if problem is not None:
             problems[name] = problem
-    if (policy.privacy.quasi_sets or ()) != layout.sets:
-        said = "are other sets than those for which the release was made"
-        problems["privacy.quasi_sets"] = _problem("privacy.quasi_sets", said)
     if policy.publish.cells != layout.cells:
         said = f"is {policy.publish.cells} in the policy, and the release has {layout.cells} cells"
         return (*problems.values(), _problem("publish.cells", said))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.algorithms.registry import ALGORITHMS
@@ -32,15 +32,7 @@ SAFE_HARBOR = (
     " that the policy states to hold them; the covered entity must also have no actual knowledge"
     " that what is left could identify a person (ii)."
 )
-SETS = (
-    "Quasi-identifiers are taken in sets: {sets}. Every guarantee holds against an observer who"
-    " knows the columns of one set, whichever, and against none who knows columns of several."
-)
 LEAST = "Its information loss (NCP) is {least}."
-TOGETHER = (
-    "several sets: an observer who knows columns of more than one set of quasi-identifiers may be"
-    " left with fewer than k rows, and with a single one"
-)
 LISTED = "Guarantees hold only where they are listed, and only for what they are about."
 
 PRESENCE = (
@@ -55,7 +47,6 @@ def certificate(
     guaranteed: bool = True,
     persons: bool = False,
     safe_harbor: bool = False,
-    sets: Sequence[Sequence[str]] = (),
     measures: Mapping[str, Any] | None = None,
 ) -> str:
     """The sentences that accompany a release; those of a pseudonymised one say so first.
@@ -63,30 +54,21 @@ def certificate(
     `persons`: guarantees count persons instead of rows. `measures`: of the release; the loss is
     given as a multiple of the least possible one, if that is known.
     """
-    more = [SETS.format(sets=set_words(sets))] if sets else []
-    more += [SAFE_HARBOR] if safe_harbor else []
+    more = [SAFE_HARBOR] if safe_harbor else []
     least = least_sentence(measures or {})
     more += [LEAST.format(least=least)] if least else []
-    known = "the quasi-identifiers"
-    stated = CERTIFICATE.replace(known, f"one set of {known}") if sets else CERTIFICATE
-    stated = f"{stated} {COUNTS_PERSONS if persons else COUNTS_ROWS}"
+    stated = f"{CERTIFICATE} {COUNTS_PERSONS if persons else COUNTS_ROWS}"
     if kind == ANONYMISED:
         return " ".join((stated, *more))
     said = (LISTED, stated) if guaranteed else (NO_GUARANTEE,)
     return " ".join((PERSONAL, *said, *more))
 
 
-def set_words(sets: Sequence[Sequence[str]]) -> str:
-    """Sets of quasi-identifiers, numbered, in words."""
-    return "; ".join(f"set {i} ({', '.join(names)})" for i, names in enumerate(sets, 1))
-
-
 def known_attacks(policy: Policy) -> list[str]:
     """Known attacks that the release does not prevent."""
     presence = (PRESENCE,) if presence_disclosed(policy) else ()
     joins = [f"joining: {name} {joined_on(policy)}" for name in acknowledged(policy)]
-    together = (TOGETHER,) if policy.privacy.quasi_sets else ()
-    own = (*together, *ALGORITHMS[policy.algorithm.name].attacks, *presence)
+    own = (*ALGORITHMS[policy.algorithm.name].attacks, *presence)
     return [*own, *joins, *mask_attacks(policy)]
 
 

@@ -125,7 +125,6 @@ def make_manifest(
                 guaranteed=bool(requirements),
                 persons=layout.of_persons,
                 safe_harbor=safe_harbor.applies(policy),
-                sets=layout.sets,
                 measures=measures,
             ),
             "known_attacks": known_attacks(policy),

@@ -176,7 +176,6 @@ def stated_certificate(manifest: Manifest) -> str:
         guaranteed=bool(manifest.requirements),
         persons=manifest.layout.of_persons,
         safe_harbor="safe_harbor" in manifest.data,
-        sets=manifest.layout.sets,
         measures=manifest.data["measures"],
     )
     return said + (CERTIFICATE if "tables" in manifest.data else "")

@@ -107,8 +107,6 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
     if plain(map(asdict, asked)) != plain(manifest.data["requirements"]):
         yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
-    if manifest.layout.sets != (policy.privacy.quasi_sets or ()):
-        yield Problem("manifest.layout", "has other sets than the policy", hint=OTHER_POLICY)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
     if weights != weights_given(policy.columns):
         yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)

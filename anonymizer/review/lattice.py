@@ -125,12 +125,10 @@ def lattice_table(
     from anonymizer.engines.duckdb.session import open_session
     from anonymizer.engines.execute import Executor
     from anonymizer.policy import single
-    from anonymizer.policy.schema.either import together
     from anonymizer.process.seed import Seed
     from anonymizer.run.prepare import prepare
     from anonymizer.source.masking.keys import bound_values
 
-    together(policy, "lattice")
     policy, by = _over_levels(single(policy, "lattice"), measure)
     with open_session(policy, database, limits=limits) as session:
         session.engine.binds = bound_values(policy, Seed.fresh().secret)

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from anonymizer.compile import ident
@@ -44,8 +44,6 @@ class Preview:
     """Kind of the release."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     current: dict[str, Any] | None = None
-    sets: list[dict[str, Any]] = field(default_factory=list)
-    """Columns and state of every set of quasi-identifiers, instead of all of them together."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
@@ -61,7 +59,6 @@ class Preview:
             **several,
             "steps": self.steps,
             "current": self.current,
-            **({"sets": self.sets} if self.sets else {}),
             "problems": [problem.as_dict() for problem in self.problems],
             "warnings": self.warnings,
             "replaces": self.replaces,
@@ -240,12 +237,6 @@ def _look(policy: Policy, session: Session, found: Preview) -> None:
     """Describe the classes of the source before anonymization, if it could be read."""
     try:
         columns = roles(policy, session.profile)
-        for names in policy.privacy.quasi_sets or ():
-            quasi = tuple(a for a in columns.quasi if a.column in names)
-            state = current_state(policy, session, replace(columns, quasi=quasi))
-            found.sets.append({"columns": list(names), **state})
-        if found.sets:
-            return
         found.current = current_state(policy, session, columns)
     except AnonymizerError:
         return

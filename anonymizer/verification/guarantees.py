@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident
+from anonymizer.compile import Sql, Table
 from anonymizer.contract.ask import Ask
-from anonymizer.contract.columns import cell_parts, cells, flags, quasi, type_sql
+from anonymizer.contract.columns import cells, flags, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.verification.questions import Achieved, Over, Question
+from anonymizer.verification.questions import Achieved, Question
 
 DENOMINATOR = 10**18
 """Largest denominator: products with counts of a release stay within 128-bit integers."""
@@ -41,8 +40,6 @@ def lower_bound(value: float) -> Fraction:
 
 
 Groups = dict[str, Any]
-SET_ROWS, SET_CLASS = "set_rows", "anonymizer:set"
-"""The rows with the number of their class in a set; no published column has this name."""
 
 
 def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator[Question]:
@@ -58,9 +55,6 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
             allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
         )
     refuse_unread(guarantee, requirement)
-    if layout.sets:
-        yield from of_sets(view, layout, requirement, guarantee.asks_in(requirement.scope))
-        return
     for ask in guarantee.asks_in(requirement.scope):
         if ask.of == "values":
             yield question(ask, requirement, _values(view, layout, requirement))
@@ -82,38 +76,6 @@ def refuse_unread(guarantee: Guarantee, requirement: Requirement) -> None:
             "has a parameter that no check reads",
             hint="was the manifest written by this version of the tool?",
         )
-
-
-def of_sets(
-    view: Table, layout: Layout, requirement: Requirement, asks: Sequence[Ask]
-) -> Iterator[Question]:
-    """The conditions for the classes of every single set of quasi-identifiers.
-
-    These classes are derived from the published cells alone.
-    """
-    if layout.person_id is not None or requirement.scope != "class" or flags(layout):
-        said = "has sets of quasi-identifiers, which are judged by rows of classes only"
-        raise NothingToCheckError.at("release", said, hint="was it made by this tool?")
-    for number, names in enumerate(layout.sets, 1):
-        columns = {column.column: column for column in quasi(layout)}
-        if not names or not columns.keys() >= set(names):
-            said = "has a set of quasi-identifiers that it does not publish"
-            raise NothingToCheckError.at("release", said, hint="was it made by this tool?")
-        parts = [ident(part) for name in names for part in cell_parts(columns[name])]
-        over = Over(SET_ROWS, "set_rows", {"data": view, "cells": parts, "group": SET_CLASS})
-        judged = replace(layout, class_id=SET_CLASS, sets=())
-        for ask in asks:
-            if ask.of == "values":
-                groups = _values(Table(SET_ROWS), judged, requirement)
-            elif ask.of == "units":
-                groups = {"data": Table(SET_ROWS), "group": SET_CLASS, "person": None}
-            elif ask.of == "tuples":
-                continue  # these classes are the tuples of the set
-            else:
-                said = "cannot be judged for sets of quasi-identifiers"
-                raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
-            asked = question(ask, requirement, {**groups, "label": "set_class"})
-            yield replace(asked, name=f"{asked.name}_set_{number}", over=over)
 
 
 def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:

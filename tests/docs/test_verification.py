@@ -143,7 +143,6 @@ def test_the_page_lists_every_check_with_its_template() -> None:
             "owned_cells",
             "owned_values",
             "known_values",
-            "set_rows",
         )
     }
 

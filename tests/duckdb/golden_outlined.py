@@ -298,17 +298,6 @@ OUTLINED: dict[str, Setting] = {
         privacy={"k_anonymity": 2, "ir_kl": {"k": 2, "l": 2}},
         **PERSONS,
     ),
-    "full_domain_sets": asked(
-        FULL,
-        {**TREES, "born": tree("date"), "ill": sensitive(DIVERSE), "sex": sensitive(CLOSE)},
-        privacy={"k_anonymity": 2, "quasi_sets": [["age", "zip"], ["zip", "born"]]},
-        suppression_limit=0.1,
-    ),
-    "full_domain_sets_budget": asked(
-        {**FULL, "budget": 20},
-        {**TREES, "born": tree("date")},
-        privacy={"k_anonymity": 2, "quasi_sets": [["age", "zip"], ["born"]]},
-    ),
 }
 
 CHANGED: dict[str, list[tuple[Any, str, int]]] = {

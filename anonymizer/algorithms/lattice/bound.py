@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.algorithms.lattice.judging import screen_of
 from anonymizer.algorithms.lattice.packing import Packing
 from anonymizer.algorithms.lattice.walk import FAILED
 from anonymizer.compile import Sql, work
@@ -90,7 +89,7 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
             "bound the loss",
             (
                 Step("first columns of chains", "lattice/bound_probes.sql.j2", own),
-                Step("sizes of their classes", screen_of(context), judging),
+                Step("sizes of their classes", "lattice/screen.sql.j2", judging),
                 Step("keep answers", "lattice/bound_answered.sql.j2", own),
                 Step("sets that fail", "lattice/bound_failed.sql.j2", own),
                 Step("sets left", "lattice/bound_fewer.sql.j2", own),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.algorithms.lattice.packing import Packing
@@ -26,8 +26,6 @@ SCREENED = work("lattice_screened")
 CLASSES = work("lattice_classes")
 FAILING = work("lattice_failing")
 VERDICTS = work("lattice_verdicts")
-SET_MEMBERS = work("lattice_set_members")
-SET_CLASSES = work("lattice_set_classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +34,6 @@ class Judged:
 
     column: Sensitive
     rules: tuple[Rule, ...]
-    of_sets: bool = False
-    """Whether the classes are those of sets of columns, instead of all columns."""
 
     @property
     def number(self) -> Sql:
@@ -54,8 +50,7 @@ class Judged:
     @property
     def histogram(self) -> Table:
         """The table of its values per class."""
-        which = "set_histogram" if self.of_sets else "histogram"
-        return work(f"lattice_{which}_{self.column.index}")
+        return work(f"lattice_histogram_{self.column.index}")
 
     @property
     def dense(self) -> bool:
@@ -90,9 +85,7 @@ def lattice_context(
     optimum = options.optimum if isinstance(options, FullDomain) else "ncp"
     attributes = climbed(roles)
     persons = policy.person is not None
-    sets = _sets(policy, attributes, packed)
     return {
-        **({"sets": sets} if sets else {}),
         "attributes": attributes,
         "radixes": [lit(weight) for weight in _radixes(packed)],
         "levels": LEVELS,
@@ -122,20 +115,6 @@ def lattice_context(
     }
 
 
-def _sets(policy: Policy, attributes: Sequence[Climbed], packed: Packing) -> list[tuple[int, ...]]:
-    """For every set of quasi-identifiers: its number, and a mask of its columns per word."""
-    positions = {a.attribute.column: a.position for a in attributes}
-    made: list[tuple[int, ...]] = []
-    for number, names in enumerate(policy.privacy.quasi_sets or ()):
-        masks = [0] * len(packed.words)
-        for name in names:
-            masks = [
-                m | own for m, own in zip(masks, packed.masks(positions[name], 0), strict=True)
-            ]
-        made.append((number, *masks))
-    return made
-
-
 def _radixes(packed: Packing) -> list[int]:
     """The weight of each column's level in a node's number; that of the last column is 1."""
     weights: list[int] = []
@@ -160,17 +139,14 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
     If a rule compares classes with the published rows, suppression changes the comparison: classes
     are judged again until none fails. Suppressed classes stay suppressed.
     """
-    whole = "set_whole" if "sets" in context else "classes"
     stages: list[Step | Loop] = [
-        Step("sizes of classes", screen_of(context), context),
-        Step("classes of nodes", f"lattice/{whole}.sql.j2", context),
+        Step("sizes of classes", "lattice/screen.sql.j2", context),
+        Step("classes of nodes", "lattice/classes.sql.j2", context),
     ]
     for one in columns:
         own = {**context, "histogram": one.histogram, "cells": one.cells}
         name = f"{one.column.column} by class"
         stages.append(Step(name, "lattice/histogram.sql.j2", own))
-    if "sets" in context:
-        return (*stages, _sets_judged(context, columns))
     if not columns:
         return tuple(stages)
     applied = (
@@ -181,37 +157,6 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
         until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
         return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
     return (*stages, *applied)
-
-
-def screen_of(context: dict[str, Any]) -> str:
-    """The template that counts the sizes of classes, of all columns or of sets of columns."""
-    return "lattice/set_screen.sql.j2" if "sets" in context else "lattice/screen.sql.j2"
-
-
-def _sets_judged(context: dict[str, Any], columns: Sequence[Judged]) -> Loop:
-    """Suppress the rows in a failing class of any set, until no class fails.
-
-    Rows that one set suppresses are missing in the classes of the others. If larger classes always
-    satisfy the rules as well, the remaining rows are the most that can remain.
-    """
-    own = {**context, "set_members": SET_MEMBERS, "set_classes": SET_CLASSES}
-    steps = [
-        Step("classes in their sets", "lattice/set_members.sql.j2", own),
-        Step("classes of sets", "lattice/set_classes.sql.j2", own),
-    ]
-    of_sets = [replace(one, of_sets=True) for one in columns]
-    for one, of_set in zip(columns, of_sets, strict=True):
-        tables = {"histogram": one.histogram, "set_histogram": of_set.histogram}
-        name = f"{one.column.column} by class of a set"
-        steps.append(Step(name, "lattice/set_histogram.sql.j2", {**own, **tables}))
-    if columns:
-        histograms = [one.histogram for one in of_sets]
-        judged = {"classes": SET_CLASSES, "protections": of_sets, "histograms": histograms}
-        name = "classes of sets that break a rule"
-        steps.append(Step(name, "lattice/failing.sql.j2", {**own, **judged}))
-    steps.append(Step("suppress classes", "lattice/set_suppress.sql.j2", own))
-    until = Step("classes to judge again", "lattice/set_failing.sql.j2", own)
-    return Loop("suppress until every set holds", tuple(steps), until, MOST_ROUNDS)
 
 
 MOST_ROUNDS = 1_000_000

@@ -42,8 +42,6 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.semi_sensitive, ("algorithm",)),
     (guarantees.some_guarantee, ("columns", "privacy", "preset")),
     (guarantees.identity_reserved, ("privacy", "person", "columns")),
-    (guarantees.columns_of_sets, ("privacy", "columns")),
-    (guarantees.where_sets_hold, ("privacy", "algorithm", "person", "ledger", "republish")),
     (guarantees.alpha_k, ("privacy", "columns")),
     (guarantees.levels, ("privacy", "columns", "algorithm")),
     (kinds.agrees, ("kind", "columns", "algorithm")),

@@ -24,14 +24,6 @@ def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
     return cast("AnyPolicy", Policy.load(path, preset))
 
 
-def together(policy: AnyPolicy, verb: str) -> None:
-    """Refuse sets of quasi-identifiers for a verb that assumes all of them are known together."""
-    if policy.privacy.quasi_sets is not None:
-        said = f"`{verb}` takes all quasi-identifiers as known together, which is not the promise"
-        hint = "plan, run, verify and export work on sets"
-        raise PolicyError.at("privacy.quasi_sets", said, hint=hint)
-
-
 def single(policy: AnyPolicy, verb: str) -> Policy:
     """The policy of one table. Raises PolicyError for several, which the verb does not support."""
     if isinstance(policy, SchemaPolicy):

@@ -23,7 +23,6 @@ from anonymizer.policy.schema.table import MONDRIAN, SINGLE, SchemaColumn, Schem
 from anonymizer.policy.suggest import closest
 from anonymizer.policy.values import LocalPath, Positive, PositiveNumber, Share, Text
 
-SETS = Refused(f"{SINGLE}: an observer knows the quasi columns of a person", "leave it out")
 POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")
 
 
@@ -52,7 +51,6 @@ class SchemaPrivacy(Privacy):
     level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
     k_map: Annotated[KMap | None, POPULATION] = None
     delta_presence: Annotated[DeltaPresence | None, POPULATION] = None
-    quasi_sets: Annotated[None, SETS] = None
 
     @property
     def guarantees(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from anonymizer.contract.checks import Verification
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import column_path
-from anonymizer.policy.privacy import SCOPING
 from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 
@@ -41,26 +40,10 @@ class Promise:
 
 def promises_of(policy: Policy) -> Iterator[Promise]:
     """Every field of the policy that guarantees something."""
-    sets = policy.privacy.quasi_sets
-    if sets is None:
-        yield from _promises(policy)
-        return
-    for promise in _promises(policy):
-        of_class = promise.path.startswith(("privacy.", "algorithm")) or ".protect." in promise.path
-        if not of_class:
-            yield promise
-            continue
-        # class guarantees are checked for every set, not for all columns together
-        for number in range(1, len(sets) + 1):
-            checks = frozenset((f"{name}_set_{number}", c) for name, c in promise.checks)
-            yield Promise(promise.path, checks)
-
-
-def _promises(policy: Policy) -> Iterator[Promise]:
     parameters = {field for guarantee in GUARANTEES for field in guarantee.further}
     by_field = {guarantee.field: guarantee for guarantee in GUARANTEES}
     for name, value in policy.privacy:
-        if value is not None and f"privacy.{name}" not in parameters and name not in SCOPING:
+        if value is not None and f"privacy.{name}" not in parameters:
             yield _of_table(policy, f"privacy.{name}", by_field.get(f"privacy.{name}"))
     for name in policy.algorithm.promises:
         yield Promise("algorithm", frozenset({(name, None)}))

@@ -15,13 +15,13 @@ from typing import Any
 
 from anonymizer.errors import Problem, RegistryError
 from anonymizer.policy import Policy
-from anonymizer.policy.privacy import SCOPING, Privacy
+from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
 from anonymizer.privacy.guarantee import Guarantee
 
 FIELDS = (
     *(f"protect.{name}" for name in Protect.model_fields),
-    *(f"privacy.{name}" for name in Privacy.model_fields if name not in SCOPING),
+    *(f"privacy.{name}" for name in Privacy.model_fields),
     "republish.m",
 )
 """The fields of a policy that guarantee something, or are part of a guarantee."""

@@ -12,7 +12,6 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.policy.schema.either import together
 from anonymizer.policy.values import file_format
 from anonymizer.process.shown import Fact, as_html, as_text, fact
 from anonymizer.review.assess import checks, figures, risk
@@ -247,7 +246,6 @@ def assess_policy(
     `options`: those of `assess`, which override the policy's roles; none are allowed with several
     tables. Raises PolicyError for options and sources that are not supported.
     """
-    together(policy, "assess")
     if isinstance(policy, SchemaPolicy):
         _refuse(options)
         return assess_tables(policy, database, limits=limits)

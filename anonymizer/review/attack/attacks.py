@@ -17,7 +17,6 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.catalogs import EARLIER
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
 from anonymizer.policy import Policy, single
-from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
@@ -48,7 +47,6 @@ def attack(
     the targets. Raises NothingToCheckError if there is no release.
     """
     single(policy, "attack")
-    together(policy, "attack")
     if policy.algorithm.classless:
         said = "none makes no row like another: anybody who knows enough of a row finds it"
         hint = "anonymizer assess tells how many rows are singled out"

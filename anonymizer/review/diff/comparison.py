@@ -11,7 +11,6 @@ from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import Column
-from anonymizer.policy.schema.either import together
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.process.seed import Seed
@@ -123,8 +122,6 @@ def compare(
         said = f"is of one table, and {several} of several: their figures are not comparable"
         hint = "write its table under tables as well (person: t, tables: {t: ...})"
         raise PolicyError.at(one, said, hint=hint)
-    for policy in (old, new):
-        together(policy, "diff")
     drawn = seed or Seed.fresh()
     below = new.privacy.k_anonymity
     before, after = (trial(policy, database, drawn, limits, below=below) for policy in (old, new))

@@ -19,7 +19,6 @@ from anonymizer.measure.staging import QueryTables, stage
 from anonymizer.measure.steps import enough
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy, single
-from anonymizer.policy.schema.either import together
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.release.attestation import LISTS_VALUES
@@ -72,7 +71,6 @@ def collect(
     have no source.
     """
     single(policy, "report")
-    together(policy, "report")
     path = release_file(policy, database, source)
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:

@@ -19,7 +19,6 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import PolicyError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.either import together
 from anonymizer.process.seed import Seed
 from anonymizer.review.diff.trial import Tried, tried_tables
 from anonymizer.review.scratch import Scratch, in_scratch
@@ -165,7 +164,6 @@ def sweep(
     contains the reason. Points of several tables share no work. Raises PolicyError for options that
     cannot be read, and for names and values that no policy has.
     """
-    together(policy, "sweep")
     grid = combinations(vary)
     check(policy, grid)
     if isinstance(policy, SchemaPolicy):
@@ -188,7 +186,6 @@ def _point(
     if chosen.algorithm.classless:
         said = "has neither classes nor losses, so that there is nothing to compare"
         raise PolicyError.at("algorithm.name", f"{chosen.algorithm.name} {said}")
-    together(chosen, "sweep")
     point = point_of(chosen, options, in_scratch(chosen, session, executor))
     return replace(point, shared=executor.left_out - left_out)
 
