@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident
+from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -136,6 +136,12 @@ def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
     return f"select {listed} from {ident(origin)}"
 
 
+_ERA = "([0-9]+-[0-9][0-9]-[0-9][0-9])([T ][0-9:.+-]+)? BC"
+"""A date before the year 1 as Postgres writes it; DuckDB reads it without its era, as another."""
+
+
 def _typed(column: str, kind: str) -> str:
+    if kind.startswith(("DATE", "TIMESTAMP")):
+        column = f"regexp_replace({column}, {lit(_ERA)}, '\\1 (BC)\\2', 'g')"
     text = f"cast({column} as json)" if kind.endswith("]") else column
     return f"cast({text} as {kind})"
