@@ -47,7 +47,7 @@ def read_file(path: Path) -> Table:
             relation = (
                 f"read_csv({place}, header = true, all_varchar = true, delim = ',', quote = '\"',"
                 " escape = '\"', allow_quoted_nulls = false, null_padding = false,"
-                " hive_partitioning = false)"
+                " hive_partitioning = false, max_line_size = 100000000)"
             )
         described = connection.execute(f"describe select * from {relation}").fetchall()
         columns = [(str(row[0]), str(row[1])) for row in described]

@@ -313,3 +313,13 @@ def test_a_file_that_differs_from_the_release_does_not_leave(
     with pytest.raises(TargetError, match="does not hold the rows of the release"):
         export(given, tmp_path / "out.parquet")
     assert set(tmp_path.iterdir()) == there
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_long_text_leaves(tmp_path: Path, suffix: str) -> None:
+    """Longer than the lines that the engine reads unasked."""
+    rows = [(20 + i % 4, "a, b\n" * (500_000 if i == 7 else 1)) for i in range(20)]
+    given = runs.policy(tmp_path, {"age": "quasi", "note": "keep"})
+    runs.run(given, runs.source(tmp_path, {"age": "INTEGER", "note": "VARCHAR"}, rows))
+    export(given, tmp_path / f"out.{suffix}")
+    assert judge(tmp_path / f"out.{suffix}").passed
