@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -100,18 +100,13 @@ class PostgresEngine(Engine):
 
         texts = DIALECT.translate(text)
         rows: Rows = []
-        given = dict(values or {})
-        for name, value in given.items():
-            # CREATE TABLE AS takes no parameters, so they are passed as session settings
-            self.native("select set_config(%s, %s, false)", where, (setting_of(name), value))
-        try:
+        # CREATE TABLE AS takes no parameters, so they are settings that no session keeps
+        with self.transaction(where) if values else nullcontext():
+            for name, value in (values or {}).items():
+                self.native("select set_config(%s, %s, true)", where, (setting_of(name), value))
             for one in texts:
                 rows = self.native(self.placed(one), where) or rows
-            self._columns = as_written(text, self._columns)
-        finally:
-            for name in given:
-                with suppress(EngineError):
-                    self.native("select set_config(%s, '', false)", where, (setting_of(name),))
+        self._columns = as_written(text, self._columns)
         return rows
 
     def native(
@@ -259,7 +254,8 @@ class PostgresEngine(Engine):
 
             try:
                 if address is None:
-                    return _frame(connection.execute(text, binary=True))
+                    with _as_before(connection):
+                        return _frame(connection.execute(text, binary=True))
                 with psycopg.connect(address) as own:
                     return _frame(own.execute(text, binary=True))
             except psycopg.DataError as error:
@@ -275,6 +271,19 @@ class PostgresEngine(Engine):
     @property
     def version(self) -> str:
         return str(self.native("show server_version", "engine")[0][0]).split()[0]
+
+
+@contextmanager
+def _as_before(connection: Connection[Any]) -> Iterator[None]:
+    """End the transaction, and its locks, that a query begins on a user's idle connection."""
+    from psycopg.pq import TransactionStatus
+
+    idle = connection.info.transaction_status == TransactionStatus.IDLE
+    try:
+        yield
+    finally:
+        if idle and not connection.closed:
+            connection.rollback()
 
 
 def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
