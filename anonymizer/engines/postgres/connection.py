@@ -254,8 +254,13 @@ class PostgresEngine(Engine):
 
             try:
                 if address is None:
-                    with _as_before(connection):
+                    # without the transaction, and its locks, that a query of theirs begins
+                    idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+                    try:
                         return _frame(connection.execute(text, binary=True))
+                    finally:
+                        if idle and not connection.closed:
+                            connection.rollback()
                 with psycopg.connect(address) as own:
                     return _frame(own.execute(text, binary=True))
             except psycopg.DataError as error:
@@ -271,19 +276,6 @@ class PostgresEngine(Engine):
     @property
     def version(self) -> str:
         return str(self.native("show server_version", "engine")[0][0]).split()[0]
-
-
-@contextmanager
-def _as_before(connection: Connection[Any]) -> Iterator[None]:
-    """End the transaction, and its locks, that a query begins on a user's idle connection."""
-    from psycopg.pq import TransactionStatus
-
-    idle = connection.info.transaction_status == TransactionStatus.IDLE
-    try:
-        yield
-    finally:
-        if idle and not connection.closed:
-            connection.rollback()
 
 
 def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
