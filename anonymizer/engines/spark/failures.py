@@ -28,6 +28,14 @@ _CONDITIONS: tuple[tuple[str, str, str], ...] = (
         "a file cannot be read as the format that its name says",
         "look at the file, or name its format in source.format",
     ),
+    *(
+        (
+            name,
+            "a column of a file has a type that Spark does not read",
+            "write its values as text into the file, or engine: duckdb",
+        )
+        for name in ("UNSUPPORTED_TIME_TYPE", "PARQUET_TYPE_ILLEGAL")
+    ),
     (
         "CAST_INVALID_INPUT",
         "a value of the source does not have the type that was asked for",
