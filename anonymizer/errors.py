@@ -102,6 +102,13 @@ class EngineError(AnonymizerError):
     """The engine failed: disk, memory, lock, an interrupted or refused statement (2)."""
 
 
+class StatementError(EngineError):
+    """The engine refuses a statement for what it says: a type, name or operator does not fit (2).
+
+    Where the statement holds nothing of the user's, that is a defect of the tool.
+    """
+
+
 class TargetError(AnonymizerError):
     """The target cannot be used: locked, read-only, or not created by this tool (2)."""
 
@@ -121,6 +128,8 @@ class TemplateError(RuntimeError):
 
 
 class RegistryError(AnonymizerError):
-    """A defect of the tool: something that a policy can require is not handled (70)."""
+    """A defect of the tool: something that a policy can require is not handled, or not taken by an
+    engine (70).
+    """
 
     exit_code = 70

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from anonymizer.compile import Statement, ident
+from anonymizer.compile import Statement, header, ident
 from anonymizer.engines.aside import Aside, Name
 from anonymizer.engines.base import Engine
-from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.errors import AnonymizerError, Problem, RegistryError, StatementError
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step
 
 
@@ -151,7 +152,7 @@ class Executor:
         statement = self._statement(step)
         self._wait_for(statement.reads, statement.writes)
         began = time.perf_counter()
-        with self.engine.at_work(laborious=step.laborious):
+        with _ours(step, self.engine), self.engine.at_work(laborious=step.laborious):
             rows = self.engine.execute(statement, step.name, step.binds)
         seconds = time.perf_counter() - began
         if self.listener is not None:
@@ -173,7 +174,8 @@ class Executor:
 
         def work(engine: Engine) -> Callable[[], None]:
             began = time.perf_counter()
-            rows = engine.execute(statement, step.name, step.binds)
+            with _ours(step, engine):
+                rows = engine.execute(statement, step.name, step.binds)
             seconds = time.perf_counter() - began
             names = engine.column_names
 
@@ -233,6 +235,21 @@ class Executor:
     def _left(self, loop: Loop, number: int, of: int, round_: int) -> object:
         """What the exit query of a loop counts."""
         return self._step(loop.until, loop.name, number, of, round_)[0][0]
+
+
+@contextmanager
+def _ours(step: Step, engine: Engine) -> Iterator[None]:
+    """Report a statement that the engine refuses as a defect of the tool, unless it reads the
+    source itself: only these hold conditions of the policy, or views of the source.
+    """
+    try:
+        yield
+    except StatementError as error:
+        if "source" in header(step.template).reads:
+            raise
+        said = f"a defect of the tool: {engine.name} does not take one of its statements"
+        hint = "please report this line, the algorithm, and the types of the columns"
+        raise RegistryError.at(step.name, said, hint=hint) from error
 
 
 def _counted(rows: list[Row]) -> int | None:

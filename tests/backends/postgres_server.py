@@ -36,7 +36,7 @@ def _program(name: str) -> str:
     return str(candidates[-1])
 
 
-def _as_server(command: list[str]) -> list[str]:
+def as_server(command: list[str]) -> list[str]:
     """Postgres refuses to run as root: there it runs as the role that Debian's package makes."""
     if os.geteuid() != 0:
         return command
@@ -45,13 +45,13 @@ def _as_server(command: list[str]) -> list[str]:
 
 def _run(command: list[str], folder: Path) -> None:
     done = subprocess.run(
-        _as_server(command), cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        as_server(command), cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
     if done.returncode != 0:
         raise NoServer(f"{Path(command[0]).name} failed:\n{done.stdout}\n{done.stderr}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -64,7 +64,7 @@ def server() -> Iterator[str]:
     try:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
-        data, port = folder / "data", _free_port()
+        data, port = folder / "data", free_port()
         initdb = [_program("initdb"), "-D", str(data), "-U", "postgres", "-A", "trust"]
         _run([*initdb, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"], folder)
         with (data / "postgresql.conf").open("a") as handle:

@@ -22,6 +22,7 @@ from tests.backends.tables import (
     query,
     same_release,
 )
+from tests.runs import fill
 from tests.selection import some
 
 pytestmark = pytest.mark.postgres
@@ -102,6 +103,23 @@ CASES = [
 def test_a_hierarchy_is_that_of_duckdb(typed: str, column: str, builder: dict[str, Any]) -> None:
     given = policy(levels(column, **builder), TYPES, "typed", suppression_limit=0.5)
     with embedded(TYPES, ROWS, "typed") as connection:
+        same_release(on_postgres(given, typed), typed, on_duckdb(given, connection))
+
+
+@pytest.mark.parametrize("column", ["number", "fine", "share", "born", "member", "ill"])
+def test_a_hierarchy_in_a_table_is_that_of_duckdb(typed: str, column: str) -> None:
+    leaves = sorted({row[list(TYPES).index(column)] for row in ROWS} - {None})
+    lines = [(leaf, f"g{at // 4}", "*") for at, leaf in enumerate(leaves)]
+    kinds = {"leaf": TYPES[column], "group": "VARCHAR", "all": "VARCHAR"}
+    load(typed, kinds, lines, "codes")
+    given = policy(
+        {column: {"role": "quasi", "hierarchy": {"table": "codes"}}},
+        TYPES,
+        "typed",
+        suppression_limit=0.5,
+    )
+    with embedded(TYPES, ROWS, "typed") as connection:
+        fill(connection, kinds, lines, "codes")
         same_release(on_postgres(given, typed), typed, on_duckdb(given, connection))
 
 

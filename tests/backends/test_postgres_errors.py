@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+import anonymizer
+from anonymizer.compile.dialects import base
+from anonymizer.engines.postgres import dialect
+from anonymizer.errors import RegistryError
 from tests.backends.tables import PEOPLE, load, people, policy, query
 from tests.cli.conftest import Call, call
 
@@ -163,3 +167,44 @@ def test_the_limit_reaches_the_server_that_holds_a_release(
         assert "--memory-limit" in done.err
         done = call(*asked, "--memory-limit", "64MB", "--threads", "1")
         assert done.code == 0, done.err
+
+
+def test_a_statement_of_the_tool_that_fails_is_called_a_defect(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without what puts shifts into Postgres' SQL: the policy has no conditions to look at."""
+    kept = tuple(rewrite for rewrite in dialect.REWRITES if rewrite is not dialect.shifts)
+    monkeypatch.setattr(dialect, "REWRITES", kept)
+    load(address, {"cat": "VARCHAR"}, [(f"c{i % 300}",) for i in range(900)], "categories")
+    asked = policy({"cat": "quasi"}, {"cat": "VARCHAR"}, "categories", privacy={"k_anonymity": 3})
+    base._translated.cache_clear()
+    try:
+        with pytest.raises(RegistryError, match="a defect of the tool: postgres") as raised:
+            anonymizer.run(asked, address, engine="postgres")
+    finally:
+        base._translated.cache_clear()
+    assert raised.value.exit_code == 70
+    assert "condition" not in str(raised.value)
+
+
+def test_a_function_of_a_view_that_finds_nothing_is_the_users(
+    call: Call, tmp_path: Path, address: str
+) -> None:
+    for made in (
+        "drop view if exists seen",
+        "create or replace function public.helper(x text) returns text language sql as 'select x'",
+        "create or replace function public.called(x text) returns text language plpgsql"
+        " as 'begin return helper(x); end'",
+        "create view seen as select public.called(zip) as age, zip, ill from people",
+    ):
+        query(address, made)
+    code, errors = anonymize(
+        call,
+        tmp_path,
+        address,
+        source={"table": "seen"},
+        columns={name: {"role": role} for name, role in COLUMNS.items()},
+    )
+    assert code == 2
+    assert "does not fit its operands" in errors[0]["message"]
+    assert "functions have to name schemas" in errors[0]["hint"]

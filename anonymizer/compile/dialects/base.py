@@ -105,6 +105,8 @@ def check(dialect: Dialect, printed: str) -> None:
                 strange.add(f"{node.name}()")
         elif kind not in dialect.nodes:
             strange.add(kind)
+        elif isinstance(node, exp.Star) and any(node.args.values()):
+            strange.add(node.sql(dialect.name))
     if strange:
         listed = ", ".join(sorted(strange))
         raise TemplateError(f"{listed}: not known to work on {dialect.name}\n{printed}")

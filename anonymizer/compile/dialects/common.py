@@ -112,11 +112,21 @@ def _has_patterns(node: exp.CTE) -> bool:
     return any(not isinstance(c, exp.Anonymous) or c.name.startswith("regexp_") for c in calls)
 
 
-def plain_qualify(node: exp.Expr) -> exp.Expr:
-    """Spell out `*` with QUALIFY, which would include the column that the filter needs."""
-    if isinstance(node, exp.Select) and node.args.get("qualify") and node.is_star:
-        spell_out(node)
+def plain_stars(node: exp.Expr) -> exp.Expr:
+    """Spell out `* exclude (a)` and `* replace (x as a)`, which other engines do not have, and `*`
+    with QUALIFY, which would include the column that the filter needs.
+    """
+    if isinstance(node, exp.Select) and node.is_star:
+        changed = any(any(star.args.values()) for star in map(star_of, node.expressions) if star)
+        if changed or node.args.get("qualify"):
+            spell_out(node)
     return node
+
+
+def star_of(column: exp.Expr) -> exp.Star | None:
+    """The star of a column such as `*` or `t.*`."""
+    inner = column.this if isinstance(column, exp.Column) else column
+    return inner if isinstance(inner, exp.Star) else None
 
 
 def spell_out(select: exp.Select) -> None:
@@ -125,15 +135,22 @@ def spell_out(select: exp.Select) -> None:
         return
     origin = select.args["from_"].this
     cte = _query_named(select, origin.name) if isinstance(origin, exp.Table) else None
+    if isinstance(cte, exp.Select):
+        spell_out(cte)
     if cte is None or select.args.get("joins") or cte.is_star:
         raise TemplateError("* of a table cannot be spelled out")
     columns: list[exp.Expr] = []
     for column in select.expressions:
-        if isinstance(column, exp.Star):
-            columns += [exp.column(name) for name in cte.named_selects]
-        else:
-            columns.append(column)
+        star = star_of(column)
+        columns += [column] if star is None else _columns(star, cte.named_selects)
     select.set("expressions", columns)
+
+
+def _columns(star: exp.Star, names: Sequence[str]) -> list[exp.Expr]:
+    """The columns that a star stands for, of those of its query."""
+    left_out = {column.name for column in star.args.get("except_") or ()}
+    replaced = {column.alias: column for column in star.args.get("replace") or ()}
+    return [replaced.get(name) or exp.column(name) for name in names if name not in left_out]
 
 
 def _query_named(within: exp.Expr, name: str) -> exp.Query | None:

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, StatementError
 
 _UNTOLD = re.compile(r"Invalid Input Error: Error when sniffing file ")
 _LINE = re.compile(r"(?:Invalid Input|Conversion) Error: CSV Error on Line: (\d+)\n")
@@ -123,7 +123,8 @@ def translate(error: Exception, where: str) -> AnonymizerError:
                 message = "the query fails"
             if where == QUERY and name in _OF_SQL:
                 hint = "run the query by itself to see why"
-            return EngineError.at(where, message, hint=hint)
+            kind = StatementError if name == "BinderException" else EngineError
+            return kind.at(where, message, hint=hint)
     if isinstance(error, CRASHES):
         return EngineError.at(where, "the engine failed with an error of its own", hint=_AGAIN)
     return EngineError.at(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -100,18 +100,13 @@ class PostgresEngine(Engine):
 
         texts = DIALECT.translate(text)
         rows: Rows = []
-        given = dict(values or {})
-        for name, value in given.items():
-            # CREATE TABLE AS takes no parameters, so they are passed as session settings
-            self.native("select set_config(%s, %s, false)", where, (setting_of(name), value))
-        try:
+        # CREATE TABLE AS takes no parameters, so they are settings that no session keeps
+        with self.transaction(where) if values else nullcontext():
+            for name, value in (values or {}).items():
+                self.native("select set_config(%s, %s, true)", where, (setting_of(name), value))
             for one in texts:
                 rows = self.native(self.placed(one), where) or rows
-            self._columns = as_written(text, self._columns)
-        finally:
-            for name in given:
-                with suppress(EngineError):
-                    self.native("select set_config(%s, '', false)", where, (setting_of(name),))
+        self._columns = as_written(text, self._columns)
         return rows
 
     def native(
@@ -259,7 +254,13 @@ class PostgresEngine(Engine):
 
             try:
                 if address is None:
-                    return _frame(connection.execute(text, binary=True))
+                    # without the transaction, and its locks, that a query of theirs begins
+                    idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+                    try:
+                        return _frame(connection.execute(text, binary=True))
+                    finally:
+                        if idle and not connection.closed:
+                            connection.rollback()
                 with psycopg.connect(address) as own:
                     return _frame(own.execute(text, binary=True))
             except psycopg.DataError as error:

@@ -12,7 +12,7 @@ from anonymizer.compile.dialects.common import (
     from_leaves,
     group_by_all,
     named_subqueries,
-    plain_qualify,
+    plain_stars,
     read_once,
     tuple_membership,
 )
@@ -114,6 +114,15 @@ def _reversed(text: exp.Expr) -> exp.Expr:
         t=text,
         made=_backwards(exp.column("b", table="x")),
     )
+
+
+def shifts(node: exp.Expr) -> exp.Expr:
+    """Shift by an `integer`: Postgres has no operator that shifts by a wider number."""
+    if isinstance(node, exp.BitwiseLeftShift | exp.BitwiseRightShift):
+        by = node.expression
+        if not isinstance(by, exp.Literal):
+            node.set("expression", exp.cast(by, "integer"))
+    return node
 
 
 def rows_of_tables(node: exp.Expr) -> exp.Expr:
@@ -232,7 +241,7 @@ REWRITES: tuple[Rewrite, ...] = (
     short_names,
     places,
     rows_of_tables,
-    plain_qualify,
+    plain_stars,
     group_by_all,
     read_once,
     tuple_membership,
@@ -242,6 +251,7 @@ REWRITES: tuple[Rewrite, ...] = (
     decimals,
     moments,
     draws,
+    shifts,
     types,
     texts,
     lists,

@@ -23,8 +23,8 @@ NODES = frozenset(
     Concat ConcatWs Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
     Encode Except Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue Floor
     From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is
-    Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit Literal Ln Log LogicalAnd
-    LogicalOr Lower MD5 Max Min Mod Mul NEQ Neg Normalize Not Null NullSafeNEQ Nullif Offset Or
+    JSONObjectAgg Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit Literal Ln Log
+    LogicalAnd LogicalOr Lower MD5 Max Min Mod Mul NEQ Neg Normalize Not Null NullSafeNEQ Nullif Offset Or
     Order Ordered Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace Right Round
     RowNumber SHA2Digest Schema Select Slice SplitPart Sqrt Star StartsWith StrPosition
     StringToArray Sub Subquery Substring Sum Table TableAlias TimestampTrunc Translate Trim
@@ -37,7 +37,7 @@ applied to texts that are compared with each other."""
 FUNCTIONS = frozenset(
     """
     bit_count cardinality convert_to current_setting get_byte hashtextextended int8send
-    jsonb_agg octet_length regexp_match regexp_matches timezone
+    json_each_text jsonb_agg octet_length regexp_match regexp_matches row_to_json timezone
     """.split()  # noqa: SIM905
 )
 """Functions for which sqlglot has no node of their own."""

@@ -7,8 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, StatementError
 
+_WRITTEN = (
+    "look at sensitive_when, and at views of the source: their functions have to name schemas"
+)
+_OF_SQL = ("42883", "42804", "42846", "42601")
+"""States of a statement that the server does not take for what it says."""
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("57014", "the statement was cancelled", "a statement timeout, or interrupted: run again"),
     ("57P", "the server ended the connection", "the server was stopped: run again"),
@@ -23,10 +28,10 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     ("42P01", "a table does not exist", "check the names in the policy"),
     ("42703", "a column does not exist", "check the names in the policy"),
-    ("42883", "a function or operator does not fit its operands", "check the policy's conditions"),
-    ("42804", "types do not fit together", "check the types that the policy's conditions compare"),
-    ("42846", "a type cannot be cast", "check the types that the policy's conditions compare"),
-    ("42601", "is not SQL of Postgres", "check the policy's conditions and source.query"),
+    ("42883", "a function or operator does not fit its operands", _WRITTEN),
+    ("42804", "types do not fit together", _WRITTEN),
+    ("42846", "a type cannot be cast", _WRITTEN),
+    ("42601", "is not SQL of Postgres", _WRITTEN),
     (
         "22003",
         "a number of the source is too large or too small to be computed with",
@@ -73,9 +78,12 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     raised_by = getattr(getattr(error, "diag", None), "source_function", None)
     if state == "42501" and raised_by == "check_enable_rls":
         return EngineError.at(where, *ROW_SECURITY)
+    kind = StatementError if state in _OF_SQL else EngineError
     for prefix, message, hint in _KNOWN:
         if state.startswith(prefix):
-            return EngineError.at(where, message, hint=hint)
+            if where == "source.query" and state in _OF_SQL:
+                hint = "run the query by itself to see why"
+            return kind.at(where, message, hint=hint)
     if not state:
         hint = "check host, port and that the server runs"
         return EngineError.at(where, "the server cannot be reached", hint=hint)

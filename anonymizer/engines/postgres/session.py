@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.engines.base import Limits
+from anonymizer.compile import quote
+from anonymizer.engines.base import Limits, Rows
 from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine
 from anonymizer.engines.postgres.failures import translate
 from anonymizer.errors import AnonymizerError, EngineError
@@ -15,14 +18,24 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 CONFIGURE = "select pg_catalog.set_config(%s, %s, false)"
+BEFORE = (
+    "select name, pg_catalog.current_setting(name), source = 'session'"
+    " from pg_catalog.pg_settings where pg_catalog.lower(name) = any(%s)"
+)
+PROCESS = "select pg_catalog.pg_backend_pid()"
+PATIENCE = 3.0
+"""Seconds that a second connection waits for a session of a pool."""
+ROUNDS = 3
+"""How often the sessions of two connections are compared, since other clients take some as well."""
+ELSEWHERE = "connect to the server itself, or to a pool whose mode is session"
 
 
 @contextmanager
 def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator[PostgresEngine]:
     """Open an engine on an address, or on an open connection, which is restored afterwards.
 
-    Raises EngineError if psycopg is missing, the server refuses or is too old, or the database's
-    encoding is not UTF-8.
+    Raises EngineError if psycopg is missing, the server refuses or is too old, the database's
+    encoding is not UTF-8, or a pooler may run every transaction in another session.
     """
     with ExitStack() as stack:
         if isinstance(database, str):
@@ -32,6 +45,7 @@ def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator
             stack.enter_context(_borrowed(connection))
         engine = PostgresEngine(connection, owned)
         engine.address = database if isinstance(database, str) else None
+        _refuse_shared(engine)
         _check(engine)
         stack.enter_context(_settings(engine, limits))
         yield engine
@@ -46,9 +60,7 @@ def _connected(address: str) -> Iterator[Connection[Any]]:
             "engine", "postgres needs psycopg", hint='pip install "sql-anonymizer[postgres]"'
         ) from error
     try:
-        connection = psycopg.connect(
-            address, autocommit=True, application_name="anonymizer", prepare_threshold=None
-        )
+        connection = psycopg.connect(address, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
         raise _refused(error) from error
     with connection:
@@ -81,15 +93,78 @@ def _borrowed(connection: Connection[Any]) -> Iterator[None]:
         raise EngineError.at(
             "connection", "is inside a transaction", hint="commit or roll back before the run"
         )
-    before = connection.autocommit
-    connection.autocommit = True
+    before, threshold = connection.autocommit, connection.prepare_threshold
+    connection.autocommit, connection.prepare_threshold = True, None
     try:
         yield
     finally:
         if not connection.closed:
             with suppress(Exception):
                 connection.rollback()
-            connection.autocommit = before
+            connection.autocommit, connection.prepare_threshold = before, threshold
+
+
+def _refuse_shared(engine: PostgresEngine) -> None:
+    """Raise EngineError if a pooler may run every transaction of the connection in another session,
+    where settings and locks of the run would meet other clients.
+
+    A pooler gives its clients a number of its own as that of the server's process. Where it pools
+    by session, a second connection never gets the session of the first. Where it pools by
+    transaction, the second gets the session that the first used last, or else the first gets the
+    one of the second.
+    """
+    first = engine.connection
+    here = _process(engine)
+    if here == first.info.backend_pid == _process(engine):
+        return
+    where = "--database" if engine.owned else "connection"
+    for there in _processes_beside(first):
+        if there is None:
+            said = "is behind a pooler, and a second connection, which would tell its mode, fails"
+            hint = f"{ELSEWHERE}, and has a session free"
+            raise EngineError.at(where, said, hint=hint)
+        if there == here or _process(engine) != here:
+            said = "is behind a pooler that may run every transaction in another session"
+            raise EngineError.at(where, said, hint=f"{ELSEWHERE} (pgbouncer: pool_mode)")
+
+
+def _process(engine: PostgresEngine) -> int:
+    return int(engine.native(PROCESS, "--database")[0][0])
+
+
+def _processes_beside(connection: Connection[Any]) -> Iterator[int | None]:
+    """The server's processes that run statements of a second connection to the same address.
+
+    None if it cannot be made, or gets no session in time.
+    """
+    import psycopg
+
+    given = {**connection.info.get_parameters(), "connect_timeout": str(int(PATIENCE))}
+    try:
+        with psycopg.connect(
+            **given, password=connection.info.password or None, autocommit=True
+        ) as second:
+            for _ in range(ROUNDS):
+                yield _answer_in_time(second)
+    except psycopg.Error:
+        yield None
+
+
+def _answer_in_time(connection: Connection[Any]) -> int | None:
+    """The number of the server's process; None if no session is free in time."""
+    asked, end = connection.pgconn, time.monotonic() + PATIENCE
+    asked.send_query(PROCESS.encode())
+    with DefaultSelector() as ready:
+        ready.register(asked.socket, EVENT_READ)
+        while asked.is_busy():
+            if not ready.select(max(end - time.monotonic(), 0)):
+                return None
+            asked.consume_input()
+    answer = asked.get_result()
+    value = answer.get_value(0, 0) if answer is not None and answer.ntuples else None
+    while asked.get_result() is not None:
+        pass
+    return int(value) if value else None
 
 
 def _check(engine: PostgresEngine) -> None:
@@ -114,17 +189,14 @@ def _check(engine: PostgresEngine) -> None:
 
 @contextmanager
 def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
-    wanted = dict(SETTINGS)
+    wanted = {"application_name": "anonymizer", **SETTINGS}
     if limits.memory is not None:
         wanted["work_mem"] = _kilobytes(limits.memory)
     if limits.threads is not None:
         wanted["max_parallel_workers_per_gather"] = str(limits.threads - 1)
     if limits.temp_size is not None:
         wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
-    before = {
-        name: engine.native("select pg_catalog.current_setting(%s)", "engine", (name,))[0][0]
-        for name in (wanted if not engine.owned else ())
-    }
+    before = [] if engine.owned else engine.native(BEFORE, "engine", (list(wanted),))
     try:
         for name, value in wanted.items():
             try:
@@ -137,9 +209,22 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
         yield
     finally:
         if not engine.connection.closed:
-            for name, value in before.items():
-                with suppress(EngineError):
-                    engine.native(CONFIGURE, "engine", (name, value))
+            _restore(engine, before)
+
+
+def _restore(engine: PostgresEngine, before: Rows) -> None:
+    """Leave nothing of the run in a session: a pooler may give it to another client."""
+    with suppress(Exception):
+        engine.connection.rollback()
+    if engine.owned:
+        with suppress(EngineError):
+            engine.native("discard all", "engine")
+    for name, value, of_session in before:
+        with suppress(EngineError):
+            if of_session:
+                engine.native(CONFIGURE, "engine", (name, value))
+            else:
+                engine.native(f"reset {quote(name)}", "engine")
 
 
 def _kilobytes(size: str) -> str:

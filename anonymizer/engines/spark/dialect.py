@@ -15,7 +15,7 @@ from anonymizer.compile.dialects.common import (
     Rewrite,
     filled,
     from_leaves,
-    plain_qualify,
+    plain_stars,
     tuple_membership,
 )
 from anonymizer.engines.spark.dialect_names import FUNCTIONS as KNOWN_FUNCTIONS
@@ -155,7 +155,7 @@ EACH: tuple[Rewrite, ...] = (
     list_lengths,
     list_members,
     tuple_membership,
-    plain_qualify,
+    plain_stars,
     nearest_before,
     plain_exists,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, StatementError
 
 _CONDITIONS: tuple[tuple[str, str, str], ...] = (
     (
@@ -27,6 +27,14 @@ _CONDITIONS: tuple[tuple[str, str, str], ...] = (
         "UNABLE_TO_INFER_SCHEMA",
         "a file cannot be read as the format that its name says",
         "look at the file, or name its format in source.format",
+    ),
+    *(
+        (
+            name,
+            "a column of a file has a type that Spark does not read",
+            "write its values as text into the file, or engine: duckdb",
+        )
+        for name in ("UNSUPPORTED_TIME_TYPE", "PARQUET_TYPE_ILLEGAL")
     ),
     (
         "CAST_INVALID_INPUT",
@@ -60,6 +68,8 @@ _CONDITIONS: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
+_OF_SQL = ("UNRESOLVED_COLUMN", "DATATYPE_MISMATCH")
+"""Conditions of a statement that Spark does not take for what it says."""
 _CAUSES: tuple[tuple[str, str, str], ...] = (
     (
         "OutOfMemoryError",
@@ -95,7 +105,8 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     condition = _condition(error)
     for name, message, hint in _CONDITIONS:
         if name in condition:
-            return EngineError.at(where, message, hint=hint)
+            kind = StatementError if name in _OF_SQL else EngineError
+            return kind.at(where, message, hint=hint)
     words = str(error)
     for name, message, hint in _CAUSES:
         if name in words:
