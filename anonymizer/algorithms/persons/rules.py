@@ -10,7 +10,8 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.policy import Policy
 from anonymizer.privacy.eir import EirValueShare
 from anonymizer.privacy.eir_l import EirL
-from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare, fewest
+from anonymizer.privacy.exact import fewest
+from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.of_policy.sizes import fewest_persons, least_class
 from anonymizer.privacy.rule import Rule
