@@ -18,6 +18,7 @@
 {#- A bound as two whole numbers, of which it is the quotient: as it is written, up to 18 decimals (from
     1 on 18 digits), and what is beyond is cut off. The package's verifiers read bounds in the same way. -#}
 {% macro anon_fraction(given) -%}
+  {%- if given is not number -%}{{ return([0, 1]) }}{%- endif -%}
   {%- if given >= 10 ** 12 -%}{{ return([10 ** 12, 1]) }}{%- endif -%}
   {%- set written = (given | string | lower).split("e") -%}
   {%- set parts = written[0].split(".") -%}
