@@ -44,6 +44,16 @@ class PersonRules:
         return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
 
     @property
+    def alpha(self) -> float | None:
+        """The largest share of the rows of a class that one person may have, if it is limited."""
+        return min((r.alpha for r in self.rules if isinstance(r, PersonShare)), default=None)
+
+    @property
+    def value_shares(self) -> tuple[ValueShare, ...]:
+        """The rules on the share of a value."""
+        return tuple(rule for rule in self.rules if isinstance(rule, ValueShare))
+
+    @property
     def only_hitting(self) -> bool:
         """Whether EIR l-diversity is the only requirement."""
         return bool(self.hitting) and len(self.rules) == 1
