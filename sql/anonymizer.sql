@@ -979,7 +979,8 @@ comment on macro table anon_k is
 -- quasi      its quasi-identifiers, a list of columns
 -- sensitive  the column to protect
 -- l          the l of the recursive form
--- returns    one row: distinct_l, the fewest different values; entropy_l, the least exp(entropy);
+-- returns    one row: distinct_l, the fewest different values; entropy_l, the least exp(entropy),
+--            to 12 decimals: logarithms are rounded, and equal shares of 5 values have 5;
 --            recursive_c: the table is recursively (c, l)-diverse for every c above it ('inf':
 --            for none)
 -- empty      NULL, NULL, NULL
@@ -1013,7 +1014,7 @@ sums as (
 judged as (
     select
         coalesce(u.different, 0) as different,
-        case when c.n > 0 then exp(ln(c.n) - u.weighted / c.n) else 0 end as effective,
+        case when c.n > 0 then round(exp(ln(c.n) - u.weighted / c.n), 12) else 0 end as effective,
         case when u.tail > 0 then u.most / cast(u.tail as double) else cast('inf' as double) end as outweighs
     from classes c
     left join sums u on u.q = c.q

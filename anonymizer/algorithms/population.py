@@ -8,8 +8,10 @@ population outside both halves: the member would be known to be absent.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from anonymizer.algorithms.encode import UNITS
@@ -68,6 +70,10 @@ class PopulationRules:
     typed: bool
     extents: Table
     models: str
+    k: int = 0
+    """Fewest members that match a class."""
+    most: Fraction = Fraction(1)
+    """Largest share of the matching members that is in the table."""
 
     def context(self) -> Mapping[str, Any]:
         """Parameters of the templates that compare boxes with the population."""
@@ -105,6 +111,8 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
         typed=policy.publish.cells == "typed",
         extents=extents,
         models=", ".join(policy.privacy.populations),
+        k=k_map.k if k_map is not None else 0,
+        most=at_most(presence.max) if presence is not None else Fraction(1),
     )
 
 
@@ -144,11 +152,15 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
 
     def explain(row: Row) -> Problem:
         n, sure, members = row
+        hint = "weaken the requirement, or give a population that the table is a sample of"
+        over = n - math.floor(rules.most * sure)
+        if 0 < over < n and sure >= rules.k:
+            hint += f", or leave {over:,} units or more out in source.query"
         return Problem(
             "privacy",
             f"{rules.models} does not hold even for the whole table as one class, whose {n} units"
             f" match {sure} of {members} members of the population",
-            hint="weaken the requirement, or give a population that the table is a sample of",
+            hint=hint,
         )
 
     whole = Step("the table in the population", "mondrian/population_whole.sql.j2", rules.context())

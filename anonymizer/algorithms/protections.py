@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from anonymizer.algorithms.encode import CODED, UNITS
@@ -11,7 +12,9 @@ from anonymizer.contract.value_text import value_text
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
+from anonymizer.privacy.alpha import Alpha
 from anonymizer.privacy.distinct_l import DistinctL
+from anonymizer.privacy.exact import at_most
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
@@ -113,6 +116,15 @@ def _option(rule: Rule) -> str:
     return guarantee.option if guarantee is not None else rule.name
 
 
+def _surplus(rule: Rule, most: int, known: int) -> int:
+    """The rows with the most frequent value that have to be left out at least, by a rule on its
+    share; 0 for other rules.
+    """
+    if not isinstance(rule, Alpha) or rule.only is not None or (share := at_most(rule.alpha)) >= 1:
+        return 0
+    return max(0, math.ceil((most - share * known) / (1 - share)))
+
+
 def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -> Guard:
     """A guard: InfeasibleError if the rules of a column fail for the table as one class."""
 
@@ -123,12 +135,23 @@ def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -
             said = "cannot hold in any class: no row has a value"
             return Problem(path, said, hint="role: drop, or leave protect out")
         names = ", ".join(sorted({_option(rule) for rule in rules}))
+        found = (
+            f"{names} fails for the table as a whole"
+            f" ({many(different, 'different value')}, the most frequent in {most:,} of {known:,}"
+            " rows)"
+        )
+        needed = max((_surplus(rule, most, known) for rule in rules), default=0)
+        if needed >= most or not needed:
+            hint = f"weaken {names}, or protect it by t_closeness"
+            return Problem(path, f"cannot hold in any class: {found}", hint=hint)
+        hint = f"weaken {names}, or leave these rows out in source.query"
+        if where == "columns":
+            hint += "; full_domain and privacyfrost do it, up to suppression_limit"
         return Problem(
             path,
-            f"cannot hold in any class: {names} fails for the table as a whole"
-            f" ({many(different, 'different value')}, the most frequent in {most:,} of {known:,}"
-            " rows)",
-            hint=f"weaken {names}, or protect it by t_closeness",
+            f"cannot hold in every class: {found}, unless {needed:,} rows or more with that value"
+            " are left out",
+            hint=hint,
         )
 
     layers = merge_layers(rules, Sql(""))

@@ -6,13 +6,16 @@ The commands call the same underlying functions; their errors name options.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from anonymizer.api.frames import alone, connected, kind_of, standing
+from anonymizer.engines.base import Limits
 from anonymizer.engines.registry import told_by
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
@@ -54,11 +57,33 @@ ALLOWED = (
 )
 
 
+def _are_texts(given: object) -> bool:
+    listed = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping)
+    return listed and all(isinstance(one, str) for one in cast("Collection[object]", given))
+
+
+TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "None": (lambda given: given is None, ""),
+    "str": (lambda given: isinstance(given, str), "a text"),
+    "Path": (lambda given: isinstance(given, Path), "a path"),
+    "bool": (lambda given: isinstance(given, bool), "True or False"),
+    "int": (
+        lambda given: isinstance(given, Integral) and not isinstance(given, bool),
+        "a whole number",
+    ),
+    "float": (lambda given: isinstance(given, Real) and not isinstance(given, bool), "a number"),
+    "Sequence[str]": (_are_texts, "a list of texts"),
+    "Limits": (lambda given: isinstance(given, Limits), "Limits(memory=…, threads=…)"),
+}
+"""By the type that a parameter is written with: what is of the type, and how a message names it."""
+
+
 def _in_parameters(function: F) -> F:
     """Wrap a function for calls from Python: problems name its parameters."""
 
     @wraps(function)
     def called(*given: Any, **options: Any) -> Any:
+        refuse_misread(function, options)
         try:
             return function(*given, **options)
         except AnonymizerError as error:
@@ -99,8 +124,17 @@ def _table_of(policy: AnyPolicy | None) -> str:
 
 def _of_table(function: Callable[..., T], table: Any, database: Any, options: Any) -> T:
     """Call a function of a table and a database; either may be a frame."""
+    refuse_misread(function, options)  # before a frame is read
     if kind_of(table) is not None:
+        if database is not None:
+            said = "is given beside a frame, which is a table of no database"
+            hint = "name every option, such as quasi=['age', 'zip']"
+            raise SourceError.at("database", said, hint=hint)
         table, database = "frame", connected(table, "frame")
+    elif not isinstance(table, str):
+        said = f"is of type {type(table).__name__}, and not a table"
+        allowed = "a frame, the name of a table, the path of a data file, a policy"
+        raise SourceError.at("table", said, allowed=allowed)
     elif kind_of(database) is not None:
         database = connected(database, table)
     _refuse_unusable(database)
@@ -124,6 +158,7 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment | Tab
     from anonymizer.review.assess import assess, assess_policy
 
     if isinstance(table, Policy | SchemaPolicy):
+        refuse_misread(assess, options)
         return _of_policy(assess_policy)(table, database, **options)
     return _of_table(assess, table, database, options)
 
@@ -146,7 +181,7 @@ def init(table: Any = None, database: Any = None, **options: Any) -> Draft | Tab
     return _in_parameters(draft_tables)(database, **options)
 
 
-def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAttack:
+def attack(policy: AnyPolicy, source: Any = None, **options: Any) -> Attack | TablesAttack:
     """Attack a release: see `anonymizer.review.attack.attack` and, for several tables,
     `anonymizer.review.tables.attack_tables`.
     """
@@ -154,9 +189,10 @@ def attack(policy: AnyPolicy, *given: Any, **options: Any) -> Attack | TablesAtt
     from anonymizer.review.tables import attack_tables
 
     _refuse_other_than_policy(policy)
+    refuse_misread(attack, {"source": source})
     if isinstance(policy, SchemaPolicy):
-        return _in_parameters(attack_tables)(policy, *given, **options)
-    return _in_parameters(attack)(policy, *given, **options)
+        return _in_parameters(attack_tables)(policy, source, **options)
+    return _in_parameters(attack)(policy, source, **options)
 
 
 def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
@@ -186,6 +222,7 @@ def report(policy: AnyPolicy, target: str | Path, **options: Any) -> None:
     from anonymizer.review.report import write_report
 
     _refuse_other_than_policy(policy)
+    refuse_misread(write_report, {"target": target})
     _in_parameters(write_report)(policy, target, **options)
 
 
@@ -209,6 +246,24 @@ def _refuse_other_than_policy(policy: object) -> None:
         hint = "anonymizer.Policy.model_validate(...) makes a policy of a dict"
     said = f"is of type {type(policy).__name__}, and not a Policy"
     raise PolicyError.at("policy", said, allowed="anonymizer.Policy", hint=hint)
+
+
+def refuse_misread(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raises PolicyError for arguments that are not of the type of their parameter.
+
+    A text is a sequence of letters and true is a number, so that such arguments would be misread.
+    """
+    problems = []
+    for name, parameter in signature(function).parameters.items():
+        types = {one.strip() for one in str(parameter.annotation).split("|")}
+        given = options.get(name)
+        if name not in options or not types <= TYPES.keys() or (given is None and "None" in types):
+            continue
+        if not any(TYPES[one][0](given) for one in types):
+            allowed = [TYPES[one][1] for one in sorted(types) if one != "None"]
+            said = f"is of type {type(given).__name__}, which does not fit"
+            problems.append(Problem(name, said, allowed=" or ".join(allowed)))
+    PolicyError.refuse(problems)
 
 
 def _refuse_unusable(database: object) -> None:

@@ -35,6 +35,8 @@ class Ask:
     """Upper bounds, passed as exact fractions: the template's name -> the parameter."""
     lower: Mapping[str, str] = field(default_factory=dict)
     """The same for lower bounds."""
+    logarithms: Mapping[str, str] = field(default_factory=dict)
+    """The same for upper bounds of a logarithm, passed as the ratio that has it."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the template that do not depend on the requirement."""
     computed: Callable[[Requirement], Mapping[str, Any]] | None = None
@@ -55,7 +57,7 @@ class Ask:
     @property
     def judged(self) -> frozenset[str]:
         """The parameters on which the answer depends."""
-        bounds = (*self.upper.values(), *self.lower.values())
+        bounds = (*self.upper.values(), *self.lower.values(), *self.logarithms.values())
         return frozenset((*self.given, *bounds, *self.constants, *self.defaults, *self.reads))
 
     def parameters(self, requirement: Requirement) -> dict[str, Any]:
@@ -64,7 +66,8 @@ class Ask:
 
     def required(self, parameters: Mapping[str, Any]) -> Any:
         """What the check shows as required: one figure, or several by name."""
-        names = (*self.lower.values(), *self.upper.values(), *self.given, *self.constants)
+        bounds = (*self.lower.values(), *self.upper.values(), *self.logarithms.values())
+        names = (*bounds, *self.given, *self.constants)
         figures = {} if self.share is None else {"share": self.share}
         figures |= {name: parameters[name] for name in names}
         return figures if len(figures) > 1 else next(iter(figures.values()))

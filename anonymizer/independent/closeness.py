@@ -15,7 +15,7 @@ from typing import TypeAlias
 from anonymizer.independent.cells import is_ordered
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.groups import Group, shares, total
-from anonymizer.independent.rules import Finding, Rule, Terms
+from anonymizer.independent.rules import Finding, Rule, Terms, upper
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
 Distribution: TypeAlias = Mapping[Value | None, Fraction]
@@ -28,6 +28,7 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """Every group within t of q, by the ground distance of the requirement."""
     terms.only("t", "distance", "paths")
     t = terms.number("t")
+    most = upper(t)
     distance = terms.requirement.parameters.get("distance", "equal")
     q = shares(total(groups, nulls=True))
     paths: Paths = {}
@@ -49,7 +50,7 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
             found = ordered(p, q)
         else:
             found = hierarchical(p, q, paths)
-        return Finding({"t": found}, found <= t)
+        return Finding({"t": found}, found <= most)
 
     return Rule({"t": t}, {"t": max}, judge)
 

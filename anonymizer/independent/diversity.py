@@ -29,11 +29,13 @@ from fractions import Fraction
 
 from anonymizer.independent.errors import UnreadableError
 from anonymizer.independent.groups import Group, shares, total
-from anonymizer.independent.rules import Figure, Finding, Rule, Terms
+from anonymizer.independent.rules import Figure, Finding, Rule, Terms, upper
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
 INFINITE = float("inf")
 PRECISE = Context(prec=60)
+ENTROPY_TOLERANCE = Decimal("1e-12")
+"""What the entropy may lack of ln l."""
 
 
 def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
@@ -89,28 +91,24 @@ def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 
 def entropy_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
-    """exp(−Σ p ln p) ≥ l (Machanavajjhala et al. 2006), decided without a logarithm.
+    """exp(−Σ p ln p) ≥ l (Machanavajjhala et al. 2006), which is H ≥ ln l.
 
-    With counts n of a sum N, exp(H) = N / Π n^(n/N), so that exp(H) ≥ l is N^N ≥ l^N · Π n^n:
-    whole numbers for a rational l.
+    Logarithms of 60 digits, and the tolerance that an engine's logarithms need for ties.
     """
     terms.only("l")
     l, nulls = terms.number("l"), terms.null_as_value
+    needed = _ln(l) - ENTROPY_TOLERANCE if l else -ENTROPY_TOLERANCE
 
     def judge(group: Group) -> Finding:
         counts = list(group.counts(nulls=nulls).values())
         n = sum(counts)
         if not n:
             return Finding({"l": 0}, holds=False, empty=True)
-        product = 1
+        entropy = Decimal(0)
         for count in counts:
-            product *= count**count
-        holds = n**n * l.denominator**n >= l.numerator**n * product
-        entropy = sum(
-            (Decimal(c) / n * (Decimal(n).ln(PRECISE) - Decimal(c).ln(PRECISE)) for c in counts),
-            Decimal(0),
-        )
-        return Finding({"l": float(entropy.exp(PRECISE))}, holds)
+            term = PRECISE.multiply(count, _ln(Fraction(n, count)))
+            entropy = PRECISE.add(entropy, PRECISE.divide(term, n))
+        return Finding({"l": float(entropy.exp(PRECISE))}, entropy >= needed)
 
     return Rule({"l": l}, {"l": min}, judge)
 
@@ -122,13 +120,14 @@ def recursive_cl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """
     terms.only("c", "l")
     c, l, nulls = terms.number("c"), terms.whole("l"), terms.null_as_value
+    factor = upper(c)
 
     def judge(group: Group) -> Finding:
         r = sorted(group.counts(nulls=nulls).values(), reverse=True)
         if len(r) < l:
             return Finding({"c": INFINITE}, holds=False, empty=not r)
         tail = sum(r[l - 1 :])
-        return Finding({"c": Fraction(r[0], tail)}, r[0] < c * tail)
+        return Finding({"c": Fraction(r[0], tail)}, r[0] < factor * tail)
 
     return Rule({"c": c, "l": l}, {"c": max}, judge)
 
@@ -147,6 +146,7 @@ def alpha_k(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 
 def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:
     bound, nulls = terms.number("alpha"), terms.null_as_value
+    allowed = upper(bound)
     declared = (
         _declared(terms.requirement.parameters["value"], sql_type) if terms.has("value") else None
     )
@@ -160,7 +160,7 @@ def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:
             return Finding({"alpha": INFINITE, **size}, holds=False, empty=True)
         looked_at = parts.values() if declared is None else [parts.get(declared, Fraction(0))]
         most = max(looked_at)
-        return Finding({"alpha": most, **size}, most <= bound and large_enough)
+        return Finding({"alpha": most, **size}, most <= allowed and large_enough)
 
     required: dict[str, Figure] = {"alpha": bound} if k is None else {"alpha": bound, "k": k}
     return Rule(required, {"alpha": max} if k is None else {"alpha": max, "k": min}, judge)
@@ -204,6 +204,7 @@ def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """(p−q)/q ≤ beta for every value of the group: basic beta-likeness (Cao and Karras 2012)."""
     terms.only("beta")
     beta, nulls = terms.number("beta"), terms.null_as_value
+    allowed = upper(beta)
     q = shares(total(groups, nulls=nulls))
 
     def judge(group: Group) -> Finding:
@@ -211,7 +212,7 @@ def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if not p:
             return Finding({"beta": INFINITE}, holds=False, empty=True)
         gain = max((share - q[value]) / q[value] for value, share in p.items())
-        return Finding({"beta": max(gain, Fraction(0))}, gain <= beta)
+        return Finding({"beta": max(gain, Fraction(0))}, gain <= allowed)
 
     return Rule({"beta": beta}, {"beta": max}, judge)
 
@@ -219,20 +220,22 @@ def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def delta_disclosure(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """|ln(p/q)| < delta for every value of the table (Brickell and Shmatikov 2008).
 
-    The logarithm of a rational number other than 1 is irrational, so 60 digits decide every
-    comparison with a delta of fewer digits, except for p = q, which is 0 < delta.
+    Decided without logarithms: neither share reaches the other one times e^delta.
     """
     terms.only("delta")
     delta, nulls = terms.number("delta"), terms.null_as_value
     q = shares(total(groups, nulls=nulls))
-    bound = PRECISE.divide(Decimal(delta.numerator), Decimal(delta.denominator))
+    # (e^28 has more digits than a bound)
+    exponent = PRECISE.divide(delta.numerator, delta.denominator) if delta < 28 else Decimal(28)
+    ratio = upper(Fraction(exponent.exp(PRECISE)))
 
     def judge(group: Group) -> Finding:
         p = shares(group.counts(nulls=nulls))
         if not p or set(p) != set(q):
             return Finding({"delta": INFINITE}, holds=False, empty=not p)
         most = max(abs(_ln(p[value] / q[value])) for value in q)
-        return Finding({"delta": float(most)}, most < bound)
+        near = all(p[v] < ratio * q[v] and q[v] < ratio * p[v] for v in q)
+        return Finding({"delta": float(most)}, near)
 
     return Rule({"delta": delta}, {"delta": max}, judge)
 

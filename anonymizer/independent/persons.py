@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from anonymizer.independent.groups import Group
-from anonymizer.independent.rules import Figure, Finding, Rule, Terms
+from anonymizer.independent.rules import Figure, Finding, Rule, Terms, upper
 from anonymizer.independent.values import Value
 
 INFINITE = float("inf")
@@ -68,7 +68,7 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
                 for some in (group.told, group.pairs)
             )
         empty = not group.counts(nulls=nulls)
-        holds = of_person <= alpha and of_value <= beta and not empty
+        holds = of_person <= upper(alpha) and of_value <= upper(beta) and not empty
         return Finding({"alpha": of_person, "beta": of_value}, holds, empty)
 
     return Rule({"alpha": alpha, "beta": beta}, {"alpha": max, "beta": max}, judge)

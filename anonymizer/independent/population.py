@@ -20,7 +20,7 @@ from anonymizer.independent.fetch import Table
 from anonymizer.independent.layout import Layout
 from anonymizer.independent.release import Release
 from anonymizer.independent.result import Check
-from anonymizer.independent.rules import Figure, Terms
+from anonymizer.independent.rules import Figure, Terms, lower, upper
 from anonymizer.independent.values import Value, ValueFormError, read_value
 
 PARAMETERS = {"k_map": ("k",), "delta_presence": ("min", "max")}
@@ -84,7 +84,7 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
         Fraction(len(who), matching[cells]) if matching[cells] else float("inf")
         for cells, who in units.items()
     ]
-    failing = sum(not low <= share <= high for share in shares)
+    failing = sum(not within(low, share, high) for share in shares)
     least: Figure = min(shares)
     if low:
         absent = sum(
@@ -94,6 +94,11 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
         least = 0 if absent else least
     achieved = {"min": least, "max": max(shares)}
     return Check(name, None, {"min": low, "max": high}, achieved, failing)
+
+
+def within(low: Fraction, share: Figure, high: Fraction) -> bool:
+    """Whether a share is within bounds, of which digits beyond the last are cut off."""
+    return lower(low) <= share <= upper(high)
 
 
 def _matching(cells: tuple[Cell, ...], population: Members) -> int:

@@ -16,6 +16,25 @@ Figure: TypeAlias = int | Fraction | float
 LONGEST = 400
 """Most digits of a parameter: with more, exact arithmetic would take too long."""
 
+DIGITS = 18
+"""Decimals of a bound below 1, significant digits of a larger one. More are cut off, to the
+stricter side: the search, too, has so many digits of a bound."""
+MOST = 10**12
+"""A bound of more is as good as none: no ratio of two counts is as large."""
+
+
+def upper(bound: Fraction) -> Fraction:
+    """An upper bound of at most `DIGITS` digits."""
+    if bound >= MOST:
+        return Fraction(MOST)
+    scale = 10 ** (DIGITS - (len(str(int(bound))) if bound >= 1 else 0))
+    return Fraction(bound * scale // 1, scale)
+
+
+def lower(bound: Fraction) -> Fraction:
+    """The same for a lower bound, which is a share."""
+    return Fraction(-(-bound * 10**DIGITS // 1), 10**DIGITS)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -9,7 +9,6 @@ Wang, "(α,k)-anonymity" (2006), definitions 1 to 3. A class without any value d
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -18,7 +17,7 @@ from anonymizer.compile import Sql, lit
 from anonymizer.contract.ask import Ask
 from anonymizer.contract.layout import Requirement
 from anonymizer.contract.value_text import value_text
-from anonymizer.privacy.exact import at_most, big, share_of_known
+from anonymizer.privacy.exact import at_most, big, fewest, share_of_known
 from anonymizer.privacy.guarantee import Example, Flag, Given, Guarantee
 from anonymizer.privacy.k_anonymity import KAnonymity
 from anonymizer.privacy.rule import Rule
@@ -96,7 +95,7 @@ GUARANTEES = (
         family="protection",
         asks=(ASK,),
         rules=lambda given: [Alpha(given.column, given.value, null_as_value=given.null_as_value)],
-        bucket_size=lambda alpha: math.ceil(1 / at_most(alpha)),
+        bucket_size=fewest,
         chance=_chance,
         says="No value of {column} has more than the share {alpha} of a {where}.",
         flags=(Flag("alpha", ("alpha",)),),

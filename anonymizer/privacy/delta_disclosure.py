@@ -7,7 +7,7 @@ Brickell, Shmatikov, "The cost of privacy" (2008), definition 3 (its logarithm r
 
 Shares are taken among the non-NULL values. A class without any value lacks them all, and does
 not hold. Decided without logarithms, as p < e^delta·q and q < e^delta·p in whole numbers, with
-e^delta to 12 digits, rounded down.
+e^delta to 18 digits, rounded down.
 """
 
 from __future__ import annotations
@@ -55,7 +55,14 @@ GUARANTEE = Guarantee(
     field="protect.delta_disclosure",
     parameter="delta",
     family="protection",
-    asks=(Ask("delta_disclosure", "delta-disclosure", given=("delta",), worst="greatest"),),
+    asks=(
+        Ask(
+            "delta_disclosure",
+            "delta-disclosure",
+            logarithms={"ratio": "delta"},
+            worst="greatest",
+        ),
+    ),
     rules=lambda given: [
         DeltaDisclosure(given.column, given.value, null_as_value=given.null_as_value)
     ],

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from anonymizer.compile import Sql
-from anonymizer.privacy.exact import at_most, share_of_known
+from anonymizer.privacy.exact import at_most, fewest, share_of_known
 from anonymizer.privacy.guarantee import Example, Flag, Given, Guarantee
-from anonymizer.privacy.ir import SHARES, PersonShare, ValueShare, fewest, within
+from anonymizer.privacy.ir import SHARES, PersonShare, ValueShare, within
 from anonymizer.privacy.rule import Layers, Rule, layer, window
 
 

@@ -14,37 +14,45 @@ from fractions import Fraction
 
 from anonymizer.compile import Sql, lit
 
-DIGITS = 12
-"""Decimal places of a parameter below 1, significant digits of a larger one."""
+DIGITS = 18
+"""Decimal places of a parameter below 1, significant digits of a larger one. The verifier and the
+second verifier state the same number; docs/models.md gives it to the reader."""
 
-LARGEST = 10**DIGITS
+SHARE_DIGITS = 12
+"""Decimal places of a share that a statement multiplies by a count of rows."""
+
+LARGEST = 10**12
 """Upper limit of a parameter: more than any ratio of two supported counts."""
 
 
 def at_most(parameter: float) -> Fraction:
     """An upper bound as an exact fraction: 0.2 is 1/5.
 
-    Taken to 12 digits and rounded down, the strict direction for an upper bound.
+    Taken to 18 digits and rounded down, the strict direction for an upper bound.
     """
     return _fraction(Decimal(repr(float(parameter))), ROUND_FLOOR)
 
 
 def at_least(parameter: float) -> Fraction:
-    """A lower bound as an exact fraction, to 12 digits, rounded up, the strict direction."""
+    """A lower bound as an exact fraction, to 18 digits, rounded up, the strict direction."""
     return _fraction(Decimal(repr(float(parameter))), ROUND_CEILING)
 
 
 def share_at_most(share: float) -> Sql:
-    """The decimal value of `at_most(share)`: floor(it * n) is the largest count out of n."""
-    with localcontext() as context:
-        context.prec = 60
-        exact = at_most(share)
-        decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
-    return Sql(f"cast('{decimal:.{DIGITS}f}' as decimal(18, {DIGITS}))")
+    """A share as a decimal, rounded down: floor(it * n) is the largest count out of n."""
+    exact = Decimal(repr(float(share)))
+    decimal = exact.quantize(Decimal(1).scaleb(-SHARE_DIGITS), rounding=ROUND_FLOOR)
+    return Sql(f"cast('{decimal:f}' as decimal(18, {SHARE_DIGITS}))")
+
+
+def fewest(share: float) -> int:
+    """The fewest units of which none has more than `share` of all."""
+    bound = at_most(share)
+    return math.ceil(1 / bound) if bound else 10**DIGITS
 
 
 def exp_at_most(parameter: float) -> Fraction:
-    """The exponential of a parameter as an upper bound, to 12 digits, rounded down."""
+    """The exponential of a parameter as an upper bound, to 18 digits, rounded down."""
     with localcontext() as context:
         context.prec = 60
         return _fraction(min(Decimal(repr(float(parameter))), Decimal(28)).exp(), ROUND_FLOOR)

@@ -16,14 +16,13 @@ class without any does not hold. Exact (whole numbers).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.ask import Ask
-from anonymizer.privacy.exact import at_most, big, share, share_of_known
+from anonymizer.privacy.exact import at_most, big, fewest, share, share_of_known
 from anonymizer.privacy.guarantee import Example, Flag, Given, Guarantee
 from anonymizer.privacy.k_anonymity import sizes
 from anonymizer.privacy.rule import Basis, Layers, Rule, layer, window
@@ -158,11 +157,6 @@ def _rules_kl(given: Given) -> list[Rule]:
 def _rules_shares(given: Given) -> list[Rule]:
     share = ValueShare(given.column, given.value.beta, null_as_value=given.null_as_value)
     return [PersonShare(given.column, given.value.alpha), share] if given.column else []
-
-
-def fewest(share: float) -> int:
-    """The fewest persons such that none has more than `share`."""
-    return math.ceil(1 / at_most(share)) if at_most(share) else 1
 
 
 GUARANTEES = (

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.ask import Ask
-from anonymizer.privacy.exact import at_most, big
+from anonymizer.privacy.exact import DIGITS, at_most, big
 from anonymizer.privacy.guarantee import Example, Flag, Guarantee
 from anonymizer.privacy.rule import Layers, Rule, layer, window
 
@@ -58,6 +58,12 @@ class RecursiveCL(Rule):
         return f"coalesce(sum(n) filter (where {self.counts} and {self._rank} >= {lit(self.l)}), 0)"
 
 
+def least(c: float) -> int:
+    """The fewest values beyond l with which different values, each once, hold."""
+    bound = at_most(c)
+    return math.floor(1 / bound) if bound else 10**DIGITS
+
+
 GUARANTEE = Guarantee(
     name="recursive_cl",
     field="protect.recursive_cl",
@@ -75,7 +81,9 @@ GUARANTEE = Guarantee(
     rules=lambda given: [
         RecursiveCL(given.column, given.value.c, given.value.l, null_as_value=given.null_as_value)
     ],
-    bucket_size=lambda value: value.l + math.floor(1 / at_most(value.c)),
+    bucket_size=lambda value: (
+        value.l + (math.floor(1 / c) if (c := at_most(value.c)) else 10**DIGITS)
+    ),
     says="In every {where} the most frequent value of {column} is rarer than {c} times all from the"
     " {l}th most frequent on.",
     flags=(Flag("recursive_cl", ("c", "l")),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -17,26 +17,45 @@ from anonymizer.privacy.guarantee import Guarantee
 from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
 from anonymizer.verification.questions import Achieved, Question
 
-DENOMINATOR = 10**18
-"""Largest denominator: products with counts of a release stay within 128-bit integers."""
+DIGITS = 18
+"""Decimals of a bound below 1, significant digits of a larger one; more are cut off strictly, so
+that no release passes because of it. Products with counts stay within 128-bit integers."""
+MOST = 10**12
+"""A bound of more is as good as none: no ratio of two counts is as large."""
+TOLERANCES = {"entropy_l": 1e-12}
+"""By template: what a logarithm may lack, since a tie of logarithms is lost in rounding."""
 
 
 def upper_bound(value: float | int | str | Decimal) -> Fraction:
-    """The decimal as written, as a fraction of at most eighteen digits.
-
-    A truncated bound is stricter, so that no release passes because of it.
-    """
-    exact = Fraction(Decimal(repr(value) if isinstance(value, float) else value))
-    if exact.denominator <= DENOMINATOR:
-        return exact
-    return Fraction(exact * DENOMINATOR // 1, DENOMINATOR)
+    """The decimal as written, cut off downwards."""
+    return _cut(_decimal(value), ROUND_FLOOR)
 
 
-def lower_bound(value: float) -> Fraction:
-    """The decimal as written; a longer one is rounded up, which is stricter."""
-    cut = upper_bound(value)
-    exact = Fraction(repr(value))
-    return cut if cut == exact else cut + Fraction(1, DENOMINATOR)
+def lower_bound(value: float | int | str | Decimal) -> Fraction:
+    """The decimal as written, cut off upwards."""
+    return _cut(_decimal(value), ROUND_CEILING)
+
+
+def factor(value: float | int | str | Decimal) -> Fraction:
+    """The ratio whose logarithm is the bound, cut off downwards."""
+    with localcontext() as context:
+        context.prec = 60
+        # (e^28 is more than `MOST`)
+        return _cut(min(_decimal(value), Decimal(28)).exp(), ROUND_FLOOR)
+
+
+def _decimal(value: float | int | str | Decimal) -> Decimal:
+    return Decimal(repr(value) if isinstance(value, float) else value)
+
+
+def _cut(number: Decimal, rounding: str) -> Fraction:
+    exact = Fraction(number)
+    if exact >= MOST:
+        return Fraction(MOST)
+    places = DIGITS - max(0, number.adjusted() + 1)
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction(number.quantize(Decimal(1).scaleb(-places), rounding))
 
 
 Groups = dict[str, Any]
@@ -95,6 +114,8 @@ def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Q
             **{name: parameters[name] for name in ask.given},
             **{name: upper_bound(parameters[of]) for name, of in ask.upper.items()},
             **{name: lower_bound(parameters[of]) for name, of in ask.lower.items()},
+            **{name: factor(parameters[of]) for name, of in ask.logarithms.items()},
+            **({"tolerance": TOLERANCES[ask.template]} if ask.template in TOLERANCES else {}),
             **ask.settings,
             **(ask.computed(requirement) if ask.computed is not None else {}),
         },

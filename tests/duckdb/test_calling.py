@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from inspect import isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import duckdb
 import pytest
 
 import anonymizer
+from anonymizer.api import calls
+from anonymizer.engines.base import Limits
 from anonymizer.errors import (
     AnonymizerError,
     EngineError,
@@ -18,6 +21,13 @@ from anonymizer.errors import (
     PolicyError,
     SourceError,
 )
+from anonymizer.review.assess import assess
+from anonymizer.review.attack import attack
+from anonymizer.review.draft.draft import draft
+from anonymizer.review.draft.tables.draft import draft_tables
+from anonymizer.review.report import write_report
+from anonymizer.review.sweep import sweep
+from anonymizer.review.tables import attack_tables
 from tests.runs import fill, policy, run, source
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR"}
@@ -107,3 +117,77 @@ def test_the_names_are_listed_before_their_first_use() -> None:
     listed, imported = done.stdout.splitlines()
     assert set(anonymizer.__all__) <= set(listed.split())
     assert imported == "False"
+
+
+POSITIONS = {
+    "anonymize": ("frame", "quasi", "sensitive"),
+    "assess": ("table", "database"),
+    "attack": ("policy", "source"),
+    "certify": ("policy", "database"),
+    "init": ("table", "database"),
+    "plan": ("policy", "database"),
+    "report": ("policy", "target"),
+    "run": ("policy", "database"),
+    "sweep": ("policy", "database"),
+    "verify": ("policy", "database"),
+    "write_report": ("policy", "target"),
+}
+"""What may be given without its name, as in `plan(policy, "warehouse.duckdb")`."""
+EXAMPLES: dict[str, Any] = {
+    "None": None,
+    "str": "age",
+    "Path": Path("a"),
+    "bool": True,
+    "int": 3,
+    "float": 0.5,
+    "Sequence[str]": ("age", "zip"),
+    "Limits": Limits(),
+}
+
+
+def test_only_what_cannot_be_misread_has_a_position() -> None:
+    functions = {
+        name: getattr(anonymizer, name)
+        for name in anonymizer.__all__
+        if isfunction(getattr(anonymizer, name))
+    }
+    found = {
+        name: tuple(
+            one.name
+            for one in signature(function).parameters.values()
+            if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)
+        )
+        for name, function in functions.items()
+    }
+    assert found == POSITIONS
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        assess,
+        draft,
+        draft_tables,
+        attack,
+        attack_tables,
+        sweep,
+        write_report,
+        anonymizer.plan,
+        anonymizer.run,
+        anonymizer.verify,
+        anonymizer.certify,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_arguments_of_another_type_are_refused(function: Any) -> None:
+    """Each option of its own type passes, and another type is named; what is open stays open."""
+    free = {"policy", "database", "listener", "seed"}
+    for name, parameter in signature(function).parameters.items():
+        types = {one.strip() for one in parameter.annotation.split("|")}
+        if not types <= calls.TYPES.keys():
+            assert name in free, name
+            continue
+        with pytest.raises(PolicyError, match=f"^{name}: is of type object"):
+            calls.refuse_misread(function, {name: object()})
+        for one in types:
+            calls.refuse_misread(function, {name: EXAMPLES[one]})

@@ -53,6 +53,8 @@ def compare(
         return False
     by_who = {person.who: person for person in people}
     ordered = [by_who[who] for who in order]
+    if not tables.judge(ordered, privacy)(list(range(len(ordered)))):
+        return False  # some persons stand aside, which the paper's algorithm does not know
     found = tables.clustering(ordered, tables.judge(ordered, privacy), tree=tree)
     expected = {frozenset(order[i] for i in group) for group in found.run()}
     classes: dict[int, set[int]] = {}

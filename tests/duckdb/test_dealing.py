@@ -172,7 +172,7 @@ def test_every_unit_of_the_largest_table_that_is_dealt_has_its_own_turn() -> Non
 def test_more_values_than_are_dealt_leave_the_cuts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "MOST_BINS", 3)
+    monkeypatch.setattr(stages, "MOST_PARTS", 3)
     database = source(tmp_path, TYPES, table(random.Random(2), 300))
     cuts, left = (run(given(tmp_path, refine, 0.3), database) for refine in (0, "auto"))
     assert left.measures["classes"] == cuts.measures["classes"]

@@ -16,6 +16,7 @@ from anonymizer.errors import (
     PolicyError,
     SourceError,
 )
+from anonymizer.independent.judge import judge
 from tests import danonyir_tables as tables
 from tests import runs
 from tests.danonyir_tables import COLUMNS, TYPES, ZIP_TREE
@@ -286,6 +287,50 @@ def test_differing_rows_are_merged(tmp_path: Path, name: str) -> None:
     release = runs.run(policy, database)
     assert release.verification.passed
     check(runs.published(release), {"eir_l": 3})
+
+
+FREQUENT = [
+    (who, 20 + who * 7 % 50, "fm"[who % 2], str(150 + who % 9), f"ill {who % 7}")
+    if who % 20 >= 9
+    else (who, 20 + who * 7 % 50, "fm"[who % 2], str(150 + who % 9), "flu")
+    for who in range(100)
+]
+"""45 of 100 persons have one value: under a share of 0.4 at least 9 have to be left out."""
+
+
+@pytest.mark.parametrize("model", ["ir_alpha_beta", "eir_alpha_beta"])
+def test_a_value_that_is_too_frequent_is_left_out_as_often_as_needed(
+    tmp_path: Path, model: str
+) -> None:
+    privacy = {model: {"alpha": 0.5, "beta": 0.4}}
+    database = runs.source(tmp_path, TYPES, FREQUENT)
+    allowing = policy_of(tmp_path, "danonyir", privacy, suppression_limit=0.3)
+    release = runs.run(allowing, database)
+    assert 9 <= release.measures["suppressed_persons"] <= 14
+    check(runs.published(release), privacy)
+    assert judge(tmp_path / "release.duckdb").passed
+
+
+@pytest.mark.parametrize("name", ["danonyir", "geneir", "mondrian"])
+def test_how_many_have_to_be_left_out_is_told(tmp_path: Path, name: str) -> None:
+    privacy = {"eir_alpha_beta": {"alpha": 0.5, "beta": 0.4}}
+    for limit in (0, 0.08):
+        told = fails(tmp_path, FREQUENT, name, privacy, suppression_limit=limit)
+        assert "only if 9 persons or more with the most widespread value are left out" in told
+        assert ("danonyir" if name == "mondrian" else "raise suppression_limit") in told
+
+
+@pytest.mark.parametrize("name", ["danonyir", "geneir"])
+def test_persons_with_too_many_rows_are_left_out(tmp_path: Path, name: str) -> None:
+    """They are in no class, and the others are published without them."""
+    crowd = [*FREQUENT, *[(200, 30, "f", "150", f"x {i % 9}") for i in range(120)]]
+    privacy = {"eir_alpha_beta": {"alpha": 0.3, "beta": 0.6}}
+    allowing = policy_of(tmp_path, name, privacy, suppression_limit=0.1)
+    release = runs.run(allowing, runs.source(tmp_path, TYPES, crowd))
+    assert 1 <= release.measures["suppressed_persons"] <= 10
+    check(runs.published(release), privacy)
+    told = fails(tmp_path, crowd, name, privacy, suppression_limit=0)
+    assert "1 persons have more than a share 0.3 of all rows" in told
 
 
 WHOLE: dict[str, dict[str, Any]] = {

@@ -288,6 +288,12 @@ def test_what_the_whole_table_cannot_hold_is_refused(tmp_path: Path) -> None:
     rare, database = made(tmp_path, population, rows, privacy={"delta_presence": presence})
     with pytest.raises(InfeasibleError, match="delta_presence"):
         run(rare, database)
+    presence = {"min": 0, "max": 0.6, "population": "everybody"}
+    likely, database = made(tmp_path, rows, rows, privacy={"delta_presence": presence})
+    with pytest.raises(InfeasibleError) as e:
+        run(likely, database)
+    over = len(rows) - len(rows) * 3 // 5
+    assert f"or leave {over:,} units or more out in source.query" in str(e.value)
 
 
 def test_a_release_that_fails_is_not_published(

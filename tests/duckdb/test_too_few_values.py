@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, InfeasibleError
 from tests.runs import policy, run, source
 
 TYPES = {"age": "INTEGER", "town": "VARCHAR", "disease": "VARCHAR"}
@@ -80,3 +80,40 @@ def test_the_hint_of_a_rule_that_the_whole_table_breaks_names_the_key(tmp_path: 
     (problem,) = caught.value.problems
     assert problem.hint == "weaken alpha, l_diversity, or protect it by t_closeness"
     assert "distinct_l" not in problem.message
+
+
+FREQUENT = [(i, i % 20, "flu" if i % 20 < 9 else f"ill {i % 7}") for i in range(100)]
+"""45 of 100 rows have one value: under alpha 0.4 at least 9 have to be left out."""
+
+
+def with_a_frequent_value(folder: Path, algorithm: str, limit: float) -> Any:
+    tree = {"hierarchy": {"builder": "cardinality"}} if algorithm != "mondrian" else {}
+    columns = {
+        "id": "identifier",
+        "age": {"role": "quasi", **tree},
+        "ill": {"role": "sensitive", "protect": {"alpha": 0.4}},
+    }
+    return policy(folder, columns, algorithm={"name": algorithm}, key="id", suppression_limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "limit"), [("mondrian", 0), ("mondrian", 0.3), ("full_domain", 0)]
+)
+def test_how_many_rows_have_to_be_left_out_is_told(
+    tmp_path: Path, algorithm: str, limit: float
+) -> None:
+    database = source(tmp_path, {"id": "int", "age": "int", "ill": "text"}, FREQUENT)
+    with pytest.raises(InfeasibleError) as caught:
+        run(with_a_frequent_value(tmp_path, algorithm, limit), database)
+    told = str(caught.value)
+    assert "cannot hold in every class: alpha fails for the table as a whole" in told
+    assert "unless 9 rows or more with that value are left out" in told
+    assert "full_domain and privacyfrost do it, up to suppression_limit" in told
+
+
+@pytest.mark.parametrize("algorithm", ["full_domain", "privacyfrost"])
+def test_what_is_left_out_may_make_a_rule_hold(tmp_path: Path, algorithm: str) -> None:
+    database = source(tmp_path, {"id": "int", "age": "int", "ill": "text"}, FREQUENT)
+    release = run(with_a_frequent_value(tmp_path, algorithm, 0.6), database)
+    assert release.verification.passed
+    assert 9 <= release.measures["suppressed"] <= 60

@@ -144,6 +144,35 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: anonymizer.assess("visits", [1]),
         "database: is of type list, and not a database",
     ),
+    "options beside a frame": (
+        lambda: anonymizer.assess(people(), ["age", "zip"]),
+        "database: is given beside a frame, which is a table of no database (hint: name every"
+        " option, such as quasi=['age', 'zip'])",
+    ),
+    "a draft with options beside a frame": (
+        lambda: anonymizer.init(people(), ["age", "zip"]),
+        "database: is given beside a frame",
+    ),
+    "letters for columns": (
+        lambda: anonymizer.assess(people(), quasi="age"),
+        "quasi: is of type str, which does not fit (allowed: a list of texts)",
+    ),
+    "a list for a person": (
+        lambda: anonymizer.assess(people(), person=["id"]),
+        "person: is of type list, which does not fit (allowed: a text)",
+    ),
+    "true for a share": (
+        lambda: anonymizer.assess(people(), threshold=True),
+        "threshold: is of type bool, which does not fit (allowed: a number)",
+    ),
+    "a number for limits": (
+        lambda: anonymizer.anonymize(people(), ["age"], limits=4),  # type: ignore[arg-type]
+        "limits: is of type int, which does not fit",
+    ),
+    "columns for a table": (
+        lambda: anonymizer.assess(["age"]),
+        "table: is of type list, and not a table",
+    ),
     "a key that the frame gives": (
         lambda: anonymizer.anonymize(people(), ["age"], columns={"age": {"role": "keep"}}),
         "columns: is no key of a policy for a frame",

@@ -91,13 +91,13 @@ def entropy_l(classes: Classes, persons: Persons | None = None) -> Result:
 
 
 def entropy_l_holds(values: Iterable[Any], l: float) -> bool:
-    """exp(H) >= l as sum n ln n <= N (ln N - ln l) + 1e-9."""
+    """exp(H) >= l as sum n ln n <= N (ln N - ln l + 1e-12)."""
     counts = frequencies(values).values()
     total = sum(counts)
     if not total:
         return False
     left = sum(n * math.log(n) for n in counts)
-    return left <= total * (math.log(total) - math.log(l)) + 1e-9
+    return left <= total * (math.log(total) - math.log(l) + 1e-12)
 
 
 def recursive_cl(classes: Classes, l: int, persons: Persons | None = None) -> Result:

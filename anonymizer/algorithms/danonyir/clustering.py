@@ -21,7 +21,10 @@ from anonymizer.algorithms.persons.boxes import Boxes
 from anonymizer.algorithms.persons.judging import Judging, searching
 from anonymizer.algorithms.persons.rules import HOLDINGS, SETS, PersonRules
 from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.privacy.eir import EirValueShare
+from anonymizer.privacy.exact import at_most
 from anonymizer.privacy.hitting import hitting_set
+from anonymizer.privacy.ir import within
 from anonymizer.steps import Compute, Loop, Row, Stage, Step
 
 NEIGHBOURS = work("neighbours")
@@ -84,9 +87,33 @@ class Clustering:
             "size": 0 if self.block_size == "all" else self.block_size,
             "codes": list(self.codes),
             "l": self.rules.hitting or 0,
+            **self._limits(),
             "narrow": lit(NARROW),
             "wide": lit(2 * NARROW),
         }
+
+    def _limits(self) -> Mapping[str, Any]:
+        """What a block as a whole must not exceed, if persons may be left out for that.
+
+        `fits`: whether a person's rows are few enough among those of all who have as many or fewer.
+        """
+        alpha, shares = self.rules.alpha, self.rules.value_shares
+        limits: dict[str, Any] = {"fits": None, "value_share": None, "kept": Sql("numbered")}
+        if not self.leaves_out:
+            return limits
+        if alpha is not None:
+            part = "partition by n.block order by u.records, u.unit rows unbounded preceding"
+            fits = within("u.records", at_most(alpha), f"sum(u.records) over ({part})")
+            limits |= {"fits": Sql(fits), "kept": Sql("fitting")}
+        if shares:
+            beta = at_most(min(rule.beta for rule in shares))
+            of_persons = any(isinstance(rule, EirValueShare) for rule in shares)
+            limits["value_share"] = {
+                "p": beta.numerator,
+                "d": beta.denominator,
+                "among": Sql("count(distinct unit)" if of_persons else "count(*)"),
+            }
+        return limits
 
 
 def growth_stages(how: Clustering) -> tuple[Stage, ...]:

@@ -51,7 +51,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *extent_stages,
         # under EIR l-diversity alone, added persons break nothing, and clusters carry its proof
         *holding_steps(policy, rules, keys),
-        *feasibility(policy, rules, exact=False),
+        *feasibility(policy, rules, exact=False, leaves_out=True),
         *_blocks(roles, options, rules, profile.rows),
         *growth_stages(how),
         *residual_stages(how),

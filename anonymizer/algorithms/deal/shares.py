@@ -22,6 +22,8 @@ from anonymizer.source.profile import Sensitive
 
 PARTS = 2
 """Under an ordered distance, values are grouped into about PARTS / t parts."""
+MOST_PARTS = 1_000
+"""Values, or groups of them, beyond which no units are dealt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
         cells=column.cells,
         reference=column.reference,
         t=t,
-        parts=round(PARTS / t) + 1 if ordered else None,
+        # (t may be 0, and no group of values is as close as that)
+        parts=round(PARTS / t) + 1 if ordered and t * MOST_PARTS > PARTS else None,
         most=Sql(f"least({', '.join([*limits, '1.0'])})") if limits else Sql("1.0"),
     )
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.deal.shares import Judged, Shares
+from anonymizer.algorithms.deal.shares import MOST_PARTS, Judged, Shares
 from anonymizer.algorithms.partition.loss import shape
 from anonymizer.compile import Sql, work
 from anonymizer.source.profile import Attribute
@@ -34,8 +34,6 @@ TOLERANCE = 1e-6
 GROWTH = 1.06
 LARGEST = 4_096
 """Class sizes to try: from k up to this, in steps of 6 percent."""
-MOST_BINS = 1_000
-"""Values, or groups of them, beyond which no units are dealt."""
 SLOTS = 8
 """Number of classes of a block that grow at the same time."""
 AT_ONCE = 4
@@ -126,7 +124,7 @@ def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str,
         "goals": _goals(k),
         "block_units": how.block_units,
         "order": _order(attributes),
-        "most_bins": MOST_BINS,
+        "most_bins": MOST_PARTS,
         "slots": SLOTS,
         "at_once": AT_ONCE,
         "rounds": ROUNDS,

@@ -55,7 +55,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         *_place_steps(roles, nodes),
         person_units_step(roles, boxes),
         *holding_steps(policy, rules, keys),
-        *feasibility(policy, rules),
+        *feasibility(policy, rules, leaves_out=True),
         *climbing_stages(how, nodes),
         some_class(),
         *recoded_cells(roles, policy.publish.cells),

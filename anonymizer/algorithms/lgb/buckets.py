@@ -186,9 +186,11 @@ def ineligible(column: Protected, row: Row) -> Problem:
             f"needs {m} different values in a bucket, but its sensitive cells have {different}",
             hint=f"{FEWER}, or protect it by t_closeness",
         )
+    over = -((known - most * m) // (m - 1))
     return Problem(
         path,
         f"needs no value in more than 1/{m} of its {known} sensitive cells,"
-        f" but the most frequent value has {most}",
-        hint=f"{FEWER}, protect it by t_closeness, or flag more cells",
+        f" but the most frequent value has {most}, at least {over} too many",
+        hint=f"{FEWER}, protect it by t_closeness, flag more cells, or leave rows out in"
+        " source.query",
     )

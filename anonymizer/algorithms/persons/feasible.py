@@ -2,53 +2,107 @@
 
 from __future__ import annotations
 
+import math
+
 from anonymizer.algorithms.encode import UNITS
 from anonymizer.algorithms.partition.partition import MEMBERS
 from anonymizer.algorithms.persons.judging import Judging
 from anonymizer.algorithms.persons.rules import HOLDINGS, PersonRules
-from anonymizer.compile import lit
+from anonymizer.compile import Sql, lit
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
-from anonymizer.privacy.exact import at_most
-from anonymizer.privacy.ir import PersonShare
+from anonymizer.privacy.eir import EirValueShare
+from anonymizer.privacy.exact import at_most, share_at_most
+from anonymizer.privacy.ir import PersonShare, ValueShare, within
+from anonymizer.privacy.rule import Rule
+from anonymizer.privacy.screens import screen, survives_additions
 from anonymizer.steps import Guard, Row, Stage, Step
 
 
-def feasibility(policy: Policy, rules: PersonRules, *, exact: bool = True) -> tuple[Stage, ...]:
+def feasibility(
+    policy: Policy, rules: PersonRules, *, exact: bool = True, leaves_out: bool = False
+) -> tuple[Stage, ...]:
     """Guards against persons with more rows than alpha can allow, and for the table as one class.
 
     Every rule is preserved under union, so a rule that fails for the whole table fails for some
     class of every partition. `exact`: search if counts do not decide EIR l-diversity.
+    `leaves_out`: the algorithm suppresses persons whom no class takes, so that a share that is too
+    large stops the run only if suppression_limit cannot lower it.
     """
     if not rules.columns:
         return ()
     guards: list[Stage] = []
     names = {column.index: column.column for column in rules.columns}
-    alphas = [rule.alpha for rule in rules.rules if isinstance(rule, PersonShare)]
-    if alphas:
-        guards.append(_crowding(policy, min(alphas)))
+    alpha = rules.alpha
+    allowed: Sql | None = None
+    if leaves_out and policy.suppression_limit:
+        limit = share_at_most(policy.suppression_limit)
+        allowed = Sql(f"cast(floor({limit} * persons) as bigint)")
+    if alpha is not None:
+        guards.append(_crowding(policy, alpha, allowed))
+    screens = [
+        screen(rule).fails.text if survives_additions(rule) else _after(rule, allowed)
+        for rule in rules.rules
+        if not isinstance(rule, PersonShare)
+    ]
+    if not screens:
+        return tuple(guards)
+    models = ", ".join(policy.privacy.identity_reserved)
 
     def explain(row: Row) -> Problem:
-        column, persons, different, widest = row
-        models = ", ".join(policy.privacy.identity_reserved)
+        column, persons, different, widest, pairs = row
+        needed = max((_needed(rule, persons, pairs, widest) for rule in rules.rules), default=0)
+        found = (
+            f"{persons} persons with a value, {different} different values,"
+            f" the most widespread with {widest} persons"
+        )
+        path = column_path(names[int(column)])
+        if not needed or needed >= widest:
+            return Problem(
+                path,
+                f"cannot hold {models} in any class: the table as one class fails ({found})",
+                hint="ask for less, or leave the most widespread values out in source.query",
+            )
+        hint = f"raise suppression_limit, so that {needed} persons or more may be left out"
+        if not leaves_out:
+            hint = "algorithm: {name: danonyir} leaves persons out, up to suppression_limit"
         return Problem(
-            column_path(names[int(column)]),
-            f"cannot hold {models} in any class: the table as one class fails"
-            f" ({persons} persons with a value, {different} different values,"
-            f" the most widespread with {widest} persons)",
-            hint="ask for less, or leave the most widespread values out in source.query",
+            path,
+            f"holds {models} in every class only if {needed} persons or more with the most"
+            f" widespread value are left out: the table as one class fails ({found})",
+            hint=f"{hint}; or ask for less",
         )
 
-    screen = rules.screen
-    assert screen is not None
     query = Step(
         "the table as one class",
         "persons/whole.sql.j2",
-        {"holdings": HOLDINGS, "screen": screen},
+        {"holdings": HOLDINGS, "fails": Sql(" or ".join(f"({one})" for one in screens))},
     )
     searched = _searched(rules) if exact and rules.hitting else ()
     return (*guards, Guard(query, explain, InfeasibleError), *searched)
+
+
+def _after(rule: Rule, allowed: Sql | None) -> str:
+    """Whether a rule on the share of a value fails for the table as one class, even without
+    `allowed` persons who have this value only.
+
+    Persons with other values as well lower the share less.
+    """
+    if allowed is None or not isinstance(rule, ValueShare):
+        return screen(rule).fails.text
+    among = "known" if isinstance(rule, EirValueShare) else "known_pairs"
+    left = f"least({allowed}, widest)"
+    held = within(f"(widest - {left})", at_most(rule.beta), f"({among} - {left})")
+    return f"not (known > 0 and {held})"
+
+
+def _needed(rule: Rule, persons: int, pairs: int, widest: int) -> int:
+    """The persons with the most widespread value who have to be left out at least."""
+    if not isinstance(rule, ValueShare) or (beta := at_most(rule.beta)) >= 1:
+        return 0
+    among = persons if isinstance(rule, EirValueShare) else pairs
+    return max(0, math.ceil((widest - beta * among) / (1 - beta)))
 
 
 def _searched(rules: PersonRules) -> tuple[Stage, ...]:
@@ -87,7 +141,7 @@ def some_class() -> Guard:
     return Guard(query, explain, InfeasibleError)
 
 
-def _crowding(policy: Policy, alpha: float) -> Guard:
+def _crowding(policy: Policy, alpha: float, allowed: Sql | None) -> Guard:
     name = "eir_alpha_beta" if policy.privacy.eir_alpha_beta else "ir_alpha_beta"
 
     def explain(row: Row) -> Problem:
@@ -95,7 +149,8 @@ def _crowding(policy: Policy, alpha: float) -> Guard:
             f"privacy.{name}.alpha",
             f"{row[0]} persons have more than a share {alpha} of all rows, so no class can hold"
             f" them (the most are {row[1]} of {row[2]} rows)",
-            hint="raise alpha, or leave these persons out in source.query",
+            hint="raise alpha, or leave these persons out: in source.query, or by danonyir with a"
+            " suppression_limit for so many",
         )
 
     share = at_most(alpha)
@@ -106,6 +161,7 @@ def _crowding(policy: Policy, alpha: float) -> Guard:
             "holdings": HOLDINGS,
             "numerator": lit(share.numerator),
             "denominator": lit(share.denominator),
+            "allowed": allowed,
         },
     )
     return Guard(query, explain, InfeasibleError)

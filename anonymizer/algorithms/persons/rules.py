@@ -10,7 +10,8 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.policy import Policy
 from anonymizer.privacy.eir import EirValueShare
 from anonymizer.privacy.eir_l import EirL
-from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare, fewest
+from anonymizer.privacy.exact import fewest
+from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare
 from anonymizer.privacy.of_policy.rules import of_basis, table_rules_of
 from anonymizer.privacy.of_policy.sizes import fewest_persons, least_class
 from anonymizer.privacy.rule import Rule
@@ -41,6 +42,16 @@ class PersonRules:
     def hitting(self) -> int | None:
         """The l of EIR l-diversity, if it is required."""
         return next((rule.l for rule in self.rules if isinstance(rule, EirL)), None)
+
+    @property
+    def alpha(self) -> float | None:
+        """The largest share of the rows of a class that one person may have, if it is limited."""
+        return min((r.alpha for r in self.rules if isinstance(r, PersonShare)), default=None)
+
+    @property
+    def value_shares(self) -> tuple[ValueShare, ...]:
+        """The rules on the share of a value."""
+        return tuple(rule for rule in self.rules if isinstance(rule, ValueShare))
 
     @property
     def only_hitting(self) -> bool:

@@ -240,7 +240,7 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
     paths = {column.index: path for _, _, column, path, _ in judged}
 
     def explain(row: Row) -> Problem:
-        column, persons, different, widest = row
+        column, persons, different, widest, _ = row
         return Problem(
             paths[int(column)],
             "cannot hold its rules on persons in any class: the table as one class fails"
@@ -249,6 +249,7 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    screen = {"holdings": HOLDINGS, "screen": rules.screen}
+    assert rules.screen is not None
+    screen = {"holdings": HOLDINGS, "fails": rules.screen.fails}
     query = Step("the tables as one class", "persons/whole.sql.j2", screen)
     return Guard(query, explain, InfeasibleError)

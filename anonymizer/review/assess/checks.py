@@ -15,7 +15,12 @@ from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.review.assess.figures import Sizes
 from anonymizer.review.assess.risk import Population
 from anonymizer.review.assess.staging import MEMBERS, Staged, Valued
-from anonymizer.verification.guarantees import groups_of, question
+from anonymizer.verification.guarantees import (
+    groups_of,
+    lower_bound,
+    question,
+    upper_bound,
+)
 
 FLAGS = {
     flag.name: (guarantee, flag)
@@ -156,8 +161,10 @@ def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Populati
         (row,) = staged.select("risk/below.sql.j2", measured=measured, least=bound)
         passed = achieved is not None and achieved >= bound
         return Check(item.name, None, bound, achieved, passed, "", int(row[0]))
-    below = item.flag.at_most
-    passed = achieved is not None and (achieved <= bound if below else achieved >= bound)
+    if item.flag.at_most:
+        passed = achieved is not None and achieved <= float(upper_bound(bound))
+    else:
+        passed = achieved is not None and achieved >= float(lower_bound(bound))
     return Check(item.name, None, bound, achieved, passed, "", 0 if passed else 1)
 
 

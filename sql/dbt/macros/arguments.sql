@@ -15,6 +15,24 @@
   {%- endif -%}
 {%- endmacro %}
 
+{#- A bound as two whole numbers, of which it is the quotient: as it is written, up to 18 decimals (from
+    1 on 18 digits), and what is beyond is cut off. The package's verifiers read bounds in the same way. -#}
+{% macro anon_fraction(given) -%}
+  {%- if given is not number -%}{{ return([0, 1]) }}{%- endif -%}
+  {%- if given >= 10 ** 12 -%}{{ return([10 ** 12, 1]) }}{%- endif -%}
+  {%- set written = (given | string | lower).split("e") -%}
+  {%- set parts = written[0].split(".") -%}
+  {%- set digits = (parts[0] ~ (parts[1] if parts | length > 1 else "")).rstrip("0") or "0" -%}
+  {%- set point = parts[0] | length + (written[1] | int if written | length > 1 else 0) -%}
+  {%- set most = 18 - (given | int | string | length if given >= 1 else 0) -%}
+  {%- set scale = [[digits | length - point, 0] | max, most] | min -%}
+  {%- set kept = [point + scale, 0] | max -%}
+  {{ return([("0" ~ (digits ~ "0" * kept)[:kept]) | int, 10 ** scale]) }}
+{%- endmacro %}
+
+{#- What an entropy may lack of the logarithm of its bound, which is rounded; the verifiers allow as much. -#}
+{% macro anon_entropy_tolerance() -%}1e-12{%- endmacro %}
+
 {#- A relation that is there: one that is missing has no columns, and would pass where none may be. -#}
 {% macro anon_there(test, argument, relation) -%}
   {%- if execute and not adapter.get_columns_in_relation(relation) -%}

@@ -30,24 +30,23 @@ classes as (
         class_id,
         sum(units) as units,
         cast(sum(case when n > 0 then 1 else 0 end) as bigint) as different,
-        exp(
-            ln(nullif(cast(sum(n) as {{ anonymizer.anon_real() }}), 0))
-            - sum(case when n > 0 then n * ln(cast(n as {{ anonymizer.anon_real() }})) end) / nullif(sum(n), 0)
-        ) as entropy_l,
+        ln(nullif(cast(sum(n) as {{ anonymizer.anon_real() }}), 0))
+            - sum(case when n > 0 then n * ln(cast(n as {{ anonymizer.anon_real() }})) end) / nullif(sum(n), 0) as entropy,
         cast(max(n) as bigint) as most,
         cast(coalesce(sum(case when n > 0 and place >= {{ l if l is integer else 1 }} then n end), 0) as bigint) as tail
     from ranked
     group by class_id
 )
-select class_id, cast(units as bigint) as units, {% if kind == "distinct" %}different{% elif kind == "entropy" %}coalesce(entropy_l, 0){% else %}cast(most as {{ anonymizer.anon_real() }}) / nullif(tail, 0){% endif %} as achieved
+select class_id, cast(units as bigint) as units, {% if kind == "distinct" %}different{% elif kind == "entropy" %}coalesce(exp(entropy), 0){% else %}cast(most as {{ anonymizer.anon_real() }}) / nullif(tail, 0){% endif %} as achieved
 from classes
 where
     {% if kind == "distinct" -%}
     different < {{ l }}
     {%- elif kind == "entropy" -%}
-    coalesce(entropy_l, 0) < {{ l }} - 1e-9
+    coalesce(entropy, -1) < ln(cast({{ l }} as {{ anonymizer.anon_real() }})) - {{ anonymizer.anon_entropy_tolerance() }}
     {%- else -%}
-    not (tail > 0 and most < {{ c }} * tail)
+    {%- set bound = anonymizer.anon_fraction(c) %}
+    not (tail > 0 and cast(most as {{ anonymizer.anon_whole() }}) * {{ bound[1] }} < cast(tail as {{ anonymizer.anon_whole() }}) * {{ bound[0] }})
     {%- endif %}
 
 {% endtest %}

@@ -8,6 +8,7 @@
 {%- if (sensitive or column_name) is none -%}
   {{ anonymizer.anon_fail("t_closeness", "sensitive", "is needed", "a column, or the test on a column") }}
 {%- endif %}
+{%- set bound = anonymizer.anon_fraction(t) %}
 with classed as (
 {{ anonymizer.anon_classed("t_closeness", model, quasi, class_id, {"sensitive": sensitive or column_name}) }}
 ),
@@ -46,12 +47,13 @@ distances as (
     select
         class_id,
         min(units) as units,
-        cast(sum(moved) as {{ anonymizer.anon_real() }}) / (cast(min(units) as {{ anonymizer.anon_real() }}) * min(w.everything) * {% if distance == "equal" %}2{% else %}greatest(min(w.categories) - 1, 1){% endif %}) as achieved
+        cast(sum(moved) as {{ anonymizer.anon_whole() }}) as moved,
+        cast(min(units) as {{ anonymizer.anon_whole() }}) * min(w.everything) * {% if distance == "equal" %}2{% else %}greatest(min(w.categories) - 1, 1){% endif %} as farthest
     from moved
     cross join whole w
     group by class_number, class_id
 )
-select class_id, units, achieved
+select class_id, units, cast(moved as {{ anonymizer.anon_real() }}) / cast(farthest as {{ anonymizer.anon_real() }}) as achieved
 from distances
-where achieved > {{ t }} + 1e-12
+where moved * {{ bound[1] }} > farthest * {{ bound[0] }}
 {% endtest %}

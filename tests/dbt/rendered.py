@@ -1,0 +1,68 @@
+"""The SQL of the package's generic tests as dbt renders it for DuckDB, without dbt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jinja2
+
+MACROS = Path(__file__).resolve().parent.parent.parent / "sql" / "dbt" / "macros"
+
+
+class _ReturnedError(Exception):
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
+    """A macro that dbt's `return` ends with a value."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        try:
+            return macro(*given, **named)
+        except _ReturnedError as returned:
+            return returned.value
+
+    return call
+
+
+def generic_test(name: str, relation: str, **arguments: Any) -> str:
+    """The query of one generic test on a relation, whose columns are taken as they are named."""
+
+    def ended(value: Any) -> None:
+        raise _ReturnedError(value)
+
+    def refuse(message: str) -> None:
+        raise ValueError(message)
+
+    macros: dict[str, Callable[..., Any]] = {}
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"], undefined=jinja2.StrictUndefined)
+    environment.globals |= {
+        "return": ended,
+        "anonymizer": SimpleNamespace(),
+        "execute": True,
+        "exceptions": SimpleNamespace(raise_compiler_error=refuse),
+        "adapter": SimpleNamespace(
+            quote=lambda column: f'"{column}"',
+            dispatch=lambda macro, _: macros.get(f"duckdb__{macro}", macros[f"default__{macro}"]),
+            get_columns_in_relation=lambda _: [],
+        ),
+        "target": SimpleNamespace(type="duckdb"),
+    }
+    for path in sorted([*MACROS.glob("*.sql"), MACROS / "generic_tests" / f"{name}.sql"]):
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"\{%(-?) test (\w+)", r"{%\1 macro test_\2", text)
+        text = re.sub(r"\{%(-?) endtest", r"{%\1 endmacro", text)
+        module: Any = environment.from_string(text).module
+        macros |= {
+            found: _returning(macro)
+            for found, macro in vars(module).items()
+            if not found.startswith("_")
+        }
+    vars(environment.globals["anonymizer"]).update(macros)
+    return str(macros[f"test_{name}"](relation, **arguments))
