@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from itertools import pairwise
 
 from anonymizer.policy.words import words
@@ -34,12 +36,84 @@ NUMBERS = _set(
     " nationalid healthcard hospitalnumber hospitalno"
 )
 """Things that belong to one person, written as one word or two: `medical_record`."""
-NAMES = _set("firstname lastname forename surname fullname maiden vorname nachname")
+NAME = _set(
+    "name names nom noms nome nomes nomi nombre nombres naam namen namn navn nimi imie isim adi"
+    " jmeno meno nev nume"
+)
+"""The word for a name in several languages; it may be that of a thing."""
+NAMED = ("name", "names", "naam", "namn", "navn")
+"""Those that end a word: `patientname`, `Kundenname`."""
+NAMES = _set(
+    "firstname middlename lastname givenname familyname forename forenames surname surnames"
+    " fullname maiden maidenname nickname birthname realname legalname preferredname spousename"
+    " mothername fathername fname mname lname gname firstnm lastnm fullnm initials"
+    # German, Dutch
+    " vorname vornamen nachname nachnamen familienname zuname rufname geburtsname madchenname"
+    " maedchenname spitzname voornaam voornamen achternaam familienaam tussenvoegsel roepnaam"
+    " meisjesnaam geboortenaam bijnaam"
+    # French, Spanish, Portuguese, Italian
+    " prenom prenoms patronyme surnom apellido apellidos apellidouno apellidodos sobrenome"
+    " sobrenomes apelido apelidos cognome cognomi soprannome"
+    # Polish, Czech, Slovak
+    " imiona nazwisko nazwiska prijmeni krestni priezvisko"
+    # Swedish, Norwegian, Danish, Finnish
+    " fornamn efternamn mellannamn flicknamn smeknamn tilltalsnamn fornavn etternavn efternavn"
+    " mellomnavn mellemnavn etunimi sukunimi kutsumanimi"
+    # Turkish, Hungarian, Romanian, Croatian
+    " soyad soyadi soyisim adsoyad adisoyadi kizlik vezeteknev keresztnev csaladnev utonev prenume"
+    " prezime ime"
+    # Russian, in Latin letters
+    " imya familiya otchestvo"
+)
 """Names of persons, whatever the rest of the column's name."""
-WHO = _set(
-    "name names firstname givenname middlename lastname familyname surname forename fullname"
-    " maidenname realname displayname vorname nachname familienname nombre apellido apellidos"
-    " prenom cognome email emails mail emailaddress mailaddress phone telephone tel mobile"
+LONG_NAMES = tuple(name for name in NAMES if len(name) > 6)
+"""The same at the end of a word: `spousefirstname`."""
+WHOLE = _set("fullname realname legalname displayname adsoyad adisoyadi")
+"""Names of one person, as far as names go."""
+PART = _set(
+    "first middle last given family full maiden birth sur second nick real legal preferred other"
+    " former previous alias known display"
+    " famille naissance usage jeune fille pila paterno materno completo completa completo social"
+    " rodowe panienskie panienska efter for fore"
+)
+"""Words that say which part of a name, or which name of a person, a column holds."""
+ALONE = _set("first last middle mid given initial init nick alias nm ad")
+"""Words that mean a name where no word but those for its bearer stands beside them: `LAST`."""
+OTHER_LETTERS = _set(
+    "имя фамилия отчество фио ім'я прізвище όνομα επώνυμο ονοματεπώνυμο име презиме"
+    " 姓名 名字 姓 名 氏名 名前 이름 성명 성 الاسم اسم שם"
+)
+"""Names of columns with names, in letters that `words` leaves out."""
+KIN = _set(
+    "wife husband spouse partner child children kid kids family sibling siblings dependent"
+    " dependents mother father parent guardian kin relative brother sister son daughter"
+    " mutter vater ehepartner ehefrau ehemann kind kinder mere pere conjoint epoux epouse enfant"
+    " madre padre conyuge esposo esposa hijo hija mae pai conjuge marido mulher filho filha"
+    " coniuge moglie marito figlio figlia moeder echtgenoot echtgenote matka ojciec"
+    " maz zona malzonek mor far mamma pappa make maka anne baba esi cocuk"
+)
+"""Relatives: with few values how many or what kind there are, with many values their names."""
+BEARERS = (
+    PERSON
+    | RELATED
+    | KIN
+    | SHORT
+    | _set(
+        "contact owner holder player athlete author artist doctor physician clinician surgeon nurse"
+        " provider prescriber teacher student instructor officer agent actor candidate applicant"
+        " suspect victim offender witness defendant judge staff worker resident passenger driver"
+        " guest borrower buyer seller sender recipient payee signer deceased emergency nok"
+        " patientin kunde kundin kunden mitarbeiter versicherter klient arzt"
+        " assure salarie medecin eleve paciente cliente empleado empleada medico alumno alumna"
+        " funcionario aluno paziente dipendente klant medewerker arts pacjent"
+        " pacjenta klienta pracownik pracownika lekarz patientens kundens anstalld hasta"
+        " musteri calisan personel doktor ogrenci"
+    )
+)
+"""Those who bear a name: `nom_patient`, `doctor_name`, `hasta_adi`."""
+WHO = NAMES | _set(
+    "name names nom nome nombre naam namn navn nimi imie isim displayname"
+    " email emails mail emailaddress mailaddress phone telephone tel mobile"
     " mobilephone cellphone fax phonenumber phoneno telephonenumber telephoneno mobilenumber"
     " faxnumber telefon handy ssn socialsecurity socialsecuritynumber socialsecurityno"
     " passport passportnumber passportno nationalid nationalidnumber nino nhsnumber nhsno mrn"
@@ -57,13 +131,20 @@ OTHERS = _set(
 """Things other than persons that may be numbered in a table about persons."""
 GROUPS = _set("household family group")
 """Groups of several persons."""
+JOBS = _set(
+    "profession job work workclass employer occupation occ industry industri sector department"
+    " position title role function designation rank grade team agency beruf tatigkeit abteilung"
+    " metier emploi fonction service profesion ocupacion puesto cargo profissao ocupacao"
+    " professione mestiere beroep functie afdeling zawod stanowisko yrke befattning meslek gorev"
+)
+"""Jobs, and where people work."""
 INDIVIDUAL = _set(
     "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
     " marital married nationality citizenship religion education"
 )
 """Attributes of one person, not of a group, place or event."""
 HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
-KEY = _set("id key number no nr num code pk rowid ref reference index")
+KEY = _set("id key number no nr nbr num code pk rowid ref reference index")
 QUASI = _set(
     "age birth birthday birthdate born dob yob sex gender female male race ethnicity ethnic"
     " black white asian hispanic latino origin ancestry birthplace birthcountry native immigrant"
@@ -146,6 +227,19 @@ POSTAL = _set("zip zipcode postcode postal plz")
 PLACES = POSTAL | _set(
     "address street city town village county district state province municipality region country"
 )
+SITES = PLACES | _set(
+    "location place area zone territory borough neighborhood neighbourhood suburb precinct ward"
+    " parish community hometown birthplace birthcountry residence nation continent nationality"
+    " citizenship origin ancestry destination station airport port embarked site center centre"
+    " campus branch office facility hospital clinic school college university noc msa puma"
+    " geburtsort wohnort ort stadt gemeinde kreis bundesland land landkreis staatsangehorigkeit"
+    " nationalitat ville commune departement pays lieu nationalite ciudad municipio provincia pais"
+    " localidad poblacion barrio nacionalidad cidade municipio estado freguesia bairro"
+    " nacionalidade citta comune regione paese luogo cittadinanza plaats woonplaats gemeente"
+    " provincie miasto miejscowosc gmina powiat wojewodztwo kraj stad ort kommun lan sehir il ilce"
+    " mahalle ulke"
+)
+"""Places of any kind."""
 LATITUDE = _set("lat latitude")
 LONGITUDE = _set("lon lng long longitude")
 DONE = _set(
@@ -196,11 +290,51 @@ def says_who(name: str) -> bool:
     return "".join(found) in WHO
 
 
+@cache
+def _joined_names() -> frozenset[str]:
+    """`patientname`, `Kundenname`, `mothersname`, without a separator between the words."""
+    whose = BEARERS | PART
+    return frozenset(f"{who}{by}{word}" for who in whose for by in ("", "s", "n") for word in NAMED)
+
+
 def names_people(name: str) -> bool:
-    """Whether a column is named like a name of persons, however few values it has."""
+    """Whether a text column is named like a name of persons, however few values it has: `surname`,
+    `first`, `nom_de_famille`, `mother_name`; not `drug_name`, `nom_commune` or `first_visit`.
+    """
     found = words(name)
-    named = "".join(found) == "name" or ("name" in found and not PERSON.isdisjoint(found))
-    return named or says(name, NAMES | NUMBERS)
+    joined = {*found, *("".join(two) for two in pairwise(found)), "".join(found)}
+    if joined & (NAMES | _joined_names()) or any(word.endswith(LONG_NAMES) for word in joined):
+        return True
+    if OTHER_LETTERS.intersection(re.findall(r"[\w']+", name.casefold())):
+        return True
+    if NAME.intersection(found):
+        whose = (BEARERS | PART).intersection(found)
+        return len(found) == 1 or bool(whose and not (SITES | JOBS).intersection(found))
+    left = {word for word in found if word not in BEARERS}
+    return bool(left) and left <= ALONE
+
+
+def names_bearers(name: str) -> bool:
+    """Whether the name of a column says nothing but who a person is: `spouse`, `co_borrower`."""
+    found = set(words(name)) - {"co", "of", "next", "primary", "attending", "referring"}
+    return bool(found) and found <= BEARERS
+
+
+def names_part(name: str) -> bool:
+    """Whether a column is named like a part of a name, which many persons share: `first_name`."""
+    found = words(name)
+    return (
+        names_people(name)
+        and not says(name, WHOLE)
+        and not NAME.issuperset(word for word in found if word not in BEARERS)
+    )
+
+
+def familiar(name: str) -> bool:
+    """Whether a column is named like a place, a job, a date or the like, and not like a relative:
+    what many persons share, however many values there are.
+    """
+    return says(name, (QUASI | SITES | JOBS) - KIN)
 
 
 def says(name: str, meanings: frozenset[str]) -> bool:

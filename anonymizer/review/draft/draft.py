@@ -109,6 +109,7 @@ def _person(
         for p in found
         if countable(p.sql_type)
         and not (p.free_text or column_names.names_related(p.column))
+        and not column_names.names_part(p.column)
         and guesses[p.column].role == "identifier"
     ]
     named = [p for p in told if column_names.names_person(p.column)]
