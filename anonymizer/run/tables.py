@@ -24,7 +24,8 @@ from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
-from anonymizer.run.remarks import table_remarks, written_as_notes
+from anonymizer.run.remarks import table_remarks
+from anonymizer.run.written_as import written_as_notes
 from anonymizer.source.child import Above, Child, numbered, same_type, searched_for
 from anonymizer.source.child_reading import (
     counted,

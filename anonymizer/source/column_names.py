@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from itertools import pairwise
 
 from anonymizer.policy.words import words
 
 
-def _set(listed: str) -> frozenset[str]:
+def word_set(listed: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(listed.split())
 
 
-IDENTIFIER = _set(
+IDENTIFIER = word_set(
     "name firstname lastname forename surname fullname maiden email mail phone telephone mobile fax"
     " ssn passport iban account address street ip url website user username login nickname mrn nhs"
     " license licence plate insurance uuid guid token signature photo fingerprint device serial"
     " vorname nachname strasse telefon nino"
 )
-PERSON = _set(
+PERSON = word_set(
     "person patient customer user member client employee subject household student citizen pid"
     " individual respondent donor donator voter tenant insured policyholder subscriber beneficiary"
     " enrollee"
 )
-RELATED = _set(
+RELATED = word_set(
     "manager supervisor superior boss leader mentor parent mother father guardian spouse husband"
     " wife partner sibling referrer sponsor approver reviewer assignee caregiver carer relative kin"
 )
 """Words for another person than the one whose row it is, next to a word of KEY: `manager_id`."""
-SHORT = _set("pat cust emp mbr subj usr insd")
+SHORT = word_set("pat cust emp mbr subj usr insd")
 """Words for a person, but only next to a word of KEY: `pat_id`."""
-NUMBERS = _set(
+NUMBERS = word_set(
     "mrn nhs ssn nino passport email mail username login nickname medicalrecord socialsecurity"
     " nationalid healthcard hospitalnumber hospitalno"
 )
 """Things that belong to one person, written as one word or two: `medical_record`."""
-NAME = _set(
-    "name names nom noms nome nomes nomi nombre nombres naam namen namn navn nimi imie isim adi"
-    " jmeno meno nev nume"
-)
-"""The word for a name in several languages; it may be that of a thing."""
-NAMED = ("name", "names", "naam", "namn", "navn")
-"""Those that end a word: `patientname`, `Kundenname`."""
-NAMES = _set(
+NAMES = word_set(
     "firstname middlename lastname givenname familyname forename forenames surname surnames"
     " fullname maiden maidenname nickname birthname realname legalname preferredname spousename"
     " mothername fathername fname mname lname gname firstnm lastnm fullnm initials"
@@ -66,25 +58,7 @@ NAMES = _set(
     " imya familiya otchestvo"
 )
 """Names of persons, whatever the rest of the column's name."""
-LONG_NAMES = tuple(name for name in NAMES if len(name) > 6)
-"""The same at the end of a word: `spousefirstname`."""
-WHOLE = _set("fullname realname legalname displayname adsoyad adisoyadi")
-"""Names of one person, as far as names go."""
-PART = _set(
-    "first middle last given family full maiden birth sur second nick real legal preferred other"
-    " former previous alias known display"
-    " famille naissance usage jeune fille pila paterno materno completo completa completo social"
-    " rodowe panienskie panienska efter for fore"
-)
-"""Words that say which part of a name, or which name of a person, a column holds."""
-ALONE = _set("first last middle mid given initial init nick alias nm ad")
-"""Words that mean a name where no word but those for its bearer stands beside them: `LAST`."""
-OTHER_LETTERS = _set(
-    "имя фамилия отчество фио ім'я прізвище όνομα επώνυμο ονοματεπώνυμο име презиме"
-    " 姓名 名字 姓 名 氏名 名前 이름 성명 성 الاسم اسم שם"
-)
-"""Names of columns with names, in letters that `words` leaves out."""
-KIN = _set(
+KIN = word_set(
     "wife husband spouse partner child children kid kids family sibling siblings dependent"
     " dependents mother father parent guardian kin relative brother sister son daughter"
     " mutter vater ehepartner ehefrau ehemann kind kinder mere pere conjoint epoux epouse enfant"
@@ -93,25 +67,7 @@ KIN = _set(
     " maz zona malzonek mor far mamma pappa make maka anne baba esi cocuk"
 )
 """Relatives: with few values how many or what kind there are, with many values their names."""
-BEARERS = (
-    PERSON
-    | RELATED
-    | KIN
-    | SHORT
-    | _set(
-        "contact owner holder player athlete author artist doctor physician clinician surgeon nurse"
-        " provider prescriber teacher student instructor officer agent actor candidate applicant"
-        " suspect victim offender witness defendant judge staff worker resident passenger driver"
-        " guest borrower buyer seller sender recipient payee signer deceased emergency nok"
-        " patientin kunde kundin kunden mitarbeiter versicherter klient arzt"
-        " assure salarie medecin eleve paciente cliente empleado empleada medico alumno alumna"
-        " funcionario aluno paziente dipendente klant medewerker arts pacjent"
-        " pacjenta klienta pracownik pracownika lekarz patientens kundens anstalld hasta"
-        " musteri calisan personel doktor ogrenci"
-    )
-)
-"""Those who bear a name: `nom_patient`, `doctor_name`, `hasta_adi`."""
-WHO = NAMES | _set(
+WHO = NAMES | word_set(
     "name names nom nome nombre naam namn navn nimi imie isim displayname"
     " email emails mail emailaddress mailaddress phone telephone tel mobile"
     " mobilephone cellphone fax phonenumber phoneno telephonenumber telephoneno mobilenumber"
@@ -122,30 +78,30 @@ WHO = NAMES | _set(
     " streetaddress postaladdress username login nickname"
 )
 """Names of columns that identify persons, as a whole."""
-WHOSE = _set("home private personal contact primary work")
+WHOSE = word_set("home private personal contact primary work")
 """Words before one of WHO that do not change its meaning."""
-OTHERS = _set(
+OTHERS = word_set(
     "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
     " unit site store shop branch product item article drug test station vehicle"
 )
 """Things other than persons that may be numbered in a table about persons."""
-GROUPS = _set("household family group")
+GROUPS = word_set("household family group")
 """Groups of several persons."""
-JOBS = _set(
+JOBS = word_set(
     "profession job work workclass employer occupation occ industry industri sector department"
     " position title role function designation rank grade team agency beruf tatigkeit abteilung"
     " metier emploi fonction service profesion ocupacion puesto cargo profissao ocupacao"
     " professione mestiere beroep functie afdeling zawod stanowisko yrke befattning meslek gorev"
 )
 """Jobs, and where people work."""
-INDIVIDUAL = _set(
+INDIVIDUAL = word_set(
     "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
     " marital married nationality citizenship religion education"
 )
 """Attributes of one person, not of a group, place or event."""
-HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
-KEY = _set("id key number no nr nbr num code pk rowid ref reference index")
-QUASI = _set(
+HIDING = word_set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
+KEY = word_set("id key number no nr nbr num code pk rowid ref reference index")
+QUASI = word_set(
     "age birth birthday birthdate born dob yob sex gender female male race ethnicity ethnic"
     " black white asian hispanic latino origin ancestry birthplace birthcountry native immigrant"
     " abroad zip zipcode postcode postal plz city town village county district state province"
@@ -165,13 +121,13 @@ QUASI = _set(
     " profesion nacionalidad nascita sesso citta professione geboortedatum leeftijd geslacht"
     " woonplaats beroep"
 )
-FLAGS = _set(
+FLAGS = word_set(
     "female male black white asian hispanic latino married maried single divorced widowed"
     " employed veteran citizen immigrant native south north urban rural moved bluecol children"
     " kids"
 )
 """Words of QUASI that may name a flag; a flag named `age` is not an age."""
-SENSITIVE = _set(
+SENSITIVE = word_set(
     "disease diagnosis diagnoses diag dx icd condition illness comorbidity symptom symptoms"
     " sick treatment treat treated trt rx medication medicine drug drugs therapy procedure"
     " surgery surg operation hiv aids cancer tumor tumour allergy disability disabled handicap"
@@ -196,13 +152,13 @@ SENSITIVE = _set(
     " salaire revenu enfermedad tratamiento medicamento salario malattia terapia farmaco stipendio"
     " reddito ziekte behandeling medicijn salaris"
 )
-EVENT = _set(
+EVENT = word_set(
     "status event events enum start stop tstart tstop begin end time futime duration survival"
     " followup outcome censored censor failure success response"
 )
 """Events and times relative to a start: findings of a study, unless the name says more."""
-MEASURED = _set("weight wt wgt pweight fnlwgt")
-SAMPLED = _set(
+MEASURED = word_set("weight wt wgt pweight fnlwgt")
+SAMPLED = word_set(
     "person instance sample sampling survey final replicate design household population probability"
 )
 """Beside a word of MEASURED: how many persons a row of a sample stands for, and no body weight."""
@@ -223,11 +179,11 @@ BEGINNINGS = (
     "symptom",
     "therap",
 )
-POSTAL = _set("zip zipcode postcode postal plz")
-PLACES = POSTAL | _set(
+POSTAL = word_set("zip zipcode postcode postal plz")
+PLACES = POSTAL | word_set(
     "address street city town village county district state province municipality region country"
 )
-SITES = PLACES | _set(
+SITES = PLACES | word_set(
     "location place area zone territory borough neighborhood neighbourhood suburb precinct ward"
     " parish community hometown birthplace birthcountry residence nation continent nationality"
     " citizenship origin ancestry destination station airport port embarked site center centre"
@@ -240,14 +196,14 @@ SITES = PLACES | _set(
     " mahalle ulke"
 )
 """Places of any kind."""
-LATITUDE = _set("lat latitude")
-LONGITUDE = _set("lon lng long longitude")
-DONE = _set(
+LATITUDE = word_set("lat latitude")
+LONGITUDE = word_set("lon lng long longitude")
+DONE = word_set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
 """What was done to a person in an event, which others may know: partly words of SENSITIVE."""
-GRADED = _set("grade class")
+GRADED = word_set("grade class")
 """Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
 """`patientid` and the like, without a separator between the words."""
@@ -288,46 +244,6 @@ def says_who(name: str) -> bool:
     while len(found) > 1 and found[0] in PERSON | SHORT | WHOSE:
         found = found[1:]
     return "".join(found) in WHO
-
-
-@cache
-def _joined_names() -> frozenset[str]:
-    """`patientname`, `Kundenname`, `mothersname`, without a separator between the words."""
-    whose = BEARERS | PART
-    return frozenset(f"{who}{by}{word}" for who in whose for by in ("", "s", "n") for word in NAMED)
-
-
-def names_people(name: str) -> bool:
-    """Whether a text column is named like a name of persons, however few values it has: `surname`,
-    `first`, `nom_de_famille`, `mother_name`; not `drug_name`, `nom_commune` or `first_visit`.
-    """
-    found = words(name)
-    joined = {*found, *("".join(two) for two in pairwise(found)), "".join(found)}
-    if joined & (NAMES | _joined_names()) or any(word.endswith(LONG_NAMES) for word in joined):
-        return True
-    if OTHER_LETTERS.intersection(re.findall(r"[\w']+", name.casefold())):
-        return True
-    if NAME.intersection(found):
-        whose = (BEARERS | PART).intersection(found)
-        return len(found) == 1 or bool(whose and not (SITES | JOBS).intersection(found))
-    left = {word for word in found if word not in BEARERS}
-    return bool(left) and left <= ALONE
-
-
-def names_bearers(name: str) -> bool:
-    """Whether the name of a column says nothing but who a person is: `spouse`, `co_borrower`."""
-    found = set(words(name)) - {"co", "of", "next", "primary", "attending", "referring"}
-    return bool(found) and found <= BEARERS
-
-
-def names_part(name: str) -> bool:
-    """Whether a column is named like a part of a name, which many persons share: `first_name`."""
-    found = words(name)
-    return (
-        names_people(name)
-        and not says(name, WHOLE)
-        and not NAME.issuperset(word for word in found if word not in BEARERS)
-    )
 
 
 def familiar(name: str) -> bool:

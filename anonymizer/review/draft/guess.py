@@ -10,14 +10,13 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
-from anonymizer.source import column_names
+from anonymizer.review.draft.rosters import holds_names, unfamiliar
+from anonymizer.source import column_names, person_names
 from anonymizer.source.child import family
 from anonymizer.source.persons import (
-    A_FEW,
     CATEGORY,
     MOST_ROWS,
     NEARLY_UNIQUE,
-    UNFAMILIAR,
     countable,
     fractional,
 )
@@ -29,10 +28,6 @@ REPEATS = 0.5
 MOSTLY_ZERO = 0.1
 """From this share of zeros, a number with many values counts events, or is a rare amount."""
 ANOTHER = "it tells who another person is"
-NAMED = (2, 1 / 2), (5, 1 / 8)
-"""Numbers and shares of different values with a frequent name, from which a text holds names."""
-SURELY_NAMED = ((5, 3 / 4),)
-"""The same if the column's name says otherwise: many places are named after persons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +47,13 @@ def guess(p: Profile) -> Guess:
         return Guess("drop", "has one value only, or none")
     if kind is None:
         return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
-    found = _of_names(p) or _by_content(p) or _by_name(p) or _by_counts(p, kind)
-    return _unfamiliar(p) if found.role == "quasi" and unfamiliar(p) else found
+    if named := holds_names(p):
+        return Guess("identifier", f"{named}; {spread_of(p)}")
+    found = _by_content(p) or _by_name(p) or _by_counts(p, kind)
+    if found.role == "quasi" and unfamiliar(p):
+        said = f"may hold names, or what tells them: {spread_of(p)}"
+        return Guess("drop", f"{said}, and no code, place, date or job by what is seen of it")
+    return found
 
 
 def spread_of(p: Profile) -> str:
@@ -62,48 +62,6 @@ def spread_of(p: Profile) -> str:
     if p.written_as is None:
         return said
     return f"{said}; text, mostly {p.written_as}: cast it, to get ranges instead of sets"
-
-
-def _of_names(p: Profile) -> Guess | None:
-    """Names of persons, by the column's name or by frequent names among its values."""
-    different = p.different or 0
-    if not p.texts or p.written_as is not None or (p.like_day or 0) > REPEATS:
-        return None
-    few = different <= CATEGORY and _category(p)
-    several = different > A_HANDFUL and not _coded(p)
-    if (column_names.names_people(p.column) and not few) or (
-        column_names.names_bearers(p.column) and several
-    ):
-        return Guess("identifier", f"its name says that it holds names; {spread_of(p)}")
-    least = (
-        SURELY_NAMED
-        if column_names.familiar(p.column) or column_names.sensitive(p.column)
-        else NAMED
-    )
-    if any(p.names >= few and p.names >= share * different for few, share in least):
-        said = f"{p.names:,} of {different:,} different values hold a frequent name of persons"
-        return Guess("identifier", said)
-    return None
-
-
-def unfamiliar(p: Profile) -> bool:
-    """Whether a text has many values and is no code, place, job, date or number that is known."""
-    different = p.different or 0
-    many = p.texts and different > A_FEW and p.spread > UNFAMILIAR
-    if not many or column_names.familiar(p.column):
-        return False
-    return not (p.written_as or (p.like_day or 0) > REPEATS or _coded(p))
-
-
-def _unfamiliar(p: Profile) -> Guess:
-    said = f"may hold names, or what tells them: {spread_of(p)}"
-    return Guess("drop", f"{said}, and no code, place, date or job by what is seen of it")
-
-
-def _coded(p: Profile) -> bool:
-    """Whether most values look like codes or labels: `E11.9`, `DEU`."""
-    known = p.known / p.rows if p.rows else 0.0
-    return (p.like_code or 0) + (p.like_label or 0) > REPEATS * known
 
 
 def _by_content(p: Profile) -> Guess | None:
@@ -147,7 +105,7 @@ def _numbers_something(p: Profile) -> bool:
     """A key of this or another table: `id` with many values, `patient_no` with any number."""
     keyed = column_names.says(p.column, column_names.KEY)
     if column_names.names_person(p.column):
-        return keyed or not _category(p)
+        return keyed or not p.category
     if not keyed:
         return False
     alone = words(p.column)[-1:] in (["id"], ["key"], ["pk"], ["rowid"], ["nr"])
@@ -167,18 +125,11 @@ def _hides(p: Profile) -> bool:
     return flagging and (p.different or 0) <= 2
 
 
-def _category(p: Profile) -> bool:
-    """Whether it has few values in many rows, such as `insurance`: public or private."""
-    different = p.different or 0
-    rows = 5 if different <= CATEGORY else MOST_ROWS
-    return different <= A_HANDFUL and p.known > different * rows
-
-
 def _names_somebody(p: Profile) -> bool:
-    named = column_names.IDENTIFIER | (column_names.NAME if p.texts else frozenset())
+    named = column_names.IDENTIFIER | (person_names.NAME if p.texts else frozenset())
     if not column_names.says(p.column, named):
         return False
-    return not _category(p) or column_names.says(p.column, column_names.NUMBERS)
+    return not p.category or column_names.says(p.column, column_names.NUMBERS)
 
 
 def _numbers_rows(p: Profile) -> bool:
@@ -248,7 +199,7 @@ def without_quasi(
         return next(
             name for n in range(len(taken) + 1) if (name := EVERYBODY + "_" * n) not in taken
         )
-    usable = [p for p in open_to_it if p.known and not (_of_names(p) or unfamiliar(p))]
+    usable = [p for p in open_to_it if p.known and not (holds_names(p) or unfamiliar(p))]
     if not usable:
         said = "has no column with values that can be generalized"
         hint = "numbers, text, booleans, dates; its first line has to name the columns"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident
 from anonymizer.run.raw_text import forms_found
-from anonymizer.source.persons import fractional
+from anonymizer.source.persons import CATEGORY, MOST_ROWS, fractional
 from anonymizer.source.profile import kind_of
 
 if TYPE_CHECKING:
@@ -97,6 +97,13 @@ class Profile:
             if self.text and (share or 0.0) > known / 2:
                 return said
         return None
+
+    @property
+    def category(self) -> bool:
+        """Whether it has few values in many rows, such as `insurance`: public or private."""
+        different = self.different or 0
+        rows = 5 if different <= CATEGORY else MOST_ROWS
+        return different <= A_HANDFUL and self.known > different * rows
 
     @property
     def spread(self) -> float:
