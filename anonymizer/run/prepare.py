@@ -34,8 +34,9 @@ from anonymizer.process.text import many
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
-from anonymizer.run.remarks import digests, remark_notes, written_as_notes
+from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
+from anonymizer.run.written_as import written_as_notes
 from anonymizer.source.looked_through import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with

@@ -47,7 +47,10 @@ SHARE_ANYWHERE = 0.05
 AT_ONCE = 16
 """Patterns per pass over the texts: Postgres caches 32, and compiles further ones each time."""
 LEAST = 3
-"""Least number of such values in small tables."""
+"""Least number of such values in small tables, and of different numbers that only a check digit
+distinguishes from others."""
+MANY = 20
+"""Valid check digits that are no coincidence if a quarter of the values with the form has them."""
 SUSPECTS = work("suspects")
 HITS = work("identifier_hits")
 WAYS_OUT = (
@@ -211,13 +214,14 @@ class _Asked:
         forms = list(_forms())
         parts = [forms[at : at + AT_ONCE] for at in range(0, len(forms), AT_ONCE)]
         judged = {"forms": forms, "parts": parts, "kinds": kinds, "whole": _without_uuids()}
+        judged |= {"few": LEAST, "many": MANY, "suspects": SUSPECTS}
         return (
             Step("suspected identifiers", "prepare/suspects.sql.j2", {**shared, **looked}),
             Step("suspects", "prepare/suspects_counted.sql.j2", {"suspects": SUSPECTS}),
             Step(
                 "identifiers in published text",
                 "prepare/identifiers_in_text.sql.j2",
-                {**shared, **judged},
+                judged,
             ),
         )
 
@@ -277,7 +281,10 @@ def _forms() -> Iterator[dict[str, Any]]:
             "check": None if form.check is None else Sql(form.check(f"f{number}")),
             "compact": form.check is not None and form.kind != "ip",
             "digits": form.digits,
+            "like": form.like,
             "least": form.least,
+            "alone": form.check is not None and form.least > 0,
             "f": Sql(f"f{number}"),
             "m": Sql(f"m{number}"),
+            "d": Sql(f"d{number}"),
         }

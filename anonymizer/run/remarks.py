@@ -7,13 +7,12 @@ statement takes from the snapshot.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.algorithms.hierarchies import unused_hierarchies
-from anonymizer.compile import Sql, Table, ident, join, lit, sql
+from anonymizer.compile import Sql, Table, ident, join, sql
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.usefulness import little_left
@@ -23,70 +22,15 @@ from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
+from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
 from anonymizer.source.csv_files import ends_within_line
+from anonymizer.source.person_names import names_part
 from anonymizer.source.persons import countable, repeats_like_persons
-from anonymizer.source.profile import TableProfile, read_as_text
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Step
-
-WRITTEN_AS = "written_as."
-ALIKE = "alike_as_doubles."
-EXACT = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL(\((1[6-9]|[23]\d),\d+\))?")
-"""Types of exact numbers of more digits than a double has."""
-FEW = 10
-"""Number of values up to which sets are as good as ranges."""
-NUMBERS = r"^ *[-+]?([0-9]+|[0-9]{1,3}([.,][0-9]{3})+)([.,][0-9]+)? *$"
-DATES = (
-    r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2}))"
-    r"([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?$"
-)
-WORDS = {1: "numbers", 2: "dates"}
-
-
-def written_as_notes(policy: Policy, roles: Roles) -> tuple[Note, ...]:
-    """The statement that looks at texts without a hierarchy, and at numbers of many digits."""
-    if policy.algorithm.classless:
-        return ()
-    texts = [a for a in roles.quasi if read_as_text(a.sql_type) and a.spec is None]
-    exact = [a for a in roles.quasi if a.kind == "numeric" and EXACT.fullmatch(a.sql_type)]
-    if not texts and not exact:
-        return ()
-    names = [WRITTEN_AS + a.column for a in texts] + [ALIKE + a.column for a in exact]
-    numbered = [(a.values, lit(number)) for number, a in enumerate((*texts, *exact), 1)]
-    context = {
-        "values": [table for table, _ in numbered],
-        "texts": numbered[: len(texts)],
-        "exact": numbered[len(texts) :],
-        "names": names,
-        "few": FEW,
-        "numbers": NUMBERS,
-        "dates": DATES,
-    }
-    return (Note(Step("what values look like", "prepare/written_as.sql.j2", context)),)
-
-
-def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
-    """The warnings; removes their figures from `notes`."""
-    for name in [name for name in notes if name.startswith(WRITTEN_AS)]:
-        found = int(notes.pop(name))
-        if found:
-            yield (
-                f"{column_path(name.removeprefix(WRITTEN_AS))}: is text, and all its values are"
-                f" {WORDS[found]}: its cells are sets of values; cast it in source.query, to get"
-                " ranges, which lose less, or give codes such as postcodes"
-                " hierarchy: {builder: prefix}"
-            )
-    for name in [name for name in notes if name.startswith(ALIKE)]:
-        if int(notes.pop(name)):
-            yield (
-                f"{column_path(name.removeprefix(ALIKE))}: has values that are alike in their first"
-                " 16 digits, to which losses are computed: those of this column are told too low,"
-                " and its classes may be wider than need be; subtract a constant in source.query,"
-                " or round"
-            )
-
 
 NULLS = "null_conditions."
 DIFFERENT = "different_values."
@@ -217,6 +161,8 @@ def remarks(
         )
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
     # names of persons repeat along with their numbers: the numbers alone are reported then
+    parts = sorted(filter(names_part, repeating), key=lambda name: different[name])
+    repeating = [name for name in repeating if name not in parts[:-1]]  # (of a name, the rarest)
     sure = [name for name in repeating if column_names.names_person(name)]
     for name in sure or repeating:
         said = "several rows have the same value:"

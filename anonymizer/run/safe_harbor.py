@@ -19,7 +19,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import OLDEST, YEARS, applies, earliest, shows
-from anonymizer.source.detectors import DATE_FORMS
+from anonymizer.source.dates_in_text import DATE_FORMS
 from anonymizer.source.masking.masks import DATES, Family, family_of
 from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.roles import Roles

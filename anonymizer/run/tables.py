@@ -25,6 +25,7 @@ from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
+from anonymizer.run.written_as import written_as_notes
 from anonymizer.source.child import Above, Child, numbered, same_type, searched_for
 from anonymizer.source.child_reading import (
     counted,
@@ -266,6 +267,7 @@ def _reading(
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += node_text_stages(own, child.attributes)
     reading += [flat_step(a) for a in child.attributes if a.spec is None]
+    reading += written_as_notes(own, child.roles, events=True)
     return reading
 
 

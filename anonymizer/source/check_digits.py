@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from anonymizer.compile import lit
+
 Condition = Callable[[str], str]
 """Maps the name of a column with the letters and digits of an identifier to a condition."""
 
@@ -46,10 +48,12 @@ def _guarded(number: str, length: int, condition: str) -> str:
 
 
 def weighted(weights: Sequence[int], modulus: int) -> Condition:
-    """The sum of digits times weights is a multiple of the modulus."""
+    """The sum of digits times weights is a multiple of the modulus, and not zero."""
 
     def holds(found: str) -> str:
-        return _guarded(found, len(weights), f"{_sum(found, weights)} % {modulus} = 0")
+        zeros = lit("0" * len(weights)).text  # (a value for none)
+        condition = f"{found} <> {zeros} and {_sum(found, weights)} % {modulus} = 0"
+        return _guarded(found, len(weights), condition)
 
     return holds
 

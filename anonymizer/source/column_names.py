@@ -7,39 +7,69 @@ from itertools import pairwise
 from anonymizer.policy.words import words
 
 
-def _set(listed: str) -> frozenset[str]:
+def word_set(listed: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(listed.split())
 
 
-IDENTIFIER = _set(
+IDENTIFIER = word_set(
     "name firstname lastname forename surname fullname maiden email mail phone telephone mobile fax"
     " ssn passport iban account address street ip url website user username login nickname mrn nhs"
     " license licence plate insurance uuid guid token signature photo fingerprint device serial"
     " vorname nachname strasse telefon nino"
 )
-PERSON = _set(
+PERSON = word_set(
     "person patient customer user member client employee subject household student citizen pid"
     " individual respondent donor donator voter tenant insured policyholder subscriber beneficiary"
     " enrollee"
 )
-RELATED = _set(
+RELATED = word_set(
     "manager supervisor superior boss leader mentor parent mother father guardian spouse husband"
     " wife partner sibling referrer sponsor approver reviewer assignee caregiver carer relative kin"
 )
 """Words for another person than the one whose row it is, next to a word of KEY: `manager_id`."""
-SHORT = _set("pat cust emp mbr subj usr insd")
+SHORT = word_set("pat cust emp mbr subj usr insd")
 """Words for a person, but only next to a word of KEY: `pat_id`."""
-NUMBERS = _set(
+NUMBERS = word_set(
     "mrn nhs ssn nino passport email mail username login nickname medicalrecord socialsecurity"
     " nationalid healthcard hospitalnumber hospitalno"
 )
 """Things that belong to one person, written as one word or two: `medical_record`."""
-NAMES = _set("firstname lastname forename surname fullname maiden vorname nachname")
+NAMES = word_set(
+    "firstname middlename lastname givenname familyname forename forenames surname surnames"
+    " fullname maiden maidenname nickname birthname realname legalname preferredname spousename"
+    " mothername fathername fname mname lname gname firstnm lastnm fullnm initials"
+    # German, Dutch
+    " vorname vornamen nachname nachnamen familienname zuname rufname geburtsname madchenname"
+    " maedchenname spitzname voornaam voornamen achternaam familienaam tussenvoegsel roepnaam"
+    " meisjesnaam geboortenaam bijnaam"
+    # French, Spanish, Portuguese, Italian
+    " prenom prenoms patronyme surnom apellido apellidos apellidouno apellidodos sobrenome"
+    " sobrenomes apelido apelidos cognome cognomi soprannome"
+    # Polish, Czech, Slovak
+    " imiona nazwisko nazwiska prijmeni krestni priezvisko"
+    # Swedish, Norwegian, Danish, Finnish
+    " fornamn efternamn mellannamn flicknamn smeknamn tilltalsnamn fornavn etternavn efternavn"
+    " mellomnavn mellemnavn etunimi sukunimi kutsumanimi"
+    # Turkish, Hungarian, Romanian, Croatian
+    " soyad soyadi soyisim adsoyad adisoyadi kizlik vezeteknev keresztnev csaladnev utonev prenume"
+    " prezime ime"
+    # Russian, in Latin letters
+    " imya familiya otchestvo"
+)
 """Names of persons, whatever the rest of the column's name."""
-WHO = _set(
-    "name names firstname givenname middlename lastname familyname surname forename fullname"
-    " maidenname realname displayname vorname nachname familienname nombre apellido apellidos"
-    " prenom cognome email emails mail emailaddress mailaddress phone telephone tel mobile"
+KIN = word_set(
+    "wife husband spouse partner child children kid kids family sibling siblings dependent"
+    " dependents mother father parent guardian kin relative brother sister son daughter"
+    " mutter vater ehepartner ehefrau ehemann kind kinder mere pere conjoint epoux epouse enfant"
+    " madre padre conyuge esposo esposa hijo hija mae pai conjuge marido mulher filho filha"
+    " coniuge moglie marito figlio figlia moeder echtgenoot echtgenote matka ojciec"
+    " maz zona malzonek mor far mamma pappa make maka anne baba esi cocuk"
+)
+"""Relatives: with few values how many or what kind there are, with many values their names."""
+WHO = NAMES | word_set(
+    "name names nom nome nombre naam namn navn nimi imie isim displayname"
+    " email emails mail emailaddress mailaddress phone telephone tel mobile"
     " mobilephone cellphone fax phonenumber phoneno telephonenumber telephoneno mobilenumber"
     " faxnumber telefon handy ssn socialsecurity socialsecuritynumber socialsecurityno"
     " passport passportnumber passportno nationalid nationalidnumber nino nhsnumber nhsno mrn"
@@ -48,23 +78,30 @@ WHO = _set(
     " streetaddress postaladdress username login nickname"
 )
 """Names of columns that identify persons, as a whole."""
-WHOSE = _set("home private personal contact primary work")
+WHOSE = word_set("home private personal contact primary work")
 """Words before one of WHO that do not change its meaning."""
-OTHERS = _set(
+OTHERS = word_set(
     "doctor physician clinician surgeon nurse provider prescriber hospital clinic ward room bed"
     " unit site store shop branch product item article drug test station vehicle"
 )
 """Things other than persons that may be numbered in a table about persons."""
-GROUPS = _set("household family group")
+GROUPS = word_set("household family group")
 """Groups of several persons."""
-INDIVIDUAL = _set(
+JOBS = word_set(
+    "profession job work workclass employer occupation occ industry industri sector department"
+    " position title role function designation rank grade team agency beruf tatigkeit abteilung"
+    " metier emploi fonction service profesion ocupacion puesto cargo profissao ocupacao"
+    " professione mestiere beroep functie afdeling zawod stanowisko yrke befattning meslek gorev"
+)
+"""Jobs, and where people work."""
+INDIVIDUAL = word_set(
     "age birth birthday birthdate birthyear born dob yob sex gender race ethnicity ethnic hispanic"
     " marital married nationality citizenship religion education"
 )
 """Attributes of one person, not of a group, place or event."""
-HIDING = _set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
-KEY = _set("id key number no nr num code pk rowid ref reference index")
-QUASI = _set(
+HIDING = word_set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
+KEY = word_set("id key number no nr nbr num code pk rowid ref reference index")
+QUASI = word_set(
     "age birth birthday birthdate born dob yob sex gender female male race ethnicity ethnic"
     " black white asian hispanic latino origin ancestry birthplace birthcountry native immigrant"
     " abroad zip zipcode postcode postal plz city town village county district state province"
@@ -84,13 +121,13 @@ QUASI = _set(
     " profesion nacionalidad nascita sesso citta professione geboortedatum leeftijd geslacht"
     " woonplaats beroep"
 )
-FLAGS = _set(
+FLAGS = word_set(
     "female male black white asian hispanic latino married maried single divorced widowed"
     " employed veteran citizen immigrant native south north urban rural moved bluecol children"
     " kids"
 )
 """Words of QUASI that may name a flag; a flag named `age` is not an age."""
-SENSITIVE = _set(
+SENSITIVE = word_set(
     "disease diagnosis diagnoses diag dx icd condition illness comorbidity symptom symptoms"
     " sick treatment treat treated trt rx medication medicine drug drugs therapy procedure"
     " surgery surg operation hiv aids cancer tumor tumour allergy disability disabled handicap"
@@ -115,13 +152,13 @@ SENSITIVE = _set(
     " salaire revenu enfermedad tratamiento medicamento salario malattia terapia farmaco stipendio"
     " reddito ziekte behandeling medicijn salaris"
 )
-EVENT = _set(
+EVENT = word_set(
     "status event events enum start stop tstart tstop begin end time futime duration survival"
     " followup outcome censored censor failure success response"
 )
 """Events and times relative to a start: findings of a study, unless the name says more."""
-MEASURED = _set("weight wt wgt pweight fnlwgt")
-SAMPLED = _set(
+MEASURED = word_set("weight wt wgt pweight fnlwgt")
+SAMPLED = word_set(
     "person instance sample sampling survey final replicate design household population probability"
 )
 """Beside a word of MEASURED: how many persons a row of a sample stands for, and no body weight."""
@@ -142,18 +179,31 @@ BEGINNINGS = (
     "symptom",
     "therap",
 )
-POSTAL = _set("zip zipcode postcode postal plz")
-PLACES = POSTAL | _set(
+POSTAL = word_set("zip zipcode postcode postal plz")
+PLACES = POSTAL | word_set(
     "address street city town village county district state province municipality region country"
 )
-LATITUDE = _set("lat latitude")
-LONGITUDE = _set("lon lng long longitude")
-DONE = _set(
+SITES = PLACES | word_set(
+    "location place area zone territory borough neighborhood neighbourhood suburb precinct ward"
+    " parish community hometown birthplace birthcountry residence nation continent nationality"
+    " citizenship origin ancestry destination station airport port embarked site center centre"
+    " campus branch office facility hospital clinic school college university noc msa puma"
+    " geburtsort wohnort ort stadt gemeinde kreis bundesland land landkreis staatsangehorigkeit"
+    " nationalitat ville commune departement pays lieu nationalite ciudad municipio provincia pais"
+    " localidad poblacion barrio nacionalidad cidade municipio estado freguesia bairro"
+    " nacionalidade citta comune regione paese luogo cittadinanza plaats woonplaats gemeente"
+    " provincie miasto miejscowosc gmina powiat wojewodztwo kraj stad ort kommun lan sehir il ilce"
+    " mahalle ulke"
+)
+"""Places of any kind."""
+LATITUDE = word_set("lat latitude")
+LONGITUDE = word_set("lon lng long longitude")
+DONE = word_set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
 """What was done to a person in an event, which others may know: partly words of SENSITIVE."""
-GRADED = _set("grade class")
+GRADED = word_set("grade class")
 """Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
 """`patientid` and the like, without a separator between the words."""
@@ -196,11 +246,11 @@ def says_who(name: str) -> bool:
     return "".join(found) in WHO
 
 
-def names_people(name: str) -> bool:
-    """Whether a column is named like a name of persons, however few values it has."""
-    found = words(name)
-    named = "".join(found) == "name" or ("name" in found and not PERSON.isdisjoint(found))
-    return named or says(name, NAMES | NUMBERS)
+def familiar(name: str) -> bool:
+    """Whether a column is named like a place, a job, a date or the like, and not like a relative:
+    what many persons share, however many values there are.
+    """
+    return says(name, (QUASI | SITES | JOBS) - KIN)
 
 
 def says(name: str, meanings: frozenset[str]) -> bool:

@@ -11,6 +11,10 @@ MOST_ROWS = 50
 """Average rows per value up to which values may be persons."""
 MANY = 100
 """From this number of values on, a column named like a person key counts at any number of rows."""
+A_FEW = 10
+"""Up to this many values, a text is a category, however few rows there are."""
+UNFAMILIAR = 1 / 20
+"""Values per row above which a text is no category: it may be names, or what tells them."""
 NEARLY_UNIQUE = 0.9
 """Values per row above which a column without such a name repeats by chance."""
 

@@ -15,7 +15,7 @@ from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.value_text import value_text
 from anonymizer.policy.safe_harbor import RESTRICTED
-from anonymizer.source.detectors import ALONE, FORMS
+from anonymizer.source.detectors import FORMS
 from anonymizer.source.masking.masks import family_of, in_utc
 from anonymizer.source.signs import plain
 from anonymizer.verification.questions import Achieved, Question
@@ -109,7 +109,7 @@ def _limit(to: float) -> float:
 def patterns(mask: Mask) -> str:
     """One pattern that matches each of the identifiers."""
     kinds = mask.get("patterns") or ()
-    forms = [f.pattern for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds)]
+    forms = [f.pattern for f in FORMS if f.inside and (not kinds or f.kind in kinds)]
     return "|".join(f"({form})" for form in forms)
 
 

@@ -13,7 +13,8 @@ from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.value_text import value_text
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, YEARS, earliest
-from anonymizer.source.detectors import DATE_FORMS, FORMS
+from anonymizer.source.dates_in_text import DATE_FORMS
+from anonymizer.source.detectors import FORMS
 from anonymizer.source.signs import plain
 from anonymizer.verification.masks import restricted
 from anonymizer.verification.questions import Achieved, Question

@@ -87,6 +87,16 @@ def account(country: str, length: int) -> Make:
     return make
 
 
+def lettered(country: str, signs: int, length: int) -> Make:
+    """An account whose number begins with letters."""
+
+    def make(r: random.Random) -> str:
+        body = letters(r, signs).upper() + digits(r, length - 4 - signs)
+        return str(iban.calc_check_digits(f"{country}00{body}").join((country, body)))
+
+    return make
+
+
 def card(prefix: str, length: int) -> Make:
     def make(r: random.Random) -> str:
         body = prefix + digits(r, length - 1 - len(prefix))
@@ -338,6 +348,54 @@ PLANTED: dict[str, tuple[str, Make]] = {
     ),
     "codice fiscale in small letters": ("national_id", lambda r: italian(r).lower()),
     "NINO with hyphens": ("national_id", lambda r: british(r).replace(" ", "-")),
+    "phones DE at home, rarely": ("phone", inside(phone("DE", NATIONAL), 20)),
+    "phones GB at home, rarely": ("phone", inside(phone("GB", NATIONAL), 20)),
+    "phones ES at home, rarely": ("phone", inside(phone("ES", NATIONAL), 20)),
+    "phones with a bracket": ("phone", inside(lambda r: f"(0171) 2{digits(r, 6)}", 20)),
+    "phones among part numbers": (
+        "phone",
+        lambda r: f"0171 2{digits(r, 6)}" if r.random() < 0.4 else f"{digits(r, 3)}-{digits(r, 4)}",
+    ),
+    "phones among words": (
+        "phone",
+        lambda r: f"0171 2{digits(r, 6)}" if r.random() < 0.1 else r.choice(["none", "ward 3"]),
+    ),
+    "phones after call": ("phone", inside(lambda r: f"call 20{digits(r, 8)}", 20)),
+    "phones of 11 digits in capitals": ("phone", inside(lambda r: f"MOBILE 07{digits(r, 9)}", 20)),
+    "phones before a word": ("phone", inside(lambda r: f"2{digits(r, 9)} is her cell", 20)),
+    "phones of contacts": ("phone", inside(lambda r: f"contact no. 98{digits(r, 8)}", 20)),
+    "coordinates in sentences, rarely": ("coordinates", inside(coordinates, 20)),
+    "social security with dots, rarely": ("ssn", inside(lambda r: ssn(r).replace("-", "."), 20)),
+    "social security in one": ("ssn", inside(lambda r: f"SSN: {ssn(r).replace('-', '')}", 20)),
+    "MAC addresses with hyphens, rarely": ("mac", inside(lambda r: mac(r).replace(":", "-"), 20)),
+    "accounts with hyphens": (
+        "iban",
+        inside(grouped(account("DE", 22), 4, 4, 4, 4, 4, by="-"), 20),
+    ),
+    "accounts NL in small letters": (
+        "iban",
+        inside(lambda r: lettered("NL", 4, 18)(r).lower(), 20),
+    ),
+    "accounts GB in small groups": (
+        "iban",
+        inside(lambda r: grouped(lettered("GB", 4, 22), 4, 4, 4, 4, 4)(r).lower(), 20),
+    ),
+    "accounts MT in small letters": ("iban", lambda r: lettered("MT", 4, 31)(r).lower()),
+    "mails of web addresses": ("mail", inside(lambda r: mail(r).replace("@", "%40"), 20)),
+    "mails of web pages": ("mail", inside(lambda r: mail(r).replace("@", "&#64;"), 20)),
+    "mails with a word for the sign": ("mail", inside(lambda r: mail(r).replace("@", " at "), 20)),
+    "mails in words": (
+        "mail",
+        inside(lambda r: f"{letters(r, 5)} at {letters(r, 6)} dot com", 20),
+    ),
+    "cards with dots": ("card", inside(grouped(card("51", 16), 4, 4, 4, by="."), 20)),
+    "cards among order numbers": (
+        "card",
+        lambda r: card("4", 16)(r) if r.random() < 0.35 else f"4{digits(r, 15)}",
+    ),
+    "BSN in some rows": ("national_id", lambda r: dutch(r) if r.random() < 0.1 else "unknown"),
+    "BSN after its name": ("national_id", inside(lambda r: f"BSN {dutch(r)}", 20)),
+    "PESEL after its name": ("national_id", inside(lambda r: f"PESEL {polish(r)}", 20)),
 }
 """What a column holds: the kind that has to be found, and how its values are drawn."""
 
@@ -432,6 +490,26 @@ INNOCENT: dict[str, Make] = {
     "short ids": lambda r: hexadecimal(r, 16),
     "article numbers": lambda r: f"{digits(r, 4)}.{digits(r, 4)}.{digits(r, 2)}",
     "sections": lambda r: f"{r.randint(1, 9)}.{digits(r, 2)}.{digits(r, 4)}",
+    "part numbers in sentences": lambda r: (
+        f"replaced {digits(r, 3)}-{digits(r, 3)}-{digits(r, 3)}, no defect"
+    ),
+    "order numbers in sentences": lambda r: f"order {digits(r, 3)}-{digits(r, 7)}-{digits(r, 7)}",
+    "large numbers in sentences": lambda r: (
+        f"paid {r.randint(1, 999)} {digits(r, 3)} {digits(r, 3)} in all"
+    ),
+    "item codes in sentences": lambda r: f"item {letters(r, 2)}{digits(r, 6)}{letters(r, 1)} sent",
+    "cards that are none": lambda r: f"order 4{digits(r, 15)} sent",
+    "shops": lambda r: f"bought at {r.choice(['amazon.com', 'zalando.de', 'etsy.com'])}",
+    "spaces left out": lambda r: (
+        f"pain {r.randint(1, 9)} at rest.{r.choice(['denies', 'no'])} fever"
+    ),
+    "rare numbers of 9": lambda r: digits(r, 9) if r.random() < 0.02 else digits(r, 4),
+    "zeros": lambda r: "000000000" if r.random() < 0.1 else f"{r.randint(1, 999)}",
+    "cells": lambda r: f"cells {r.randint(10**6, 10**10)} per litre",
+    "callings": lambda r: f"calluses {r.randint(10**9, 10**10)}, telomeres {digits(r, 10)}",
+    "beds": lambda r: (
+        f"on{r.randint(10, 99)} beds with {digits(r, 4)} sheets, at{digits(r, 2)} then"
+    ),
 }
 
 

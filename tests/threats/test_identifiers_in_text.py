@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from anonymizer.source.detectors import KINDS
 from anonymizer.source.profile import Kept, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Step
-from tests.runs import fill, policy, run, source
+from tests.runs import fill, policy, published, run, source
 from tests.selection import some
 from tests.threats.identifiers import INNOCENT, PLANTED, columns
 
@@ -298,3 +299,45 @@ def test_parts_of_uuids_are_no_telephone_numbers() -> None:
         connection.execute(suspects.statement().text)
         found = connection.execute(guard.query.statement().text).fetchall()
     assert [kinds for _, _, kinds in found] == ["uuid", "uuid", "phone, uuid"]
+
+
+OF_NOTES = {
+    "phone": "call 0171 1234567 for results",
+    "coordinates": "seen at 48.13743, 11.57549 by a nurse",
+    "mail": "write to jane.doe at mail.example.org",
+    "iban": "paid to nl91 abna 0417 1643 00 in May",
+}
+
+
+@some(2)
+@pytest.mark.parametrize("rows", [1, 160, 400])
+@pytest.mark.parametrize("kind", OF_NOTES)
+def test_other_values_are_of_no_account(tmp_path: Path, kind: str, rows: int) -> None:
+    """Not 40 % of the notes, and not one of them, may hold what all of them may not."""
+    said = [OF_NOTES[kind] if i < rows else f"stable, day {i % 9}, dose 1.5" for i in range(400)]
+    data = [(20 + i % 4, note) for i, note in enumerate(said)]
+    database = source(tmp_path, {"age": "INTEGER", "note": "VARCHAR"}, data)
+    given = policy(tmp_path, {"age": "quasi", "note": {"role": "keep"}}, k=4)
+    with pytest.raises(SourceError, match=rf"columns\.note: .* {rows} values .*: \[{kind}\]"):
+        run(given, database)
+    redacted = policy(tmp_path, {"age": "quasi", "note": "redact"}, k=4)
+    texts = [row["note"] for row in published(run(redacted, database))]
+    assert sum(f"[{kind}]" in text for text in texts) == rows
+
+
+@pytest.mark.slow
+def test_what_refuses_a_run_can_be_redacted(tmp_path: Path) -> None:
+    listed = [(kind, values) for _, kind, values in columns(True)
+              if any("nothing of note" in value for value in values)]  # fmt: skip
+    named = {f"c{place}": "VARCHAR" for place in range(len(listed))}
+    rows = zip(*(values for _, values in listed), strict=True)
+    data = [(20 + i % 4, *row) for i, row in enumerate(rows)]
+    database = source(tmp_path, {"age": "INTEGER", **named}, data)
+    hidden: dict[str, Any] = {"role": "redact", "acknowledge_unique": True}
+    release = run(policy(tmp_path, {"age": "quasi", **dict.fromkeys(named, hidden)}, k=4), database)
+    texts = published(release)
+    for (kind, values), name in zip(listed, named, strict=True):
+        # (a card may begin like a number of another kind)
+        shown = [row[name] for row in texts if re.search(r"\[[a-z_]+\]", row[name])]
+        planted = [value for value in values if "nothing of note" not in value]
+        assert len(shown) == len(planted), (kind, planted[0])

@@ -34,6 +34,7 @@ from anonymizer.review.draft.writing import (
     scalar,
 )
 from anonymizer.source import column_names
+from anonymizer.source.person_names import names_part
 from anonymizer.source.persons import countable, repeats_like_persons
 
 
@@ -109,6 +110,7 @@ def _person(
         for p in found
         if countable(p.sql_type)
         and not (p.free_text or column_names.names_related(p.column))
+        and not names_part(p.column)
         and guesses[p.column].role == "identifier"
     ]
     named = [p for p in told if column_names.names_person(p.column)]

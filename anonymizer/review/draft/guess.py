@@ -10,9 +10,16 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
-from anonymizer.source import column_names
+from anonymizer.review.draft.rosters import holds_names, unfamiliar
+from anonymizer.source import column_names, person_names
 from anonymizer.source.child import family
-from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, countable, fractional
+from anonymizer.source.persons import (
+    CATEGORY,
+    MOST_ROWS,
+    NEARLY_UNIQUE,
+    countable,
+    fractional,
+)
 from anonymizer.source.profile import kind_of
 from anonymizer.source.relation import Relation
 
@@ -40,7 +47,13 @@ def guess(p: Profile) -> Guess:
         return Guess("drop", "has one value only, or none")
     if kind is None:
         return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
-    return _by_content(p) or _by_name(p) or _by_counts(p, kind)
+    if named := holds_names(p):
+        return Guess("identifier", f"{named}; {spread_of(p)}")
+    found = _by_content(p) or _by_name(p) or _by_counts(p, kind)
+    if found.role == "quasi" and unfamiliar(p):
+        said = f"may hold names, or what tells them: {spread_of(p)}"
+        return Guess("drop", f"{said}, and no code, place, date or job by what is seen of it")
+    return found
 
 
 def spread_of(p: Profile) -> str:
@@ -92,7 +105,7 @@ def _numbers_something(p: Profile) -> bool:
     """A key of this or another table: `id` with many values, `patient_no` with any number."""
     keyed = column_names.says(p.column, column_names.KEY)
     if column_names.names_person(p.column):
-        return keyed or not _category(p)
+        return keyed or not p.category
     if not keyed:
         return False
     alone = words(p.column)[-1:] in (["id"], ["key"], ["pk"], ["rowid"], ["nr"])
@@ -112,17 +125,11 @@ def _hides(p: Profile) -> bool:
     return flagging and (p.different or 0) <= 2
 
 
-def _category(p: Profile) -> bool:
-    """Whether it has few values in many rows, such as `insurance`: public or private."""
-    different = p.different or 0
-    rows = 5 if different <= CATEGORY else MOST_ROWS
-    return different <= A_HANDFUL and p.known > different * rows
-
-
 def _names_somebody(p: Profile) -> bool:
-    if not column_names.says(p.column, column_names.IDENTIFIER):
+    named = column_names.IDENTIFIER | (person_names.NAME if p.texts else frozenset())
+    if not column_names.says(p.column, named):
         return False
-    return not _category(p) or column_names.names_people(p.column)
+    return not p.category or column_names.says(p.column, column_names.NUMBERS)
 
 
 def _numbers_rows(p: Profile) -> bool:
@@ -192,7 +199,7 @@ def without_quasi(
         return next(
             name for n in range(len(taken) + 1) if (name := EVERYBODY + "_" * n) not in taken
         )
-    usable = [p for p in open_to_it if p.known]
+    usable = [p for p in open_to_it if p.known and not (holds_names(p) or unfamiliar(p))]
     if not usable:
         said = "has no column with values that can be generalized"
         hint = "numbers, text, booleans, dates; its first line has to name the columns"

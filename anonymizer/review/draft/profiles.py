@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident
 from anonymizer.run.raw_text import forms_found
-from anonymizer.source.persons import fractional
+from anonymizer.source.persons import CATEGORY, MOST_ROWS, fractional
 from anonymizer.source.profile import kind_of
 
 if TYPE_CHECKING:
@@ -50,12 +52,22 @@ class Profile:
     like_date: float | None = None
     """Share of rows whose text is a date, in the formats of several countries."""
 
+    like_label: float | None = None
+    """Share of rows whose text is a label of up to three letters."""
+
+    names: int = 0
+    """Different values of a text in which a frequent first or last name stands."""
     held: str | None = None
     """The kinds of identifiers found in it, in words."""
 
     @property
     def text(self) -> bool:
         return self.sql_type == "VARCHAR"
+
+    @property
+    def texts(self) -> bool:
+        """Whether its values are texts, be it of a fixed list."""
+        return self.text or self.sql_type.startswith("ENUM")
 
     @property
     def free_text(self) -> bool:
@@ -87,6 +99,13 @@ class Profile:
         return None
 
     @property
+    def category(self) -> bool:
+        """Whether it has few values in many rows, such as `insurance`: public or private."""
+        different = self.different or 0
+        rows = 5 if different <= CATEGORY else MOST_ROWS
+        return different <= A_HANDFUL and self.known > different * rows
+
+    @property
     def spread(self) -> float:
         """Different values per known value."""
         return (self.different or 0) / self.known if self.known else 0.0
@@ -95,13 +114,15 @@ class Profile:
 def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
     """Count every column, in one statement.
 
-    `identifiers`: search texts and large numbers for the identifiers that would refuse a run.
+    `identifiers`: search texts and large numbers for the identifiers that would refuse a run, and
+    texts for names.
     """
     columns = [
         {
             "name": ident(name),
             "countable": kind is not None,
             "text": sql_type == "VARCHAR",
+            "named": identifiers and (sql_type == "VARCHAR" or sql_type.startswith("ENUM")),
             "number": kind == "numeric",
             "fractional": fractional(sql_type),
             "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
@@ -109,9 +130,18 @@ def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...
         for name, sql_type in opened.columns
         for kind in (kind_of(sql_type),)
     ]
-    rows = opened.select("drafting/columns", "columns", columns=columns)
+    names = frequent_names() if any(column["named"] for column in columns) else ()
+    rows = opened.select("drafting/columns", "columns", columns=columns, names=names)
     held = forms_found(opened.engine, opened.relation, opened.columns if identifiers else ())
     return tuple(
         replace(Profile(name, kind, *row[1:]), held=held.get(name))
         for (name, kind), row in zip(opened.columns, rows, strict=True)
     )
+
+
+@cache
+def frequent_names() -> tuple[str, ...]:
+    """Frequent first and last names of many languages."""
+    listed = [files("anonymizer") / "data" / "names" / f"{part}.txt" for part in ("first", "last")]
+    lines = [line for file in listed for line in file.read_text(encoding="utf-8").splitlines()]
+    return tuple(sorted({name for line in lines if line[:1] != "#" for name in line.split()}))

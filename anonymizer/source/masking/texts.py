@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from anonymizer.compile import Sql, lit, sql
-from anonymizer.source.detectors import ALONE, FORMS, Form
+from anonymizer.source.detectors import FORMS
+from anonymizer.source.forms import Form
 from anonymizer.source.signs import plain
 
 LAST = {"phone": 1, "card": 2}
@@ -16,12 +17,12 @@ PASSES = 2
 
 
 def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
-    """The forms that are replaced: all forms of the kinds except those that need a share of values.
+    """The forms that are replaced: all forms of the kinds that may be part of a text.
 
     Telephone numbers and cards come last: part of another number may look like a telephone number,
     and cards without check digits are only long numbers.
     """
-    found = (f for f in FORMS if f.least < ALONE and (not kinds or f.kind in kinds))
+    found = (f for f in FORMS if f.inside and (not kinds or f.kind in kinds))
     return tuple(sorted(found, key=lambda form: LAST.get(form.kind, 0)))
 
 
