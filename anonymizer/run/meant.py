@@ -29,32 +29,37 @@ FIRST_YEAR = 1500
 SEVERAL = range(1, 10)
 FACTORS = (2, 3, 5, 7)
 """Numbers of copies, and factors of them, whose contents are counted."""
-COMPARED = 20_000
+COMPARED = 10_000
 """Rows in which columns are compared with each other."""
-PAIRS = 200
+PAIRS = 100
 """Pairs of columns that are compared."""
 FEW = 5
 """Rows of a hundred that are too few for a warning."""
 AGREED = 0.9
 """How often two rows with one value agree in the other, from chance (0) to always (1)."""
-SURE = 5
+SURE = 10
 """Rows with one value that agree in the other by no chance."""
+HOUSEHOLDS = column_names.GROUPS | {"hh", "hhid", "dwelling", "serial", "serialno", "couple"}
+HOUSEHOLDS |= {"haushalt", "familie", "foyer", "menage", "hogar", "familia"}
+"""Words that name groups of persons."""
+GROUPED = 4
+"""Columns that are taken for numbers of groups of persons at most."""
 BESIDE = work("beside")
 
 
 def household_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     """Columns that are not published and may number groups of persons."""
-    numbers = column_names.KEY | column_names.GROUPS
-    return tuple(
+    found = [
         name
         for name, column in policy.columns.items()
         if name not in (policy.key, policy.person)
         and countable(profile.type_of(name))
         and (
             column.role == "identifier"
-            or (column.role == "drop" and column_names.says(name, numbers))
+            or (column.role == "drop" and column_names.says(name, HOUSEHOLDS))
         )
-    )
+    ]
+    return tuple(sorted(found, key=lambda name: not column_names.says(name, HOUSEHOLDS))[:GROUPED])
 
 
 def household_digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
@@ -157,6 +162,7 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
         {
             "told_by": cell,
             "quasi": a.q,
+            "in_part": policy.columns[column].role == "keep",
             "name": f"{MEANT}beside.{_place(policy, column)}.{_place(policy, a.column)}",
         }
         for column, cell in told_by

@@ -148,15 +148,20 @@ def _groups(policy: Policy, found: Figures, reported: Collection[str]) -> Iterat
     for place, n in found.items():
         name = _column(policy, place)
         small = n["different"] < n["known"] <= HOUSEHOLD * n["different"]
-        if name in reported or not small or n["known"] < ENOUGH or 2 * n["alike"] <= n["large"]:
+        if (
+            name in reported
+            or not small
+            or n["known"] < ENOUGH
+            or 100 * n["alike"] <= FEW * n["large"]
+        ):
             continue
         unit = "rows" if policy.person is None else "persons"
         yield (
             f"{column_path(name)}: numbers groups of {unit} ({n['different']:,} values, on average"
             f" {n['known'] / n['different']:.1f} {unit} and at most {n['most']:,}), and in"
             f" {n['alike']:,} of {n['large']:,} groups that are large enough for a class all"
-            f" quasi-identifiers are equal: one may fill a class; k_anonymity: {n['most'] + 1}"
-            " leaves two in every class"
+            " quasi-identifiers are equal, and nobody else has them: one may fill a class;"
+            f" k_anonymity: {n['most'] + 1} leaves two in every class"
         )
 
 
