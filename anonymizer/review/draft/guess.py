@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.compile import ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
+from anonymizer.process.text import many
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
+from anonymizer.run.meant import FIRST_YEAR
 from anonymizer.source import column_names
 from anonymizer.source.child import family
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, NEARLY_UNIQUE, countable, fractional
@@ -40,7 +42,11 @@ def guess(p: Profile) -> Guess:
         return Guess("drop", "has one value only, or none")
     if kind is None:
         return Guess("drop", f"type {p.sql_type.split('(')[0]} cannot be anonymized as a value")
-    return _by_content(p) or _by_name(p) or _by_counts(p, kind)
+    found = _by_content(p) or _by_name(p) or _by_counts(p, kind)
+    if not p.early:
+        return found
+    said = f"{many(p.early, 'date')} before {FIRST_YEAR}: was the century left out?"
+    return replace(found, reason=f"{found.reason}; {said}")
 
 
 def spread_of(p: Profile) -> str:
