@@ -15,6 +15,8 @@ from anonymizer.privacy.of_policy.registry import OF_COLUMNS, asked
 from anonymizer.privacy.of_policy.sizes import asking_for
 from anonymizer.process.text import many
 from anonymizer.source.masking.masks import UNTOLD, Mask
+from anonymizer.source.persons import EXACT_UP_TO
+from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Guard, Row, Step
@@ -49,7 +51,12 @@ class Count:
 
 
 def source_guard(
-    policy: Policy, roles: Roles, snapshot: Table = SNAPSHOT, *, eras: bool = True
+    policy: Policy,
+    profile: TableProfile,
+    roles: Roles,
+    snapshot: Table = SNAPSHOT,
+    *,
+    eras: bool = True,
 ) -> tuple[Guard, ...]:
     """Checks of the snapshot, made in one statement and reported together.
 
@@ -60,6 +67,7 @@ def source_guard(
         *_quasi_counts(roles),
         *(() if eras else _era_counts(policy, roles)),
         *_key_counts(policy),
+        *_rounded_counts(policy, profile),
         *_variety_counts(policy, roles),
         *_unique_counts(policy, roles, snapshot),
     ]
@@ -154,6 +162,18 @@ def _key_counts(policy: Policy) -> Iterator[Count]:
     if policy.person is not None:
         hint = "give every row its person"
         yield Count("count(*) - count(person)", "person", "is NULL in {n}", ROWS, hint)
+
+
+def _rounded_counts(policy: Policy, profile: TableProfile) -> Iterator[Count]:
+    """Keys and persons that may be equal because their type has too few digits."""
+    owners = {"key": (policy.key, "cast(identity as double)"), "person": (policy.person, "person")}
+    for field, (name, value) in owners.items():
+        exact = EXACT_UP_TO.get(profile.type_of(name)) if name is not None else None
+        if exact is not None:
+            said = "has, in {n}, larger numbers than its type is exact for: some may be equal"
+            beyond = f"count(*) filter (where abs({value}) >= {exact})"
+            hint = "store them as text or as whole numbers where they come from"
+            yield Count(beyond, field, said, ROWS, hint)
 
 
 def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:

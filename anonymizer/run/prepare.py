@@ -33,6 +33,8 @@ from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
 from anonymizer.release.population import population_steps
 from anonymizer.run.counted import counted
+from anonymizer.run.meant import household_digests, meant_notes, person_notes
+from anonymizer.run.meant_remarks import refuse_told
 from anonymizer.run.raw_text import node_text_stages, raw_text_stages
 from anonymizer.run.remarks import digests, remark_notes
 from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
@@ -127,6 +129,7 @@ def read_source(
             session.source,
             (
                 *(() if persons else digests(policy, session.profile)),
+                *household_digests(policy, session.profile),
                 *identifier_columns(policy, session.profile, first, of_several=persons),
                 *sought_columns(sought),
             ),
@@ -134,7 +137,7 @@ def read_source(
         ),
         *(values_at_once(first) if session.engine.reads_once else values_steps(first)),
         *raw_text_stages(policy, session.profile, first, counted=True),
-        *source_guard(policy, first, eras=session.profile.eras),
+        *source_guard(policy, session.profile, first, eras=session.profile.eras),
         *(() if persons else remark_notes(policy, session.profile, first)),
         *written_as_notes(policy, first),
         *harbor_guard(policy, first),
@@ -149,10 +152,16 @@ def read_source(
     if read == 0:
         raise SourceError.at("source", "has no rows", hint="there is nothing to release")
     session.engine.expect(rows)
+    meant = (
+        *meant_notes(policy, session.profile, first, SNAPSHOT, alone=not persons, rows=rows),
+        *person_notes(policy, session.profile, first),
+    )
+    executor.run(meant, "reading")
+    refuse_told(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
-    return SourceRead(roles(policy, profile), tuple(reading), read, profile)
+    return SourceRead(roles(policy, profile), (*reading, *meant), read, profile)
 
 
 def _described(policy: Policy, session: Session) -> Roles:

@@ -22,6 +22,7 @@ from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
+from anonymizer.run.meant_remarks import meant_remarks
 from anonymizer.run.written_as import written_as_remarks
 from anonymizer.source import column_names
 from anonymizer.source.csv_files import ends_within_line
@@ -179,7 +180,7 @@ def remarks(
             + " k and the other guarantees count rows, not persons, and a class may hold the rows"
             f" of one person only; name it as `person: {name}`, so that persons are counted"
         )
-    return found
+    return [*found, *meant_remarks(policy, notes, repeating)]
 
 
 def table_remarks(

@@ -22,6 +22,7 @@ from anonymizer.process.text import many
 from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
 from anonymizer.run.link import LINK, linked_writes
+from anonymizer.run.meant import meant_notes
 from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.remarks import table_remarks
@@ -120,11 +121,15 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
             executor.run(read, f"reading {name}")
             counts = counts_step(child)
             child = counted(child, session.engine.execute(counts.statement(), counts.name))
+            meant = meant_notes(
+                child.policy, child.profile, child.roles, child.kept, alone=False, rows=child.rows
+            )
+            executor.run(meant, f"reading {name}")
         above[name] = child.as_above()
         named += named_in(child.policy, child.profile, child.kept)
         sought += named_before(child.policy, child.profile, child.read)
         children.append(child)
-        stages += read
+        stages += (*read, *meant)
         told += _told(policy, name, child.policy, child.roles, executor)
     with at_persons(policy):
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
@@ -262,7 +267,7 @@ def _reading(
         reading.append(reached_step(child, over))
     reading += [kept_step(child, over), *masked_stages(child, first)]
     reading += raw_text_stages(own, child.profile, child.roles, child.kept, named)
-    reading += source_guard(own, child.roles, child.kept, eras=session.profile.eras)
+    reading += source_guard(own, child.profile, child.roles, child.kept, eras=session.profile.eras)
     reading += values_of(child)
     reading += hierarchy_stages(own, child.roles, session, child.kept)
     reading += node_text_stages(own, child.attributes)

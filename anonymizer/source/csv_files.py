@@ -16,9 +16,10 @@ from os import SEEK_END
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from anonymizer.compile import join, lit, sql
+from anonymizer.compile import Sql, join, lit, sql
 from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.source.names import refuse_renamed
+from anonymizer.source.text_types import kept_types
 
 DELIMITERS = (",", ";", "\t", "|")
 _ONE_CELL = (
@@ -49,7 +50,11 @@ class _Dialect(NamedTuple):
     delimiter: str
     quote: str
     escape: str
+    dates: str | None
+    times: str | None
+    """How dates and times are written, if the engine says so."""
     columns: list[str]
+    types: list[str]
 
 
 def refuse_cut_line(path: Path, where: str) -> None:
@@ -93,7 +98,18 @@ def csv_arguments(file: str, ask: Ask, where: str) -> str:
         said = "has lines with different numbers of cells, so that each would be one cell"
         raise SourceError.at(where, said, hint=_MEND)
     _refuse_other_names(bare, seen, ask, where)
-    return file
+    return file + _types(file, seen, ask, where)
+
+
+def _types(file: str, seen: _Dialect, ask: Ask, where: str) -> str:
+    """The argument with the types of columns whose values the guessed ones would not keep."""
+    columns = list(zip(seen.columns, seen.types, strict=True))
+    written = {"DATE": seen.dates, "TIMESTAMP": seen.times}
+    formats = {sql_type: form for sql_type, form in written.items() if form}
+    texts = Sql(f"read_csv({file}, all_varchar = true)")
+    kept = kept_types(columns, texts, lambda text: ask(text, where), formats)
+    types = join(sql("{n}: {t}", n=lit(name), t=lit(t)) for name, t in kept.items())
+    return f", types = {{{types.text}}}" if kept else ""
 
 
 def _first_left_out(file: str, seen: _Dialect, ask: Ask, where: str) -> str | None:
@@ -127,7 +143,8 @@ def _told(file: str, first: str, guessed: str, ask: Ask, where: str) -> tuple[st
 def _dialect(file: str, ask: Ask, where: str) -> _Dialect:
     found = (
         'select "SkipRows", "HasHeader", "Delimiter", "Quote", "Escape",'
-        ' list_transform("Columns", lambda c: c.name)'
+        ' "DateFormat", "TimestampFormat", list_transform("Columns", lambda c: c.name),'
+        ' list_transform("Columns", lambda c: c.type)'
     )
     ((skipped, *others),) = ask(f"{found} from sniff_csv({file})", where)
     return _Dialect(int(skipped), *others)

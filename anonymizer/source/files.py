@@ -7,14 +7,16 @@ was cut off after a record, and renames columns of equal names. CSV files: `csv_
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
-from anonymizer.compile import Sql, lit, one_file
+from anonymizer.compile import Sql, join, lit, one_file, sql
 from anonymizer.errors import SourceError
 from anonymizer.policy.values import file_format
 from anonymizer.source.csv_files import Ask, csv_arguments, refuse_cut_line
 from anonymizer.source.names import refuse_renamed
+from anonymizer.source.text_types import TEXT, kept_types
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
 """Table function that reads a file, by format."""
@@ -33,6 +35,7 @@ def file_relation(path: Path, ask: Ask, where: str) -> Sql:
     elif form == "json":
         _refuse_cut(path, where)
         _refuse_unnamed(file, ask, where)
+        file = _json_arguments(file, ask, where)
     else:
         _refuse_same_names(file, ask, where)
     return Sql(f"{READERS[form]}({file})")
@@ -59,6 +62,19 @@ def _refuse_cut(path: Path, where: str) -> None:
     if not whole:
         said = "is a list that does not end with ]: it was cut off"
         raise SourceError.at(where, said, hint="write or copy the file again")
+
+
+def _json_arguments(file: str, ask: Ask, where: str) -> str:
+    """The arguments to read a file with, so that no number loses digits."""
+    seen = [(name, str(kind)) for name, kind, *_ in ask(f"describe from read_json({file})", where)]
+
+    def typed(kinds: Mapping[str, str]) -> str:
+        columns = join(sql("{n}: {t}", n=lit(n), t=lit(kinds.get(n, t))) for n, t in seen)
+        return f"{file}, columns = {{{columns.text}}}"
+
+    texts = Sql(f"read_json({typed({name: TEXT for name, _ in seen})})")
+    kept = kept_types(seen, texts, lambda text: ask(text, where))
+    return typed(kept) if kept else file
 
 
 def _refuse_unnamed(file: str, ask: Ask, where: str) -> None:

@@ -18,6 +18,9 @@ UNFAMILIAR = 1 / 20
 NEARLY_UNIQUE = 0.9
 """Values per row above which a column without such a name repeats by chance."""
 
+EXACT_UP_TO = {"DOUBLE": 10**15, "FLOAT": 2**24}
+"""The numbers up to which types keep every digit."""
+
 
 def countable(sql_type: str) -> bool:
     """Whether values of the type may be person numbers: not measurements, dates or flags."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from anonymizer import Policy, run
 from anonymizer.review.draft.draft import Draft, draft
+from anonymizer.review.preview import preview
 from tests.draft.labelled import REAL, labels, make
+from tests.duckdb.test_meant import SAID
 from tests.selection import exhaustive, few, slow, some
 from tests.tables import public
 
@@ -78,3 +81,24 @@ def test_a_draft_runs_as_it_is(
     assert released.measures["ncp"] < NCP or "loses too much" in found.text
     for column in policy.sensitive:
         assert not [w for w in released.warnings if f"columns.{column}: is sensitive" in w]
+
+
+@some(2)
+@pytest.mark.parametrize("name", TABLES)
+def test_little_is_told_of_a_table_that_is_as_it_is_meant(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    data = request.getfixturevalue("data_folder") if name in REAL else None
+    found, path = drafted(name, tmp_path, data, ROWS)
+    seen = preview(Policy.loads(found.text, tmp_path), str(path), foresee=False)
+    assert sum(any(said in warning for said in SAID) for warning in seen.warnings) <= 1
+
+
+def test_a_date_without_its_century_is_told_in_a_draft(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute(
+            "create table visits as select 20 + i % 30 as age, i % 3 as ill,"
+            " date '0023-01-01' + cast(i % 90 as integer) as seen from range(300) t(i)"
+        )
+    text = draft("visits", str(tmp_path / "w.duckdb"), base=tmp_path).text
+    assert "300 dates before 1500: was the century left out?" in text

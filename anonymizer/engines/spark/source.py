@@ -164,7 +164,13 @@ def _as_parquet(path: Path, engine: SparkEngine) -> Path:
     """Convert a text file with DuckDB, so that its columns have the same types on every engine."""
     made = engine.work_tables.folder / "source.parquet"
     reader = file_relation(path, engine.duckdb.raw, "source.file")
-    engine.duckdb.raw(f"copy (from {reader}) to {lit(str(made))} (format parquet)", "source.file")
+    # (Parquet has no whole numbers of 128 bits: DuckDB writes doubles)
+    long = [n for n, kind in engine.duckdb.describe(reader.text, "source") if kind == "HUGEINT"]
+    exact = ", ".join(f"cast({ident(n)} as decimal(38, 0)) as {ident(n)}" for n in long)
+    columns = f"* replace ({exact})" if long else "*"
+    engine.duckdb.raw(
+        f"copy (select {columns} from {reader}) to {lit(str(made))} (format parquet)", "source.file"
+    )
     return made
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.compile import ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
+from anonymizer.process.text import many
 from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
 from anonymizer.review.draft.rosters import holds_names, unfamiliar
+from anonymizer.run.meant import FIRST_YEAR
 from anonymizer.source import column_names, person_names
 from anonymizer.source.child import family
 from anonymizer.source.persons import (
@@ -53,7 +55,10 @@ def guess(p: Profile) -> Guess:
     if found.role == "quasi" and unfamiliar(p):
         said = f"may hold names, or what tells them: {spread_of(p)}"
         return Guess("drop", f"{said}, and no code, place, date or job by what is seen of it")
-    return found
+    if not p.early:
+        return found
+    said = f"{many(p.early, 'date')} before {FIRST_YEAR}: was the century left out?"
+    return replace(found, reason=f"{found.reason}; {said}")
 
 
 def spread_of(p: Profile) -> str:

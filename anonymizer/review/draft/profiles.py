@@ -7,7 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import ident
+from anonymizer.compile import Sql, ident
+from anonymizer.run.meant import FIRST_YEAR
 from anonymizer.run.raw_text import forms_found
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, fractional
 from anonymizer.source.profile import kind_of
@@ -57,6 +58,8 @@ class Profile:
 
     names: int = 0
     """Different values of a text in which a frequent first or last name stands."""
+    early: int = 0
+    """Dates before those of a century that is meant."""
     held: str | None = None
     """The kinds of identifiers found in it, in words."""
 
@@ -126,6 +129,7 @@ def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...
             "number": kind == "numeric",
             "fractional": fractional(sql_type),
             "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
+            "first": Sql(f"cast('{FIRST_YEAR}-01-01' as {sql_type})") if kind == "date" else None,
         }
         for name, sql_type in opened.columns
         for kind in (kind_of(sql_type),)
