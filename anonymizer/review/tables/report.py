@@ -23,7 +23,16 @@ from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
 from anonymizer.review.report.collect import without_listed
 from anonymizer.review.report.page import Tile, page_environment, percent
-from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
+from anonymizer.review.tables.observers import (
+    LINKED_ONE,
+    LINKED_TWO,
+    ONE,
+    ROWS,
+    TWO,
+    Observer,
+    in_release,
+    in_source,
+)
 from anonymizer.review.tables.opening import OpenTables, open_tables
 from anonymizer.review.with_source import release_file
 
@@ -45,6 +54,10 @@ OPEN = {
     " (privacy: {knows: {events: 1}} does)",
     TWO: "Nothing is promised against somebody who knows two events of a person"
     " (privacy: {knows: {events: 2}} does)",
+    LINKED_ONE: "Nothing is promised against somebody who knows an event and those of the rows"
+    " above it (published keys join them)",
+    LINKED_TWO: "Nothing is promised against somebody who knows two events and how their rows"
+    " belong together (published keys join them)",
     ROWS: "Nothing is promised against somebody who knows how many rows a person has"
     " (privacy: {knows: {rows: true}} does)",
 }
