@@ -13,7 +13,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
 from anonymizer.measure.steps import about, about_share
 from anonymizer.review.tables import attack_tables
-from anonymizer.review.tables.observers import LINKED_ONE, LINKED_TWO
+from anonymizer.review.tables.observers import LINKED
 from anonymizer.review.tables.report import collect_tables
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle, truth
@@ -72,8 +72,8 @@ def expected(
     }
     below = [one for one in published.children.values() if one.parent != published.person]
     if linked and any(one.events for one in below):
-        lefts[LINKED_ONE] = oracle.left_by_linked(published, 1)
-        lefts[LINKED_TWO] = oracle.left_by_linked(published, 2)
+        lefts[LINKED[0]] = oracle.left_by_linked(published, 1)
+        lefts[LINKED[1]] = oracle.left_by_linked(published, 2)
     found = {}
     for name, left in lefts.items():
         if not events and name != "the number of rows":

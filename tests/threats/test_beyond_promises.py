@@ -18,7 +18,7 @@ from anonymizer import SchemaPolicy
 from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError
 from anonymizer.review.tables import attack_tables
-from anonymizer.review.tables.observers import LINKED_ONE, LINKED_TWO
+from anonymizer.review.tables.observers import LINKED
 from anonymizer.review.tables.report import collect_tables, markdown
 from tests import runs
 from tests.forging import seal_again
@@ -234,7 +234,7 @@ def test_rows_known_to_belong_together_are_those_of_every_choice(seed: int, tmp_
     with duckdb.connect(str(tmp_path / "release.duckdb"), read_only=True) as connection:
         published = truth.read(schema, connection)
     observers = {one.knows: one for one in attack_tables(policy, limits=THRIFTY).after}
-    for m, name in ((1, LINKED_ONE), (2, LINKED_TWO)):
+    for m, name in ((1, LINKED[0]), (2, LINKED[1])):
         left = list(oracle.left_by_linked(published, m).values())
         found = observers[name]
         assert (found.alone, found.below) == (left.count(1), sum(n < schema.k for n in left))
@@ -282,4 +282,4 @@ def test_a_test_of_a_visit_is_found_where_each_alone_is_not(tmp_path: Path) -> N
     assert said in release.manifest.data["certificate"]
     report = markdown(collect_tables(policy))
     assert said in report
-    assert f"{LINKED_TWO} " in report
+    assert f"{LINKED[1]} " in report

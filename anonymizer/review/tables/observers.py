@@ -25,9 +25,15 @@ from anonymizer.verification.tables import Where, owned_parameters
 
 ONE, TWO, ROWS = "one event", "two events", "the number of rows"
 """Observers against whom a policy may guarantee something."""
-LINKED_ONE = "one event, and the rows above it"
-LINKED_TWO = "two events, and how their rows belong together"
+LINKED = ("one event, and the rows above it", "two events, and how their rows belong together")
 """Observers who know how published keys join rows; nothing is guaranteed against them."""
+OPEN = {
+    ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
+    TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
+    ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
+    **{knows: f"{knows} (published keys join them)" for knows in LINKED},
+}
+"""What observers know against whom a release may promise nothing, and what would change that."""
 NOTHING = "nothing else"
 """The observer who knows the class only."""
 UNCLASSED = ", not the quasi-identifiers"

@@ -23,16 +23,7 @@ from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
 from anonymizer.review.report.collect import without_listed
 from anonymizer.review.report.page import Tile, page_environment, percent
-from anonymizer.review.tables.observers import (
-    LINKED_ONE,
-    LINKED_TWO,
-    ONE,
-    ROWS,
-    TWO,
-    Observer,
-    in_release,
-    in_source,
-)
+from anonymizer.review.tables.observers import OPEN, Observer, in_release, in_source
 from anonymizer.review.tables.opening import OpenTables, open_tables
 from anonymizer.review.with_source import release_file
 
@@ -49,18 +40,6 @@ AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is
 """Text for an event column if events are not protected."""
 IN_CLASSES = "; its rule holds in every class, whatever its cells stand for"
 """Text for an event column with a rule."""
-OPEN = {
-    ONE: "Nothing is promised against somebody who knows a single event of a person"
-    " (privacy: {knows: {events: 1}} does)",
-    TWO: "Nothing is promised against somebody who knows two events of a person"
-    " (privacy: {knows: {events: 2}} does)",
-    LINKED_ONE: "Nothing is promised against somebody who knows an event and those of the rows"
-    " above it (published keys join them)",
-    LINKED_TWO: "Nothing is promised against somebody who knows two events and how their rows"
-    " belong together (published keys join them)",
-    ROWS: "Nothing is promised against somebody who knows how many rows a person has"
-    " (privacy: {knows: {rows: true}} does)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +94,9 @@ class TablesReport:
     def open(self) -> tuple[str, ...]:
         """Observers against whom nothing is guaranteed, and what they can learn."""
         return tuple(
-            f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
-            f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
+            f"Nothing is promised against somebody who knows {OPEN[one.knows]}:"
+            f" {figure(one.alone)} of {figure(one.persons)} persons are alone to them,"
+            f" {figure(one.below)} are among fewer than {figure(self.k)}."
             for one in self.after
             if one.knows in OPEN and not one.promised
         )
