@@ -28,12 +28,15 @@ ONE, TWO, ROWS = "one event", "two events", "the number of rows"
 LINKED = ("one event, and the rows above it", "two events, and how their rows belong together")
 """Observers who know how published keys join rows; nothing is guaranteed against them."""
 OPEN = {
-    ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
-    TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
-    ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
-    **{knows: f"{knows} (published keys join them)" for knows in LINKED},
+    who: f"Nothing is promised against somebody who knows {knows}"
+    for who, knows in {
+        ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
+        TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
+        ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
+        **{knows: f"{knows} (published keys join them)" for knows in LINKED},
+    }.items()
 }
-"""What observers know against whom a release may promise nothing, and what would change that."""
+"""Sentences on observers against whom nothing is promised, and what would promise something."""
 NOTHING = "nothing else"
 """The observer who knows the class only."""
 UNCLASSED = ", not the quasi-identifiers"

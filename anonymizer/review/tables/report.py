@@ -94,9 +94,8 @@ class TablesReport:
     def open(self) -> tuple[str, ...]:
         """Observers against whom nothing is guaranteed, and what they can learn."""
         return tuple(
-            f"Nothing is promised against somebody who knows {OPEN[one.knows]}:"
-            f" {figure(one.alone)} of {figure(one.persons)} persons are alone to them,"
-            f" {figure(one.below)} are among fewer than {figure(self.k)}."
+            f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
+            f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
             for one in self.after
             if one.knows in OPEN and not one.promised
         )
