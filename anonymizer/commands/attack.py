@@ -130,6 +130,12 @@ def lines(found: Attack) -> Iterator[str]:
                 for v in found.known_value
             ],
         )
+    if found.proved is not None:
+        yield ""
+        yield (
+            f"Complete records that the cells prove and fewer than k {found.unit} may share"
+            f" (bounds and members of sets are values of rows): {figure(found.proved)}"
+        )
     if found.intersection:
         yield ""
         yield "Intersection with the earlier release"

@@ -11,6 +11,7 @@ from anonymizer.contract.coarse import coarse, coarse_mean
 from anonymizer.contract.columns import bucketized, quasi, type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
+from anonymizer.measure.proofs import RECORDS
 
 Measures = dict[str, float | int | None]
 OF_ALL_COLUMNS = ("ncp", "ncp_sum", "ncp_weighted", "glm", "glm_sum")
@@ -69,22 +70,22 @@ def measured_again(run_sql: RunSql, view: Table, layout: Layout, suppressed: int
     """The measures as anybody computes them who has the release; losses `of_nodes` are the least
     that they can be.
     """
-    return measure_release(run_sql, view, layout, _published(view, layout), suppressed=suppressed)
+    return measure_release(run_sql, view, layout, as_published(view, layout), suppressed=suppressed)
 
 
 def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
     """The losses of columns as anybody computes them who has the release; like `measured_again`."""
-    return column_losses(run_sql, view, layout, _published(view, layout))
+    return column_losses(run_sql, view, layout, as_published(view, layout))
 
 
 def of_nodes(layout: Layout) -> set[str]:
     """Measures that the release does not show: the values under a node have to be known."""
     names = {column.column for column in quasi(layout) if column.hierarchy}
-    whole = OF_ALL_COLUMNS if names else ()
+    whole = (*OF_ALL_COLUMNS, RECORDS) if names else ()
     return {*whole, *(f"{kind}.{name}" for name in names for kind in ("ncp", "bucket_range"))}
 
 
-def _published(view: Table, layout: Layout) -> Originals:
+def as_published(view: Table, layout: Layout) -> Originals:
     """The release in the place of the source, without any nodes."""
     names = {column.column: column.column for column in layout.columns}
     return Originals(view, names, published=True)

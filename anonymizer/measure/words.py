@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 from anonymizer.contract.layout import Layout
+from anonymizer.measure.proofs import LINKED, RECORDS
 
 MEASURES = {
     "rows": "rows published",
@@ -40,6 +41,31 @@ GROUPS = {
 def measure_words(layout: Layout) -> dict[str, str]:
     """Descriptions of the main measures of a release."""
     return MEASURES if layout.class_id is not None else MEASURES | GROUPS
+
+
+def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:
+    """What the cells of a release prove of single rows; empty if nothing was measured."""
+    found = measures.get(RECORDS)
+    if not isinstance(found, int):
+        return ""
+    if not found:
+        return f"Its cells prove no complete record that fewer than k {unit} may share."
+    records = f"{found:,} complete records" if found > 1 else "one complete record"
+    return (
+        f"Its cells prove {records} that fewer than k {unit} may share: the bounds of intervals,"
+        " and the members of sets, are values of rows of the class."
+    )
+
+
+def linked_sentence(measures: Mapping[str, Any]) -> str:
+    """What rows tell that are known to belong together; empty if nothing was measured."""
+    found = measures.get(LINKED)
+    if not isinstance(found, int):
+        return ""
+    return (
+        f"To an observer who also knows how the rows belong together, {found:,} of"
+        f" {measures['rows']:,} persons are among fewer than k."
+    )
 
 
 def least_sentence(measures: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from anonymizer.algorithms.registry import ALGORITHMS
-from anonymizer.measure.words import least_sentence
+from anonymizer.measure.words import least_sentence, linked_sentence, proved_sentence
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.release.masks import mask_attacks
@@ -52,11 +52,15 @@ def certificate(
     """The sentences that accompany a release; those of a pseudonymised one say so first.
 
     `persons`: guarantees count persons instead of rows. `measures`: of the release; the loss is
-    given as a multiple of the least possible one, if that is known.
+    given as a multiple of the least possible one, if that is known, and counts of what is not
+    promised.
     """
+    measures = measures or {}
     more = [SAFE_HARBOR] if safe_harbor else []
-    least = least_sentence(measures or {})
+    least = least_sentence(measures)
     more += [LEAST.format(least=least)] if least else []
+    proved = proved_sentence(measures, "persons" if persons else "rows")
+    more += [said for said in (proved, linked_sentence(measures)) if said]
     stated = f"{CERTIFICATE} {COUNTS_PERSONS if persons else COUNTS_ROWS}"
     if kind == ANONYMISED:
         return " ".join((stated, *more))

@@ -17,7 +17,8 @@ from anonymizer.contract.tables import Released, in_release
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.measure.groups import measure_groups
-from anonymizer.measure.release import losses_again, measured_again, of_nodes
+from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
+from anonymizer.measure.release import as_published, losses_again, measured_again, of_nodes
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.release.judge import Suppression
 from anonymizer.release.manifest import Manifest
@@ -196,6 +197,11 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
     again: dict[str, Any] = dict(measured_again(run_sql, view, layout, left_out))
+    shown = as_published(view, layout)
+    again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
+    tables = released_tables(manifest)
+    if tables is not None:
+        again |= linked_below(run_sql, tables, in_release(view))
     if layout.group_id is not None:
         lost = suppression_stated(manifest).suppressed
         again |= measure_groups(run_sql, view, layout, manifest.requirements, suppressed=lost)
@@ -241,9 +247,12 @@ def _levels(layout: Layout) -> set[str]:
 
 def _may_lose(name: str, figure: Any, least: Any, of: Mapping[str, Any]) -> bool:
     """Whether a loss under nodes can be one: a share, or a sum of shares, and no less than what the
-    release shows. It was told in steps (`contract.coarse`).
+    release shows. It was told in steps (`contract.coarse`). Of complete records there are no more
+    than if every label were a value.
     """
     found, summed = number(figure), name.endswith("_sum")
+    if name == RECORDS:
+        return 0 <= found <= least and found % 1 == 0
     if name.startswith("bucket_range."):
         least = 0
     step = float(finest(of.get("persons") or of["rows"])) * (of["qi_cells"] if summed else 1)

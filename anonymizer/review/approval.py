@@ -23,8 +23,7 @@ from anonymizer.release.names import Names
 from anonymizer.release.tables import known_attacks_of
 from anonymizer.review.diff.comparison import meaning
 from anonymizer.review.diff.rendering import shown
-from anonymizer.review.tables.observers import ONE, ROWS, TWO
-from anonymizer.review.tables.report import OPEN
+from anonymizer.review.tables.observers import ONE, OPEN, ROWS, TWO
 from anonymizer.version import __version__
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"

@@ -14,6 +14,7 @@ from anonymizer.engines.base import Compared, Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.measure import measure_release
 from anonymizer.measure.groups import measure_groups
+from anonymizer.measure.proofs import proved_records
 from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths
 from anonymizer.release.judge import Suppression
@@ -188,6 +189,7 @@ def release_measures(
     measures: dict[str, Any] = measure_release(
         run_sql, view, layout, where, link=LINK, suppressed=suppressed
     )
+    measures |= proved_records(run_sql, view, layout, where, requirements)
     if layout.group_id is not None:
         lost = found.suppressed if found.unit == "persons" else suppressed
         measures |= measure_groups(run_sql, view, layout, requirements, suppressed=lost)

@@ -14,6 +14,7 @@ from anonymizer.contract.layout import Layout
 from anonymizer.contract.tables import Released, Tables
 from anonymizer.engines.base import Engine
 from anonymizer.ledger import Keeper, Written
+from anonymizer.measure.proofs import linked_below
 from anonymizer.measure.release import column_losses
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path
@@ -149,6 +150,7 @@ class TablesJob(Job):
         source = self._against_source(tables, where)
         refuse_tables_unless_passed(self.schema, source)
         refuse_tables_unanswered(self.schema, found + together + source, source=True)
+        measures |= linked_below(self.engine.asking("measures"), tables, where)
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_left_out(measures["tables"]))
         measures["seconds_judging"] += round(time.perf_counter() - began, 3)

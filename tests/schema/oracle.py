@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]
 Event: TypeAlias = tuple[str, tuple[Any, ...]]
 """A table, and what one row of it shows in its columns of events."""
+Line: TypeAlias = tuple[tuple[str, int, tuple[Any, ...]], ...]
+"""Rows, each below the one before: the table, the place in it, and what is shown of events."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,19 @@ class Published:
                 for row, who in zip(self.rows[table], self.owners(table), strict=True):
                     held[who].append((table, tuple(row[name] for name in child.events)))
         return held
+
+    def lines(self, table: str) -> list[Line]:
+        """Of every row the rows above it, the highest first, and itself."""
+        child = self.children[table]
+        above: Mapping[Any, Line] = {}
+        if child.parent != self.person:
+            key = str(self.children[child.parent].key)
+            rows = zip(self.rows[child.parent], self.lines(child.parent), strict=True)
+            above = {row[key]: line for row, line in rows}
+        return [
+            (*above.get(row[child.link], ()), (table, place, tuple(row[n] for n in child.events)))
+            for place, row in enumerate(self.rows[table])
+        ]
 
     def counts(self) -> dict[Any, tuple[int, ...]]:
         """How many rows each person has, table by table."""
@@ -137,6 +152,33 @@ def left_by_events(published: Published, m: int, *, tuples: bool = False) -> dic
     found: dict[Any, int] = {}
     for members in published.classes(tuples=tuples):
         found |= left_in_class(members, events, m)
+    return found
+
+
+def left_by_linked(published: Published, m: int) -> dict[Any, int]:
+    """For every person, the fewest of the class that remain to somebody who knows at most m rows,
+    with the rows above them, and which of all these are one and the same row.
+    """
+    trees: dict[Any, list[Line]] = {person: [] for person in published.persons()}
+    for table, child in published.children.items():
+        if child.events:
+            lines = zip(published.lines(table), published.owners(table), strict=True)
+            for line, who in lines:
+                trees[who].append(line)
+
+    def shape(chosen: Sequence[Line]) -> Hashable:
+        shown = [[(table, events) for table, _, events in line] for line in chosen]
+        nodes = [(table, place) for line in chosen for table, place, _ in line]
+        return repr((shown, [nodes.index(node) for node in nodes]))
+
+    def shapes(person: Any) -> set[Hashable]:
+        return {shape(p) for size in range(m + 1) for p in permutations(trees[person], size)}
+
+    found: dict[Any, int] = {}
+    for members in published.classes():
+        having = {person: shapes(person) for person in members}
+        counts = Counter(one for person in members for one in having[person])
+        found |= {person: min(counts[one] for one in having[person]) for person in members}
     return found
 
 

@@ -25,8 +25,8 @@ NODES = frozenset(
     From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is
     JSONObjectAgg Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit Literal Ln Log
     LogicalAnd LogicalOr Lower MD5 Max Min Mod Mul NEQ Neg Normalize Not Null NullSafeNEQ Nullif
-    Offset Or Order Ordered Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace Right Round
-    RowNumber SHA2Digest Schema Select Slice SplitPart Sqrt Star StartsWith StrPosition
+    Offset Or Order Ordered Pad Paren Pow Properties RegexpLike RegexpReplace Repeat Replace
+    Right Round RowNumber SHA2Digest Schema Select Slice SplitPart Sqrt Star StartsWith StrPosition
     StringToArray Sub Subquery Substring Sum Table TableAlias TimestampTrunc Translate Trim
     Trunc Tuple Union UnloggedProperty Unnest Upper Values Var Where Window WindowSpec With
     """.split()  # noqa: SIM905 - a list of words reads better

@@ -16,6 +16,7 @@ from anonymizer.contract.originals import Originals
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.catalogs import EARLIER
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
+from anonymizer.measure.proofs import RECORDS, k_of, proved_records
 from anonymizer.policy import Policy, single
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.release.manifest import read_manifest
@@ -63,7 +64,7 @@ def attack(
         if before is None:
             return found
         requirements = beside.manifest.requirements
-        k, l = _k(requirements), _l(requirements)
+        k, l = k_of(requirements), _l(requirements)
         with attached_release(beside.session, before, "--earlier", EARLIER) as catalog:
             view = Names.of(policy, "").view(catalog)
             try:
@@ -74,7 +75,7 @@ def attack(
             changes = changes_in_database(beside.engine, view, manifest)
             refuse_changed(None, view, manifest, changes)
             _refuse_unknown(manifest.layout, beside.originals)
-            both = min((n for n in (k, _k(manifest.requirements)) if n is not None), default=None)
+            both = min((n for n in (k, k_of(manifest.requirements)) if n is not None), default=None)
             old = arena_of_same(beside, view, manifest.layout, "earlier", now)
             intersection = tuple(_intersect(now, old, both, l))
             return replace(found, intersection=intersection, beside=True)
@@ -88,7 +89,7 @@ def attack_beside(beside: Beside, share: float) -> Attack:
 def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
     layout, requirements = beside.layout, beside.manifest.requirements
     now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
-    k = _k(requirements)
+    k = k_of(requirements)
     linking = _link(now, k)
     if linking.targets == 0 and share == SHARE:  # of a small table, nobody was drawn by chance
         return _attacked(beside, 1.0, seed)
@@ -104,6 +105,9 @@ def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
         known_value=tuple(_known(now, s, k) for s in now.secrets),
         intersection=(),
         unit="persons" if now.by_person else "rows",
+        proved=proved_records(
+            beside.run_sql, beside.view, layout, beside.originals, requirements
+        ).get(RECORDS),
     )
 
 
@@ -192,16 +196,6 @@ def _intersect(now: Arena, old: Arena, k: int | None, l: dict[str, int]) -> Iter
 def _round(figure: float | None) -> float | None:
     """Round to nine digits: beyond these, sums of shares vary between calls."""
     return None if figure is None else round(float(figure), 9)
-
-
-def _k(requirements: Sequence[Requirement]) -> int | None:
-    """The guaranteed k of rows (persons)."""
-    given = [
-        int(r.parameters["k"])
-        for r in requirements
-        if "k" in r.parameters and not BY_NAME[r.name].of_population
-    ]
-    return max(given, default=None)
 
 
 def _l(requirements: Sequence[Requirement]) -> dict[str, int]:

@@ -126,6 +126,8 @@ class Attack:
     known_value: tuple[KnownValue, ...]
     intersection: tuple[Intersection, ...]
     unit: str = "rows"
+    proved: int | None = None
+    """Complete records that the cells prove and fewer than k rows (persons) may share."""
     beside: bool = False
     """Whether an earlier release was compared."""
 
@@ -161,5 +163,6 @@ class Attack:
             "linking": {**asdict(self.linking), "holds": self.linking.holds},
             "inference": [{**asdict(i), "holds": i.holds} for i in self.inference],
             "known_value": [asdict(found) for found in self.known_value],
+            "proved_records": self.proved,
             "intersection": [{**asdict(x), "holds": x.holds} for x in self.intersection],
         }

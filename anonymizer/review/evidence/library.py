@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.measure.proofs import RECORDS
 from anonymizer.review.evidence.facts import Facts
 from anonymizer.review.evidence.parts import Figure, Sentences
 
@@ -37,6 +38,10 @@ RISKS = (
     ),
     Figure("Equivalence classes", "risk.after.classes"),
     Figure("Share of {unit} alone in their class", "risk.after.unique_share"),
+    Figure(
+        "Complete records that the cells prove and fewer than k {unit} may share",
+        f"measures.{RECORDS}",
+    ),
 )
 RISKS_BEFORE = (
     Figure("Largest risk in the source", "risk.before.prosecutor_max"),

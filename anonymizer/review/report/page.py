@@ -10,6 +10,7 @@ from functools import cache
 import jinja2
 
 from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.measure.proofs import RECORDS
 from anonymizer.measure.words import least_sentence, measure_words
 from anonymizer.process.html import environment
 from anonymizer.process.text import figure
@@ -152,6 +153,10 @@ def risk_rows(report: Report) -> Iterator[tuple[str, str | None, str]]:
     if report.policy.person is not None:
         before = figure(report.before.sizes.person_k) if report.before else None
         yield "Persons in the smallest class", before, figure(report.after.sizes.person_k)
+    proved = report.manifest["measures"].get(RECORDS)
+    if proved is not None:
+        said = f"Complete records that the cells prove and fewer than k {unit} may share"
+        yield said, None, figure(proved)
 
 
 def _risk_picture(report: Report) -> Picture:

@@ -12,6 +12,7 @@ from anonymizer.contract.checks import RunSql
 from anonymizer.contract.columns import cell_parts, quasi
 from anonymizer.contract.tables import Tables
 from anonymizer.engines.base import Limits
+from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.steps import about, about_share
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
@@ -24,6 +25,18 @@ from anonymizer.verification.tables import Where, owned_parameters
 
 ONE, TWO, ROWS = "one event", "two events", "the number of rows"
 """Observers against whom a policy may guarantee something."""
+LINKED = ("one event, and the rows above it", "two events, and how their rows belong together")
+"""Observers who know how published keys join rows; nothing is guaranteed against them."""
+OPEN = {
+    who: f"Nothing is promised against somebody who knows {knows}"
+    for who, knows in {
+        ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
+        TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
+        ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
+        **{knows: f"{knows} (published keys join them)" for knows in LINKED},
+    }.items()
+}
+"""Sentences on observers against whom nothing is promised, and what would promise something."""
 NOTHING = "nothing else"
 """The observer who knows the class only."""
 UNCLASSED = ", not the quasi-identifiers"
@@ -75,7 +88,8 @@ def in_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple[Observer,
         for one in tables.children
     }
     parameters = {**owned_parameters(tables, where, shown), "source": False, "quasi": []}
-    return _of_release(run_sql, tables, parameters)
+    linked = map(_observer, linked_rows(run_sql, tables, where))
+    return (*_of_release(run_sql, tables, parameters), *linked)
 
 
 def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
@@ -137,10 +151,12 @@ def _read(read: TablesRead) -> dict[str, Any]:
 
 def _observers(run_sql: RunSql, k: int, parameters: dict[str, Any]) -> tuple[Observer, ...]:
     text = render("attack/observers.sql.j2", {"alone": False, **parameters, "k": k}).text
-    return tuple(
-        Observer(knows, persons, alone, below, fewest, float(found))
-        for knows, persons, alone, below, fewest, found in run_sql(text)
-    )
+    return tuple(map(_observer, run_sql(text)))
+
+
+def _observer(row: tuple[Any, ...]) -> Observer:
+    knows, persons, alone, below, fewest, found = row
+    return Observer(knows, persons, alone, below, fewest, float(found))
 
 
 def _promised(tables: Tables, knows: str) -> bool:

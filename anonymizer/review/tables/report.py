@@ -23,7 +23,7 @@ from anonymizer.release.tables import known_attacks_of, stated_certificate
 from anonymizer.release.tables_judge import judge_tables
 from anonymizer.review.report.collect import without_listed
 from anonymizer.review.report.page import Tile, page_environment, percent
-from anonymizer.review.tables.observers import ONE, ROWS, TWO, Observer, in_release, in_source
+from anonymizer.review.tables.observers import OPEN, Observer, in_release, in_source
 from anonymizer.review.tables.opening import OpenTables, open_tables
 from anonymizer.review.with_source import release_file
 
@@ -40,14 +40,6 @@ AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is
 """Text for an event column if events are not protected."""
 IN_CLASSES = "; its rule holds in every class, whatever its cells stand for"
 """Text for an event column with a rule."""
-OPEN = {
-    ONE: "Nothing is promised against somebody who knows a single event of a person"
-    " (privacy: {knows: {events: 1}} does)",
-    TWO: "Nothing is promised against somebody who knows two events of a person"
-    " (privacy: {knows: {events: 2}} does)",
-    ROWS: "Nothing is promised against somebody who knows how many rows a person has"
-    " (privacy: {knows: {rows: true}} does)",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,120 @@
+"""What a release tells beyond its guarantees: complete records, and rows that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from anonymizer.compile import Sql, Table, render, sql
+from anonymizer.contract.checks import RunSql
+from anonymizer.contract.columns import cell_parts, quasi, type_sql
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.contract.originals import Originals
+from anonymizer.contract.tables import Tables
+from anonymizer.policy.algorithms import ALGORITHMS
+from anonymizer.privacy.of_policy.registry import BY_NAME
+from anonymizer.verification.tables import Where, owned_parameters
+
+RECORDS = "proved_records"
+LINKED = "linked_below"
+MOST = 2
+"""Rows that are known to belong together, at most; more are not counted."""
+
+
+def k_of(requirements: Iterable[Requirement]) -> int | None:
+    """The guaranteed k of rows (persons)."""
+    given = [
+        int(r.parameters["k"])
+        for r in requirements
+        if "k" in r.parameters and not BY_NAME[r.name].of_population
+    ]
+    return max(given, default=None)
+
+
+def proved_records(
+    run_sql: RunSql,
+    view: Table,
+    layout: Layout,
+    originals: Originals,
+    requirements: Iterable[Requirement],
+) -> dict[str, int]:
+    """How many complete records the release proves that fewer than k rows (persons) may share.
+
+    Without a k, those of a single row. Where the release alone is read (`originals.published`), a
+    label counts as a value, so the figure is the largest that it can be. A release without classes
+    or groups proves every row, and one in sets of quasi-identifiers is not measured.
+    """
+    if layout.classless or layout.sets or not quasi(layout):
+        return {}
+    over_levels = ALGORITHMS[layout.algorithm].over_levels
+    columns = [
+        _column(number, column, originals, tight=not over_levels)
+        for number, column in enumerate(quasi(layout), 1)
+    ]
+    person = layout.person_id
+    parameters = {
+        "data": view,
+        "columns": columns,
+        "nodes": [c["nodes"] for c in columns if c["nodes"] is not None],
+        "group": layout.class_id,
+        "units": Sql("count(*)") if person is None else sql("count(distinct {p})", p=person),
+        "k": k_of(requirements) or 2,
+    }
+    ((found,),) = run_sql(render("measure/proved.sql.j2", parameters).text)
+    return {RECORDS: int(found)}
+
+
+def _column(
+    number: int, column: PublishedColumn, originals: Originals, *, tight: bool
+) -> Mapping[str, Any]:
+    name = column.column
+    nodes = originals.leaves.get(name) or originals.nodes.get(name)
+    if not column.hierarchy or name in originals.sets:
+        nodes = None
+    return {
+        "number": number,
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "tight": tight and not column.hierarchy,
+        "nodes": nodes,
+        "quoted": column.nullable is not None and name not in originals.leaves,
+    }
+
+
+def linked_rows(run_sql: RunSql, tables: Tables, where: Where) -> list[tuple[Any, ...]]:
+    """The candidates left to who knows rows and how these belong together, one tuple per observer.
+
+    What is known, persons, alone, below k, fewest, expected share found. Empty where no table with
+    events hangs on another table of rows.
+    """
+    shown = {
+        one.table: [part for column in quasi(one.layout) for part in cell_parts(column)]
+        for one in tables.children
+    }
+    parameters = owned_parameters(tables, where, {t: cells for t, cells in shown.items() if cells})
+    if not any(table["above"] and shown[table["table"]] for table in parameters["tables"]):
+        return []
+    parameters["tables"] = list(_in_line(parameters["tables"]))
+    keys = [table["number"] for table in parameters["tables"] if table["key"] is not None]
+    given = {**parameters, "keys": keys, "k": tables.k}
+    return run_sql(render("attack/linked.sql.j2", given).text)
+
+
+def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int]:
+    """How many persons are below k to who knows as many rows as the release guards against, and
+    how these belong together.
+    """
+    found = linked_rows(run_sql, tables, where) if tables.events else []
+    return {LINKED: int(found[min(tables.events, MOST) - 1][3])} if found else {}
+
+
+def _in_line(tables: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The tables, with the cells of those above them, and those in their line that have keys."""
+    cells: dict[int | None, list[Sql]] = {None: []}
+    keyed: dict[int | None, list[int]] = {None: []}
+    for table in tables:
+        number, above = table["number"], table["above"]
+        own = [(c, Sql(f"e{number}_{at}")) for at, c in enumerate(table["shown"], 1)]
+        cells[number] = [*cells[above], *(alias for _, alias in own)]
+        keyed[number] = [*keyed[above], *([number] if table["key"] is not None else [])]
+        yield {**table, "own": own, "above_cells": cells[above], "keyed": keyed[number]}
