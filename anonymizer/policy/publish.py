@@ -110,7 +110,7 @@ class Publish(Options):
     name, the generated one is renamed."""
     replace_source: bool = False
     """The source table itself is replaced by its release."""
-    grant_select: Text | tuple[Text, ...] | None = None
+    grant_select: Text | Annotated[tuple[Text, ...], AsTuple] | None = None
     """Postgres: the role, or roles, that may read the published view."""
 
     @property

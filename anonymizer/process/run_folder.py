@@ -2,7 +2,8 @@
 
 A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
 builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a later
-run removes it.
+run removes it. Another process that writes into it, as the JVM of Spark does, may outlive its owner
+and would make it again, readable for everybody: the folder stays until that has ended as well.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from anonymizer.errors import EngineError
 from anonymizer.process.files import read_beside
+from anonymizer.process.owner import is_dead, is_gone, is_written, owner_record
 
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
@@ -41,6 +44,11 @@ class RunFolder:
         shutil.rmtree(self.path, ignore_errors=True)
         _kept.pop(self.path, None)
 
+    def empty(self) -> None:
+        """Remove what is in it, and leave the folder to a later run: something may still write."""
+        _empty(self.path)
+        _kept.pop(self.path, None)
+
 
 _kept: dict[Path, int] = {}
 """Folders that have not been removed, with the threads that created them."""
@@ -56,10 +64,11 @@ def folder_of(run_id: str) -> Path:
     return base_folder() / f"{PREFIX}{run_id}"
 
 
-def create(run_id: str, building: Path | None = None) -> RunFolder:
+def create(run_id: str, building: Path | None = None, writer: int | None = None) -> RunFolder:
     """Create the folder of run `run_id`, after removing those of dead runs.
 
     `building` is the temporary file that the run builds; it is removed with a dead run's folder.
+    `writer` is another process of this host that writes into the folder.
     """
     remove_dead()
     path = folder_of(run_id)
@@ -68,7 +77,7 @@ def create(run_id: str, building: Path | None = None) -> RunFolder:
     try:
         unfinished.mkdir(mode=0o700)
         _kept[path] = threading.get_ident()
-        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building)))
+        (unfinished / OWNER).write_text(json.dumps(owner_record(run_id, building, writer)))
         unfinished.replace(path)
     except OSError as err:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -85,47 +94,17 @@ def _host_mark() -> str:
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
-def owner_record(run_id: str, building: Path | None = None) -> dict[str, object]:
-    """The owner of a run: the content of `run.json`."""
-    return {
-        "run_id": run_id,
-        "pid": os.getpid(),
-        "process_start": _process_start(os.getpid()),
-        "host": socket.gethostname(),
-        "started": time.time(),
-        "building": str(building) if building is not None else None,
-    }
-
-
-def is_dead(record: dict[str, object]) -> bool:
-    """Whether the process that a record names is dead. Those on other hosts count as alive."""
-    if record.get("host") != socket.gethostname():
-        return False
-    pid = record.get("pid")
-    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except PermissionError:
-        return False
-    if _process_state(pid) in ("Z", "X"):
-        return True
-    # the process id may have been reused
-    return record.get("process_start") != _process_start(pid)
-
-
-def remove_dead() -> list[Path]:
+def remove_dead(abandoned: float = ABANDONED) -> list[Path]:
     """Remove the run folders whose owner is dead, and the files that these runs were building.
 
-    Returns the removed paths. Folders of other users are left alone, and so are those that name no
-    owner, unless they are old and empty: their run died before it could write its name.
+    Folders that name no owner go when nothing in them has changed for `abandoned` seconds: their
+    run died before it could write its name, or another process made them again after it. Returns
+    the removed paths. Folders of other users are left alone.
     """
     removed: list[Path] = []
     for path, record in _folders():
         if record is None:
-            removed += _remove_unowned(path)
+            removed += _remove_unowned(path, abandoned)
         elif is_dead(record):
             removed += _remove(path, record)
             if not path.exists():
@@ -161,7 +140,7 @@ def _remove_unfinished() -> list[Path]:
     removed = []
     for path in sorted(base_folder().glob(f"{PREFIX}*.{_host_mark()}.*.new")):
         run_id, *_, pid, _new = path.name.removeprefix(PREFIX).split(".")
-        if not RUN_ID.match(run_id) or not pid.isdigit() or not _is_gone(int(pid)):
+        if not RUN_ID.match(run_id) or not pid.isdigit() or not is_gone(int(pid)):
             continue
         try:
             found = path.lstat()
@@ -172,16 +151,6 @@ def _remove_unfinished() -> list[Path]:
         except OSError:
             continue
     return removed
-
-
-def _is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return _process_state(pid) in ("Z", "X")
 
 
 def is_live(run_id: str) -> bool:
@@ -217,28 +186,40 @@ def _record(path: Path) -> dict[str, object] | None:
     return record
 
 
-def _remove_unowned(path: Path) -> list[Path]:
+def _remove_unowned(path: Path, abandoned: float) -> list[Path]:
     try:
-        if time.time() - path.stat().st_mtime < ABANDONED:
-            return []
-        if not any(path.iterdir()):
-            path.rmdir()  # fails if the folder is no longer empty
-            return [path]
+        changed = max(one.lstat().st_mtime for one in (path, *path.rglob("*")))
     except OSError:
-        pass
-    return []
+        return []  # something is at work in it
+    if time.time() - changed < abandoned:
+        return []
+    shutil.rmtree(path, ignore_errors=True)
+    return [] if path.exists() else [path]
 
 
 def _remove(path: Path, record: dict[str, object]) -> list[Path]:
     """Remove the file that a run was building, if its name has the form of such a file, and then
-    the folder of the run. Returns the removed files.
+    the folder of the run, or what is in it if something may still write. Returns the removed files.
     """
     building, run_id = record.get("building"), record.get("run_id")
     removed: list[Path] = []
     if isinstance(building, str) and building.endswith(f".{run_id}.tmp"):
         removed = remove_files([Path(building), Path(f"{building}.wal")])
-    shutil.rmtree(path, ignore_errors=True)
+    if is_written(record):
+        _empty(path)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
     return removed
+
+
+def _empty(path: Path) -> None:
+    """Remove what is in a folder, except for the name of its owner."""
+    with suppress(OSError):
+        for one in path.iterdir():
+            if one.is_dir() and not one.is_symlink():
+                shutil.rmtree(one, ignore_errors=True)
+            elif one.name != OWNER:
+                one.unlink(missing_ok=True)
 
 
 def remove_files(paths: list[Path]) -> list[Path]:
@@ -257,26 +238,6 @@ def remove_files(paths: list[Path]) -> list[Path]:
 
 def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
-
-
-def _stat_fields(pid: int) -> list[str]:
-    """Fields of /proc/<pid>/stat from the state on; empty if there is no such file."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return []
-    return text.rsplit(")", 1)[-1].split()
-
-
-def _process_state(pid: int) -> str | None:
-    fields = _stat_fields(pid)
-    return fields[0] if fields else None
-
-
-def _process_start(pid: int) -> str | None:
-    """The kernel's start time of a process, which detects a reused process id (Linux)."""
-    fields = _stat_fields(pid)
-    return fields[19] if len(fields) > 19 else None
 
 
 def building_of(path: Path, run_id: str) -> Path:

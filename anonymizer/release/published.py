@@ -134,7 +134,11 @@ class Release:
 
         view = self._named(table)
         if self._frame is not None:
-            return duckdb.connect().from_df(self._frame())
+            frame = self._frame()
+            # the engine infers the types of object columns from this many rows
+            connection = duckdb.connect()
+            connection.execute(f"set pandas_analyze_sample = {len(frame)}")
+            return connection.from_df(frame)
         if self._connection is not None:
             with _ours():
                 return self._connection.sql(f"from {ident(view)}")

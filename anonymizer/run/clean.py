@@ -41,7 +41,7 @@ def clean(database: str | Path) -> Cleaned:
     if not path.parent.is_dir():
         raise SourceError.at("--database", "is in a folder that does not exist")
     removed = remove_leftovers(path, at_least=0.0)
-    removed += run_folder.remove_dead()
+    removed += run_folder.remove_dead(abandoned=0.0)
     kept = [file for file in _building(path) if file.suffix == ".tmp"]
     return Cleaned(tuple(removed), tuple(kept), tuple(_refreshed(path)))
 

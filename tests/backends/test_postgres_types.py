@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 import anonymizer
@@ -192,6 +193,31 @@ def test_values_that_no_interval_holds(types: str, kind: str) -> None:
     if value == "infinity":
         with pytest.raises(EngineError, match="Python has no counterpart"):
             made.df()
+
+
+FRAMES = {
+    "smallint": ("32767", "int16", "Int16"),
+    "integer": ("2147483647", "int32", "Int32"),
+    "bigint": ("9007199254740993", "int64", "Int64"),
+    "boolean": ("true", "bool", "boolean"),
+    "numeric(38)": ("9007199254740993", "object", "object"),
+    "numeric": ("12345678901234567.25", "object", "object"),
+    "double precision": ("0.1", "float64", "float64"),
+    "date": ("date '2020-01-01'", "object", "object"),
+}
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_holds_what_is_published(types: str, kind: str, nulls: bool) -> None:
+    value, *dtypes = FRAMES[kind]
+    filled(types, kind, f"case when {nulls} and i % 5 = 0 then null else {value} end")
+    made = on_postgres(given(w=KEPT), types)
+    published = [row for (row,) in query(types, "select w from kinds.typed_out")]
+    frame = made.df()
+    assert str(frame["w"].dtype) == dtypes[nulls]
+    assert [None if pd.isna(one) else one for one in frame["w"]] == published
+    assert [one for (one,) in made.relation().project("w").fetchall()] == published
 
 
 def test_a_type_with_operators_of_its_own_is_in_no_condition(types: str) -> None:

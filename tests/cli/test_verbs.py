@@ -354,6 +354,26 @@ def test_clean_removes_what_a_dead_run_left(warehouse: Path, call: Call) -> None
     assert (warehouse / "warehouse.duckdb").exists()
 
 
+def test_clean_removes_a_folder_that_was_made_again_after_its_run(
+    warehouse: Path, call: Call
+) -> None:
+    """As by a JVM that still writes after its folder was removed: nothing names an owner."""
+    folder = warehouse / f"anonymizer-run-{'0' * 16}"
+    part = folder / "00001-snapshot" / "part-0.parquet"
+    part.parent.mkdir(parents=True)
+    part.write_text("rows")
+    assert call("run", "policy.yml", *DATABASE).code == 0
+    assert part.exists()  # a run takes it if nothing has changed for an hour
+    assert call("clean", "--database", "warehouse.duckdb").code == 0
+    assert not folder.exists()
+    part.parent.mkdir(parents=True)
+    part.write_text("rows")
+    for path in (part, part.parent, folder):
+        os.utime(path, (0, 0))
+    assert call("run", "policy.yml", *DATABASE, "--test-seed", "1").code == 0
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("way", ["clean", "run"])
 def test_a_stale_manifest_beside_a_release_is_written_again(
     published: Path, call: Call, way: str

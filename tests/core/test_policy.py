@@ -195,6 +195,11 @@ def test_release_name(source: dict[str, str], name: str) -> None:
         ({"publish": {"cells": "typed"}}, "publish.cells", "typed"),
         ({"publish": {"replace_source": True}}, "publish.replace_source", True),
         ({"engine": "postgres", "publish": {"grant_select": "r"}}, "publish.grant_select", "r"),
+        (
+            {"engine": "postgres", "publish": {"grant_select": ["r", "s"]}},
+            "publish.grant_select",
+            ("r", "s"),
+        ),
         ({"workload": {"sql": "w.sql"}}, "workload.file", "w.sql"),
         ({"workload": {"sql": ["select 1", "select 2"]}}, "workload.queries", None),
         ({"ledger": "private.duckdb"}, "ledger", "private.duckdb"),

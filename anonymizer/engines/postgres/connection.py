@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anonymizer.compile import Statement, Table
 from anonymizer.compile.dialects.base import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.frames import frame_of
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.failures import translated
 from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
@@ -254,13 +255,8 @@ class PostgresEngine(Engine):
 
             try:
                 if address is None:
-                    # without the transaction, and its locks, that a query of theirs begins
-                    idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-                    try:
+                    with connection.transaction():  # which does not stay open in the user's
                         return _frame(connection.execute(text, binary=True))
-                    finally:
-                        if idle and not connection.closed:
-                            connection.rollback()
                 with psycopg.connect(address) as own:
                     return _frame(own.execute(text, binary=True))
             except psycopg.DataError as error:
@@ -280,10 +276,11 @@ class PostgresEngine(Engine):
 
 def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
     """All rows of a query, as a data frame."""
-    import pandas as pd
+    from psycopg.postgres import types
 
-    names = [column.name for column in cursor.description or []]
-    return pd.DataFrame(cursor.fetchall(), columns=names)
+    known = [(column.name, types.get(column.type_code)) for column in cursor.description or []]
+    columns = [(name, type_name(info.regtype) if info else "") for name, info in known]
+    return frame_of(columns, cursor.fetchall())
 
 
 def _plain(value: Any) -> Any:

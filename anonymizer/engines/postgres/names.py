@@ -101,6 +101,29 @@ def _said(table: Table) -> str:
     return f"{quote(table.schema or '')}.{quote(table.name)}"
 
 
+def named_in(engine: PostgresEngine, query: str) -> tuple[Table, ...]:
+    """The relations that a query in Postgres' SQL names; those of views are not among them."""
+    import sqlglot
+
+    tree = sqlglot.parse_one(query, read="postgres")
+    within = {cte.alias for cte in tree.find_all(exp.CTE)}
+    written = {
+        ".".join(part.sql("postgres") for part in table.parts[-2:])
+        for table in tree.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier) and (table.db or table.name not in within)
+    }
+    with own_names(engine):
+        rows = engine.native(
+            "select n.nspname, c.relname from pg_catalog.pg_class c"
+            " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid in (select"
+            " pg_catalog.to_regclass(name)"
+            " from pg_catalog.unnest(%s::pg_catalog.text[]) as names (name)) order by 1, 2",
+            "source.query",
+            (sorted(written),),
+        )
+    return tuple(Table(str(name), str(schema)) for schema, name in rows)
+
+
 def _missing(engine: PostgresEngine, written: Sequence[tuple[str, bool]], where: str) -> Problem:
     """The problem for a name that refers to no table, with a hint at a similar one."""
     tables, parts = engine.tables(where), [part for part, _ in written]

@@ -19,6 +19,8 @@ SCHEMA = "_anonymizer"
 SHARED = Table("objects", SCHEMA)
 BESIDE = "_anonymizer_objects"
 """The record of a single schema, in that schema."""
+GRANT = "grant"
+"""Kind of the entries that name a role instead of an object, and no schema."""
 COLUMNS = (
     "release text, schema_name text, object_name text, kind text, run_id text,"
     " entry bigint generated always as identity"
@@ -92,23 +94,29 @@ def shares(engine: PostgresEngine) -> bool:
     return bool(engine.native(text, "record", (SCHEMA,))[0][0])
 
 
-def create_record(engine: PostgresEngine, schema: str) -> Table:
-    """Return the record for objects of a schema, and create it if it is missing.
+def record_of(engine: PostgresEngine, schema: str) -> Table:
+    """Return the record for objects of a schema, which need not exist yet.
 
     Raises TargetError if the schema has one that this role cannot trust, read or write.
     """
-    if shares(engine):
-        if not has_schema(engine, SCHEMA):
-            engine.native(f"create schema {quote(SCHEMA)}", "record")
-            make_private(engine, "schema", quote(SCHEMA), "record")
-        table = SHARED
-    else:
-        table = Table(BESIDE, schema)
+    table = SHARED if shares(engine) else Table(BESIDE, schema)
     for record in records(engine):
         if record.table == table and not record.ours:
             said = f"has the record {schema}.{BESIDE} of another role, {record.owner}"
             hint = "publish in another schema, or run as that role or one of its members"
             raise TargetError.at("publish.schema", said, hint=hint)
+    return table
+
+
+def create_record(engine: PostgresEngine, schema: str) -> Table:
+    """Return the record for objects of a schema, and create it if it is missing.
+
+    Raises TargetError as `record_of` does.
+    """
+    table = record_of(engine, schema)
+    if table == SHARED and not has_schema(engine, SCHEMA):
+        engine.native(f"create schema {quote(SCHEMA)}", "record")
+        make_private(engine, "schema", quote(SCHEMA), "record")
     if not any(record.table == table for record in records(engine)):
         engine.native(f"create table {ident(table)} ({COLUMNS})", "record")
         make_private(engine, "table", ident(table).text, "record")
@@ -129,12 +137,28 @@ def entries(engine: PostgresEngine, *, trusted: bool = True) -> list[tuple[str, 
         values = () if record.table == SHARED else (record.table.schema,)
         rows = engine.native(
             "select release, schema_name, object_name, kind, run_id"
-            f" from {ident(record.table)} where kind <> 'scratch' and {own} order by entry",
+            f" from {ident(record.table)} where kind not in ('scratch', '{GRANT}') and {own}"
+            " order by entry",
             "record",
             values,
         )
         found += [tuple(map(str, row)) for row in rows]
     return found
+
+
+def granted_roles(engine: PostgresEngine, release: str) -> set[str]:
+    """The roles to which the last run of a release granted access to it."""
+    return {
+        str(role)
+        for record in records(engine)
+        if record.trusted and record.readable
+        for (role,) in engine.native(
+            f"select object_name from {ident(record.table)}"
+            f" where kind = '{GRANT}' and release = %s",
+            "record",
+            (release,),
+        )
+    }
 
 
 def enter(engine: PostgresEngine, record: Table, made: Iterable[tuple[str, ...]]) -> None:

@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -48,8 +49,14 @@ LOCAL = {
     "spark.sql.shuffle.partitions": "8",
     "spark.driver.memory": "2g",
     "spark.log.level": "OFF",
+    # Hadoop gives the files that it writes a mode of its own, whatever the process has
+    "spark.hadoop.fs.permissions.umask-mode": "077",
 }
 """Settings of a session that the tool starts, if Spark is not configured."""
+
+
+LAST_TASKS = 5
+"""Seconds for which a run that failed waits for the tasks that are still running."""
 
 
 def is_session(database: object) -> bool:
@@ -104,7 +111,7 @@ def _started(limits: Limits) -> SparkSession:
             builder = builder.config(name, value)
     quiet()
     try:
-        with warnings.catch_warnings(), _same_python():
+        with warnings.catch_warnings(), _same_python(), _private():
             warnings.simplefilter("ignore")
             return builder.getOrCreate()
     except Exception as error:
@@ -114,6 +121,43 @@ def _started(limits: Limits) -> SparkSession:
             hint="look at JAVA_HOME, SPARK_HOME and spark-defaults.conf; --debug shows Spark's"
             " own words",
         ) from error
+
+
+@contextmanager
+def _private() -> Iterator[None]:
+    """Let no other user read what a JVM writes that is started in the block."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def process_of(spark: SparkSession) -> int | None:
+    """The process id of a session's JVM on this host; None if it cannot be told."""
+    try:
+        return int(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid())
+    except Exception:  # of a session without a JVM here, or of one that has ended
+        return None
+
+
+def is_idle(spark: SparkSession, *, owned: bool) -> bool:
+    """Whether no task of the session runs, after a short wait; the jobs of an owned one are ended.
+
+    A task of a job that was ended goes on writing for a moment.
+    """
+    try:
+        context = spark.sparkContext
+        if owned:
+            context.cancelAllJobs()
+        tracker = context._jsc.sc().statusTracker()
+        for _ in range(LAST_TASKS * 10):
+            if not sum(one.numRunningTasks() for one in tracker.getExecutorInfos()):
+                return True
+            time.sleep(0.1)
+    except Exception:  # the JVM is gone, or nobody can tell
+        return False
+    return False
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,19 @@ from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.dialect import DIALECT
 from anonymizer.engines.spark.names import catalog_table
-from anonymizer.engines.spark.session import is_session, own_session, usual_settings
+from anonymizer.engines.spark.session import (
+    is_idle,
+    is_session,
+    own_session,
+    process_of,
+    usual_settings,
+)
 from anonymizer.engines.spark.tables import SparkTables
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process import run_folder
+from anonymizer.process.run_folder import RunFolder
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.relation import Relation
@@ -73,8 +81,8 @@ def spark_engine(
         of_jvm = limits if limits.memory is None else _share(limits, limits.memory)
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         share = _of_duckdb(limits, spark)
-        folder = run_folder.create(run_id)
-        stack.callback(folder.remove)
+        folder = run_folder.create(run_id, writer=process_of(spark))
+        stack.push(partial(_left, folder, spark, database is None))
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
@@ -90,6 +98,23 @@ def spark_engine(
         finally:
             for undo in engine.undo:
                 undo()
+
+
+def _left(
+    folder: RunFolder,
+    spark: SparkSession,
+    owned: bool,
+    kind: type[BaseException] | None,
+    *_: object,
+) -> None:
+    """Remove the folder of a run, or only what is in it if Spark might make it again.
+
+    What was interrupted goes on in the JVM, and nobody can tell for how long.
+    """
+    if kind is None or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
+        folder.remove()
+    else:
+        folder.empty()
 
 
 def _of_duckdb(limits: Limits, spark: SparkSession) -> Limits:

@@ -12,7 +12,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
 from anonymizer.policy.document import Document
-from anonymizer.policy.frozen import FrozenMap, Options, Refused, fail
+from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, Refused, fail
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import DeltaPresence, KMap, Privacy
 from anonymizer.policy.problems import Broken
@@ -87,7 +87,7 @@ class SchemaPublish(Publish):
     name: Annotated[Text, NAME] = Field("", exclude=True)
     rename: Annotated[FrozenMap[Text, Text], RENAME] = Field(FrozenMap(), exclude=True)
     replace_source: Annotated[bool, BESIDE] = Field(False, exclude=True)
-    grant_select: Annotated[Text | tuple[Text, ...] | None, GRANT] = None
+    grant_select: Annotated[Text | Annotated[tuple[Text, ...], AsTuple] | None, GRANT] = None
 
     def view(self, table: str) -> str:
         """The name of the view of a table."""

@@ -51,11 +51,14 @@ HANGING = """
     where owned.refobjid = %(table)s::regclass and owned.classid = 'pg_class'::regclass
         and owned.deptype in ('a', 'i') and d.classid = 'pg_attrdef'::regclass
         and a.adrelid <> %(table)s::regclass
-    union
+    order by 1
+"""
+COLUMN_GRANTS = """
     select 'grants on its column ' || attname
     from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
     order by 1
 """
+"""What a release that replaces its source does not keep."""
 LOST = """
     select 'the index ' || indexrelid::regclass::text
     from pg_index where indrelid = %(table)s::regclass
@@ -80,6 +83,11 @@ COLUMNS = """
 def hanging(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe every dependent of a table or view; empty if it does not exist."""
     return _described(engine, table, HANGING)
+
+
+def column_grants(engine: PostgresEngine, table: Table) -> list[str]:
+    """Describe the grants on single columns of a table; empty if it does not exist."""
+    return _described(engine, table, COLUMN_GRANTS)
 
 
 def lost(engine: PostgresEngine, table: Table) -> list[str]:

@@ -5,30 +5,32 @@ In Postgres a view is a security boundary: its readers need no access to the tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
-from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.grants import make_private
-from anonymizer.engines.postgres.names import is_long
+from anonymizer.engines.postgres.grants import Given, Kind, make_private
+from anonymizer.engines.postgres.names import named_in
 from anonymizer.engines.postgres.record import (
+    GRANT,
     create_record,
     enter,
     forget,
+    granted_roles,
     has_schema,
-    may_make_schemas,
 )
 from anonymizer.engines.session import Session
 from anonymizer.errors import Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
-from anonymizer.publish.postgres.hanging import hanging, same_columns
+from anonymizer.publish.postgres import obstacles
+from anonymizer.publish.postgres.hanging import same_columns
 from anonymizer.publish.postgres.objects import entry, published_objects, recorded
+from anonymizer.publish.postgres.waiting import while_unused
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.names import Names
@@ -46,6 +48,8 @@ class PostgresTarget(StagedTarget):
     names: Names
     grantees: tuple[str, ...]
     source: Table | None
+    raw: tuple[Table, ...]
+    """The tables that hold what is anonymized."""
     read: Callable[[str], pd.DataFrame]
     """Runs a query of the release on a connection to the database."""
 
@@ -53,7 +57,9 @@ class PostgresTarget(StagedTarget):
     def of(cls, policy: Policy, session: Session, names: Names) -> PostgresTarget:
         engine = session.engine
         assert isinstance(engine, PostgresEngine)
-        return cls(names, policy.publish.grantees, session.source.table, engine.reader())
+        source, query = session.source.table, policy.source.query
+        raw = named_in(engine, query) if query is not None else (source,) if source else ()
+        return cls(names, policy.publish.grantees, source, raw, engine.reader())
 
     @property
     def readers(self) -> Readers:
@@ -68,76 +74,25 @@ class PostgresTarget(StagedTarget):
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
         """Everything that prevents creating these objects, or granting access to these roles."""
+        self.warnings = tuple(
+            said
+            for role in self.grantees
+            for said in obstacles.role_warnings(engine, role, self.raw, self.source)
+        )
         return [
-            *self._long_names(),
-            *self._taken(engine),
-            *self._forbidden(engine),
-            *self._roles(engine),
+            *obstacles.unfit_names(engine, self.names, self._tables()),
+            *obstacles.forbidden(engine, self.names.schema),
+            *obstacles.irreplaceable(engine, self.names),
+            *obstacles.unreadable(engine, self.names.schema, self.grantees),
         ]
 
-    def _forbidden(self, engine: PostgresEngine) -> list[Problem]:
-        """The problem if the role may not create objects in the schema."""
-        schema, may = self.names.schema, may_make_schemas(engine)
-        if has_schema(engine, schema):
-            text = "select has_schema_privilege(%s, 'create')"
-            may = engine.native(text, "publish", (schema,))[0][0]
-        said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
-        return [] if may else [Problem("publish.schema", said, hint=hint)]
+    def _old(self, engine: PostgresEngine) -> list[Recorded]:
+        """The objects of the release that is replaced."""
+        return [item for item in recorded(engine) if item.release == self.names.release]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
         return (*names.published(None), names.manifest(None), names.rows(None))
-
-    def _long_names(self) -> list[Problem]:
-        return [
-            Problem(
-                "publish.name",
-                f"makes the name {table.name}, and Postgres cuts names off",
-                allowed=f"{LONGEST} bytes",
-            )
-            for table in self._tables()
-            if is_long(table.name)
-        ]
-
-    def _taken(self, engine: PostgresEngine) -> list[Problem]:
-        ours = {(item.schema, item.name) for item in recorded(engine)}
-        taken = {(t.schema, t.name) for t in engine.tables("publish")} - ours
-        return [
-            Problem(
-                "publish.name",
-                f"{self.names.schema}.{table.name} exists and was not published by this tool",
-                hint="choose another publish.name or publish.schema",
-            )
-            for table in self._tables()
-            if (table.schema, table.name) in taken
-        ]
-
-    def _roles(self, engine: PostgresEngine) -> list[Problem]:
-        problems, warnings = [], []
-        for role in self.grantees:
-            known = engine.native("select 1 from pg_roles where rolname = %s", "publish", (role,))
-            if not known:
-                problems.append(
-                    Problem(
-                        "publish.grant_select",
-                        f"{role} is not a role of this server",
-                        hint="create it first, or mend its name (case counts)",
-                    )
-                )
-            elif (
-                self.source is not None
-                and engine.native(
-                    "select has_table_privilege(%s, %s, 'select')",
-                    "publish",
-                    (role, ident(Table(self.source.name, self.source.schema)).text),
-                )[0][0]
-            ):
-                warnings.append(
-                    f"the role {role} can read the source table as well: revoke that, or the"
-                    " release protects nothing from it"
-                )
-        self.warnings = tuple(warnings)
-        return problems
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
@@ -154,27 +109,47 @@ class PostgresTarget(StagedTarget):
         if not has_schema(engine, names.schema):
             engine.native(f"create schema {ident(names.schema)}", "publish")
         record = create_record(engine, names.schema)
+        # all rows are written and digested before anything is locked that readers use
+        # (no algorithm of this engine publishes further tables)
         self._freeze(engine, names.rows(None), STAGED)
-        self._show(engine)
-        for name, rows in self.staged.items():
-            self._freeze(engine, names.separate(name, None), rows)
         kept = manifest_object(names, None, signed=sign is not None)
         found = published_objects(engine, names, frozen_only=True)
         manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
-        self._write_manifest(engine, manifest, kept)
-        self._grant(engine)
-        enter(engine, record, map(entry, names.recorded()))
+        while_unused(
+            engine,
+            [Table(item.name, item.schema) for item in self._old(engine)],
+            names.path,
+            lambda: self._swap(engine, record, manifest, kept),
+        )
         return manifest
 
-    def _show(self, engine: PostgresEngine) -> None:
-        """Let the view read the new rows, and drop the old release.
+    def _swap(
+        self, engine: PostgresEngine, record: Table, manifest: Manifest, kept: SealedObject
+    ) -> None:
+        """Put the new release in the place of the old one."""
+        names, old = self.names, self._old(engine)
+        kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
+        given = {table: Given.on(engine, table, "publish") for table in kinds} if old else {}
+        withdrawn = granted_roles(engine, names.release) - {*self.grantees}
+        self._show(engine, old)
+        self._drop(engine, [item for item in old if item.kind != "view"])
+        forget(engine, names.release)
+        self._write_manifest(engine, manifest, kept)
+        for table, found in given.items():
+            make_private(engine, "table", ident(table).text, "publish")
+            found.without(withdrawn).give(engine, table, "publish", kinds[table])
+        self._grant(engine)
+        roles = [(names.release, "", role, GRANT, names.run_id) for role in self.grantees]
+        enter(engine, record, [*map(entry, names.recorded()), *roles])
 
-        A view with dependents stays if its columns are the same, and loses its grants.
+    def _show(self, engine: PostgresEngine, old: Sequence[Recorded]) -> None:
+        """Let the view read the new rows.
+
+        The old one stays if its columns are the same, with all that depends on it.
         """
         names, view = self.names, self.names.view(None)
-        old = [item for item in recorded(engine) if item.release == names.release]
-        stays = same_columns(engine, view, names.rows(None)) and bool(hanging(engine, view))
-        stays = stays and any(item.kind == "view" for item in old)
+        there = any(item.kind == "view" for item in old)
+        stays = there and same_columns(engine, view, names.rows(None))
         if not stays:
             self._drop(engine, [item for item in old if item.kind == "view"])
         columns = engine.describe(ident(names.rows(None)).text, "publish")
@@ -185,21 +160,17 @@ class PostgresTarget(StagedTarget):
             "publish",
         )
         if stays:
-            make_private(engine, "table", ident(view).text, "publish")
-        self._drop(engine, [item for item in old if item.kind != "view"])
-        forget(engine, names.release)
+            # whose rights decide whether its readers see the rows, which are this role's
+            engine.native(f"alter view {ident(view)} owner to current_user", "publish")
 
     def _drop(self, engine: PostgresEngine, old: Iterable[Recorded]) -> None:
         """Drop objects. Raises TargetError if they have dependents."""
         for item in old:
-            table = Table(item.name, item.schema)
-            found = hanging(engine, table)
-            if found:
-                said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
-                hint = "remove it, and make it again on the new release; or another publish.name"
-                raise TargetError.at(self.names.path, said, hint=hint)
+            TargetError.refuse(obstacles.hanging_on(engine, self.names, item))
             kind = "view" if item.kind == "view" else "table"
-            engine.native(f"drop {kind} if exists {ident(table)}", "publish")
+            engine.native(
+                f"drop {kind} if exists {ident(Table(item.name, item.schema))}", "publish"
+            )
 
     def _lock(self, engine: PostgresEngine) -> None:
         """Lock the name: one run at a time publishes under it."""
@@ -236,6 +207,11 @@ class PostgresTarget(StagedTarget):
                 engine.native(usage, "publish")
             for table in names.published(None):
                 engine.native(f"grant select on {ident(table)} to {ident(role)}", "publish")
+            may = "has_schema_privilege(%s, %s, 'usage') and has_table_privilege(%s, %s, 'select')"
+            asked = (role, names.schema, role, ident(names.view(None)).text)
+            if not engine.native(f"select {may}", "publish", asked)[0][0]:
+                said = f"{role} cannot read the release, though it was granted"
+                raise TargetError.at("publish.grant_select", said, hint="see the role's grants")
 
     def frame(self) -> pd.DataFrame:
         return self.read(f"select * from {ident(self.names.view(None))}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.record import entries
@@ -54,17 +56,19 @@ def published_objects(
 ) -> tuple[SealedObject, ...]:
     """The tables and the view of a release, without its manifest.
 
-    `frozen_only`: the view was just created over the frozen table, so only the table is read.
+    `frozen_only`: the view will show the frozen table, so only the table is read.
     `replaced`: the release replaces its source, and its view is a table.
     """
     left_out = ("manifest", "rows") if replaced else ("manifest",)
     made = [item for item in names.recorded() if item.kind not in left_out]
     found: list[SealedObject] = []
     for item in made:
+        if frozen_only and item.kind == "view":
+            found.append(replace(found[0], name=item.name, kind=item.kind))
+            continue
         text = ident(Table(item.name, item.schema)).text
         columns = tuple(engine.describe(text, "seal"))
-        behind = frozen_only and item.kind == "view"
-        rows = found[0].rows if behind else _rows_digest(engine, text)
+        rows = _rows_digest(engine, text)
         found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
     return tuple(found)
 

@@ -6,17 +6,19 @@ policies, partitions) is refused: they would be lost, or would show other rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.grants import Given
 from anonymizer.engines.postgres.record import create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.hanging import hanging, lost
+from anonymizer.publish.postgres.hanging import column_grants, hanging, lost
 from anonymizer.publish.postgres.in_database import PostgresTarget
 from anonymizer.publish.postgres.objects import entry, published_objects, recorded
+from anonymizer.publish.postgres.waiting import while_unused
 from anonymizer.publish.replaced import dropped_source, refuse_changed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_object, sealed
@@ -79,7 +81,8 @@ class ReplaceTarget(PostgresTarget):
         if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
             said = "the source is a release of this tool already"
             return [Problem(WHERE, said, hint="nothing to do")]
-        found = hanging(engine, self.names.view(None))
+        view = self.names.view(None)
+        found = [*hanging(engine, view), *column_grants(engine, view)]
         if found:
             said = f"something depends on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
@@ -89,18 +92,19 @@ class ReplaceTarget(PostgresTarget):
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         assert self.snapshot is not None
         self._lock(engine)
-        engine.native(f"lock table {self._table} in access exclusive mode", WHERE)
+        lock = f"lock table {self._table} in access exclusive mode"
+        while_unused(engine, [self.names.view(None)], WHERE, lambda: engine.native(lock, WHERE))
         refuse_changed(engine, self.snapshot)
         TargetError.refuse(self._unfit(engine))
         record = create_record(engine, self.names.schema)
-        owner, grants = self._owner(engine), self._grants(engine)
+        owner = self._owner(engine)
+        given = replace(Given.on(engine, self.names.view(None), WHERE), comments=())
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", WHERE)
         engine.native(f"alter table {ident(self._next)} rename to {ident(self.names.name)}", WHERE)
         for name, rows in self.staged.items():
             self._freeze(engine, self.names.separate(name, None), rows)
-        for statement in grants:
-            engine.native(statement, WHERE)
+        given.give(engine, self.names.view(None), WHERE)
         engine.native(f"alter table {self._table} owner to {ident(owner)}", WHERE)
         kept = manifest_object(self.names, None, signed=sign is not None)
         found = published_objects(engine, self.names, replaced=True)
@@ -119,19 +123,3 @@ class ReplaceTarget(PostgresTarget):
                 (self._table,),
             )[0][0]
         )
-
-    def _grants(self, engine: PostgresEngine) -> list[str]:
-        """The grants on the table, as statements that repeat them."""
-        rows = engine.native(
-            "select a.privilege_type,"
-            " case when a.grantee <> 0 then pg_get_userbyid(a.grantee) end, a.is_grantable"
-            " from pg_class c, aclexplode(c.relacl) a"
-            " where c.oid = %s::regclass and a.grantee <> c.relowner order by 2, 1",
-            WHERE,
-            (self._table,),
-        )
-        return [
-            f"grant {privilege} on {self._table} to {'public' if role is None else ident(role)}"
-            + (" with grant option" if grantable else "")
-            for privilege, role, grantable in rows
-        ]

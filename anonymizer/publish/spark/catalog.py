@@ -9,8 +9,9 @@ from urllib.parse import unquote, urlparse
 
 from anonymizer.compile import Table
 from anonymizer.engines.base import Engine
+from anonymizer.engines.frames import frame_of
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.engines.spark.names import name_in_spark, names_in, quoted
+from anonymizer.engines.spark.names import duckdb_type, name_in_spark, names_in, quoted
 from anonymizer.engines.spark.tables import rows_of
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
@@ -54,10 +55,9 @@ class CatalogTarget(StagedTarget):
 
     def frame(self) -> pd.DataFrame:
         """The published rows, read back."""
-        import pandas as pd
-
         rows = self.spark.table(name_in_spark(self.names.view(None)))
-        return pd.DataFrame(rows_of(rows), columns=rows.columns)
+        columns = [(c.name, duckdb_type(c.dataType.simpleString())) for c in rows.schema]
+        return frame_of(columns, rows_of(rows))
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if a table or view of that name was not created by this tool."""

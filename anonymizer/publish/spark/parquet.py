@@ -77,6 +77,17 @@ def relation_object(engine: DuckDBEngine, names: Names, relation: Table) -> Seal
     return SealedObject(names.schema, names.name, "view", columns, rows=rows)
 
 
+def _open(built: Path) -> None:
+    """Give files that a JVM wrote for nobody else the mode of the user's new files."""
+    usual = built / ".mode"
+    usual.mkdir()
+    mode = usual.stat().st_mode & 0o777
+    usual.rmdir()
+    for path in built.iterdir():
+        path.chmod(mode & 0o666)
+    built.chmod(mode)
+
+
 def move_into_place(built: Path, place: Path) -> None:
     """Make the built folder the published one; an old release is removed afterwards.
 
@@ -183,6 +194,8 @@ class ParquetTarget(StagedTarget):
         manifest = sealed(manifest, (rows,), alone=True, sign=sign)
         for path in self.building.glob(".*.crc"):
             path.unlink()
+        if engine.owned:
+            _open(self.building)
         decide()
         move_into_place(self.building, self.rows)
         self.stands = True
