@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,16 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.further import Further
-from anonymizer.ledger.tables import NEW_DICTIONARY, NEW_MEMBERS, NEW_ROWS, NEW_SIGNATURES, NUMBERED
+from anonymizer.ledger.tables import (
+    NEW_DICTIONARY,
+    NEW_MEMBERS,
+    NEW_PERSON_VALUES,
+    NEW_ROWS,
+    NEW_SIGNATURES,
+    NUMBERED,
+)
 from anonymizer.policy.names import ROW_REF
+from anonymizer.source.persons import NEARLY_UNIQUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,8 @@ class Contents:
     """Further tables of which something is stored."""
     opens: tuple[Mark, ...] = ()
     """Columns by which rows can be joined: gathered after the marks, and not stored."""
+    invariant: bool = False
+    """Whether the release keeps signatures, which protect those who leave or join as well."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -40,6 +51,11 @@ class Contents:
     def marks(self) -> tuple[Mark, ...]:
         """The marks of all tables."""
         return self.own_marks + tuple(m for t in self.tables for m in t.marks)
+
+    @property
+    def by_person(self) -> bool:
+        """Whether the values of each person are stored, for groups of those who leave."""
+        return bool(self.facets) and not self.invariant
 
     @property
     def stored(self) -> str:
@@ -58,6 +74,7 @@ class Contents:
             *(("rows",) if self.tables else ()),
             *(("members_of_rows",) if added else ()),
             *(("signatures", "dictionary") if self.facets else ()),
+            *(("values_by_person",) if self.by_person else ()),
         )
 
     def binds(self, template: str) -> tuple[str, ...]:
@@ -76,6 +93,7 @@ class Contents:
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
             "numbered": NUMBERED,
+            "person_values": NEW_PERSON_VALUES,
             "rows": NEW_ROWS,
             "link": self.link,
             "original": self.originals,
@@ -100,9 +118,9 @@ def gather(
 ) -> None:
     """Gather what is stored into scratch of `home`.
 
-    On a server, rows are processed there, and the lists of classes are made in `home`.
+    On a server, rows are processed there; lists and numbers of values are made in `home`.
     """
-    here = {"signatures"}
+    here = {"signatures", "values_by_person"}
     for name in contents.statements:
         at = home if name in here else engine
         with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():
@@ -148,3 +166,22 @@ def counted(engine: DuckDBEngine, *, several: bool) -> Counts:
         "ledger",
     )[0]
     return Counts(*map(int, row))
+
+
+def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
+    """Marks, by index, that are not declared or named as identifying, and in which too few values
+    belong to one person only to require an acknowledgement.
+    """
+    found = []
+    for mark in marks:
+        if mark.unnamed:
+            one = f"marks[{mark.index}]"
+            text = (
+                "select count(*) filter (where persons = 1), count(*) from"
+                f" (select {one}, count(distinct person) as persons from {ident(NEW_MEMBERS)}"
+                f" where {one} is not null group by 1)"
+            )
+            alone, values = engine.raw(text, "ledger")[0]
+            if alone < NEARLY_UNIQUE * values:
+                found.append(mark.index)
+    return frozenset(found)

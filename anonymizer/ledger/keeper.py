@@ -17,14 +17,14 @@ from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.carried import carry
-from anonymizer.ledger.compare import Comparison, shared_marks
+from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.damage import refuse_damaged
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks, opens
 from anonymizer.ledger.further import Written, further, reserved
-from anonymizer.ledger.gathering import Contents, Counts, counted, gather
+from anonymizer.ledger.gathering import Contents, Counts, counted, gather, shared_marks
 from anonymizer.ledger.joined import joined_by_name
 from anonymizer.ledger.key import bound, digest, key_checks, same_secret
 from anonymizer.ledger.listing import list_releases, mark_listed, unlisted
@@ -148,10 +148,14 @@ class Keeper:
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
             EngineError.refuse(unlisted(home, earlier, self.key))
-            EngineError.refuse(recognized.problems(self.view, earlier))
+            others = self._new_population
+            EngineError.refuse(recognized.problems(self.view, earlier, others=others))
+            if not others:
+                GuaranteeError.refuse(recognized.strangers(home, self.view, earlier))
             known = schemas(home)
             found = Comparison(
                 home,
+                self.policy,
                 contents.facets,
                 contents.marks,
                 counts.several,
@@ -194,7 +198,7 @@ class Keeper:
     ) -> Contents:
         also = reserved(self.schema, self.schema.person) if self.schema is not None else ()
         seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
-        found = Contents(layout, link, originals, seen, pseudonyms)
+        found = Contents(layout, link, originals, seen, pseudonyms, invariant=self._invariant)
         if self.schema is None:
             return replace(found, opens=opens(self.policy, roles, layout, len(pseudonyms)))
         tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
@@ -264,6 +268,11 @@ class Keeper:
     def _appends(self) -> bool:
         republish = self.policy.republish
         return republish is not None and bool(republish.append_only)
+
+    @property
+    def _new_population(self) -> bool:
+        republish = self.policy.republish
+        return republish is not None and bool(republish.new_population)
 
     def confirm(self) -> None:
         """Record that the release is published; if the run dies before, the next run settles it."""

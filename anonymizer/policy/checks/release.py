@@ -106,14 +106,14 @@ def memory(policy: Policy) -> Iterator[Problem]:
     if policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
         yield Problem("republish", said, hint="ledger: private.duckdb")
-    if policy.person is None and policy.key is None:
+    if policy.continues and policy.person is None and policy.key is None:
         said = "needs a person or a key, to know who stays between releases"
         yield Problem("republish", said, hint="person: <column>")
 
 
 def continued(policy: Policy) -> Iterator[Problem]:
     """Settings that a release that continues earlier ones cannot have."""
-    if policy.republish is None:
+    if not policy.continues:
         return
     if policy.publish.replace_source:
         said = "cannot be combined with publish.replace_source: its persons cannot be found again"
@@ -124,7 +124,7 @@ def continued(policy: Policy) -> Iterator[Problem]:
     elif not policy.algorithm.strict:
         said = "keeps equal rows together"
         yield Problem("algorithm.strict", said, allowed="true", hint="leave strict out")
-    if policy.republish.m is None:
+    if policy.republish is None or policy.republish.m is None:
         yield from _appended(policy)
     else:
         yield from _invariant(policy)

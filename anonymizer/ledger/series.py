@@ -1,0 +1,170 @@
+"""What a series of releases tells of those who are not in all of them.
+
+Persons with the same class, or absence, in every release form a group. The differences of the
+releases show the values of each group, so a group that is absent from one of them has to hold k
+persons whose values satisfy the rules by themselves: they can then exchange their values, and
+nobody is told apart. Pairs of releases do not suffice, and neither do counts per class.
+
+A group that is a whole class of some release shows nothing that this release does not, and one
+that the new release does not change was judged before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from anonymizer.compile import Sql, ident, lit, render
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.errors import Problem
+from anonymizer.ledger.compared import Compared
+from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.facets import Facet
+from anonymizer.ledger.known_rows import told_by_rows
+from anonymizer.ledger.schemas import NEW, Schema
+from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, PERSON_VALUES, SERIES
+from anonymizer.ledger.ways_out import ways_out
+from anonymizer.policy import Policy
+from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
+
+Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
+
+
+def group_series(
+    engine: DuckDBEngine, numbers: Sequence[int], *, several: bool, new: bool = True
+) -> None:
+    """Group the persons of the releases with these numbers, and of the new one, into `SERIES`."""
+    context = {
+        "series": SERIES,
+        "members": NEW_MEMBERS,
+        "old_members": MEMBERS,
+        "numbers": tuple(numbers),
+        "several": several,
+        "new": new,
+    }
+    engine.execute(render("ledger/series.sql.j2", context), "ledger")
+
+
+def of_the_same_persons(engine: DuckDBEngine, found: Sequence[Entry]) -> list[Entry]:
+    """The releases with persons of the new one, with persons of these, and so on."""
+    joined: dict[int, Entry] = {}
+    known = f"select person from {ident(NEW_MEMBERS)}"
+    while True:
+        others = [entry for entry in found if entry.release not in joined]
+        rows = engine.raw(
+            f"select distinct release from {ident(MEMBERS)} where person in ({known})"
+            f" and release in ({_listed(entry.release for entry in others)})",
+            "ledger",
+        )
+        numbers = {int(number) for (number,) in rows}
+        if not numbers:
+            return [entry for entry in found if entry.release in joined]
+        joined |= {entry.release: entry for entry in others if entry.release in numbers}
+        known = f"select person from {ident(MEMBERS)} where release in ({_listed(numbers)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Judges the groups that a new release and the earlier ones of its series expose."""
+
+    engine: DuckDBEngine
+    ask: Ask
+    policy: Policy
+    facets: Sequence[Facet]
+    releases: Sequence[Compared]
+    earlier: Sequence[Entry]
+    schemas: Mapping[int, Schema]
+    _: KW_ONLY
+    k: int
+    several: bool
+
+    def problems(self) -> Iterator[Problem]:
+        """Problems of persons who are in some releases, and not in others."""
+        group_series(self.engine, self._numbers, several=self.several)
+        context: dict[str, Any] = {"series": SERIES}
+        persons, narrowed, fewest = self.ask("series_sizes", {**context, "k": self.k})[0]
+        if not persons:
+            return
+        if narrowed:
+            said = (
+                f"the differences of the releases tell {narrowed:,} of {persons:,} persons who are"
+                f" not in all of them apart, in groups of fewer than {self.k} (fewest: {fewest})"
+            )
+            yield Problem("privacy.k_anonymity", said, hint=self._hint)
+        for field in self._beyond():
+            said = (
+                f"cannot be judged for {persons:,} persons who are not in all releases: they are no"
+                " whole class of any of them"
+            )
+            yield Problem(field, said, hint=self._hint)
+        for facet in self.facets:
+            if facet.rules:
+                yield from self._values(facet)
+        if self.k > 1:
+            known = {r.release: s for r in self.releases if (s := self.schemas.get(r.release))}
+            context["releases"] = self.releases
+            yield from told_by_rows(self.ask, self.releases, context, known, self.k, self._hint)
+
+    def _values(self, facet: Facet) -> Iterator[Problem]:
+        layers = merge_layers(facet.rules, Sql("grp, release"))
+        context = {
+            "series": SERIES,
+            "members": NEW_MEMBERS,
+            "old_members": MEMBERS,
+            "values": PERSON_VALUES,
+            "numbers": self._numbers,
+            "facet": facet,
+            "lines": self._lines(facet),
+            "blind": self._blind(facet.column),
+            "layers": tuple(tuple(layer.items()) for layer in layers),
+            "holds": Sql(" and ".join(f"({rule.holds()})" for rule in facet.rules)),
+        }
+        persons, narrowed = self.ask("series_values", context)[0]
+        if narrowed:
+            said = (
+                f"the differences of the releases show the values of {narrowed:,} of {persons:,}"
+                " persons who are not in all of them, in groups that break the rules of the column"
+            )
+            yield Problem(facet.path, said, hint=self._hint)
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(entry.release for entry in self.earlier)
+
+    @property
+    def _hint(self) -> str:
+        return ways_out(self.policy, len(self.earlier), several=NEW in self.schemas, absent=True)
+
+    def _lines(self, facet: Facet) -> Sql:
+        """The condition for members with values of a column."""
+        if NEW not in self.schemas:
+            return Sql("true")
+        return Sql("whole" if facet.rows is None else f"not whole and {facet.truth} is not null")
+
+    def _blind(self, column: str) -> tuple[int, ...]:
+        """The releases that show a protected column, and of which no values are stored."""
+        rows = self.engine.raw(
+            f"select distinct release from {ident(PERSON_VALUES)} where facet = {lit(column)}",
+            "ledger",
+        )
+        known = {int(number) for (number,) in rows}
+        return tuple(
+            entry.release
+            for entry in self.earlier
+            if entry.release not in known
+            and (column in entry.facets or entry.opens is None or column in entry.opens)
+        )
+
+    def _beyond(self) -> Iterator[str]:
+        """The requirements on values that equal values do not decide, by their paths."""
+        for guarantee, _ in asked(OF_TABLE, self.policy.privacy):
+            if guarantee.of_values or guarantee.of_population:
+                yield guarantee.field
+        for facet in self.facets:
+            yield from (f"{facet.path}.protect.{name}" for name in facet.beyond)
+
+
+def _listed(numbers: Any) -> str:
+    return ", ".join(map(str, numbers)) or "null"
