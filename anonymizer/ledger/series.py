@@ -1,9 +1,10 @@
-"""What a series of releases tells of those who are not in all of them.
+"""What the differences of a series of releases tell of single groups of persons.
 
-Persons with the same class, or absence, in every release form a group. The differences of the
-releases show the values of each group, so a group that is absent from one of them has to hold k
-persons whose values satisfy the rules by themselves: they can then exchange their values, and
-nobody is told apart. Pairs of releases do not suffice, and neither do counts per class.
+Persons with the same class, or absence, in every release form a group. The differences show the
+values of a group, so its values have to satisfy the rules by themselves; and a group that is absent
+from a release has to hold k persons: they can then exchange their values, and nobody is told apart.
+Pairs of releases do not suffice, and neither do counts per class. Those who are in all releases
+are counted by their classes as well, in `compare`.
 
 A group that is a whole class of some release shows nothing that this release does not, and one
 that the new release does not change was judged before.
@@ -85,15 +86,13 @@ class Series:
         group_series(self.engine, self._numbers, several=self.several)
         context: dict[str, Any] = {"series": SERIES}
         persons, narrowed, fewest = self.ask("series_sizes", {**context, "k": self.k})[0]
-        if not persons:
-            return
         if narrowed:
             said = (
                 f"the differences of the releases tell {narrowed:,} of {persons:,} persons who are"
                 f" not in all of them apart, in groups of fewer than {self.k} (fewest: {fewest})"
             )
             yield Problem("privacy.k_anonymity", said, hint=self._hint)
-        for field in self._beyond():
+        for field in self._beyond() if persons else ():
             said = (
                 f"cannot be judged for {persons:,} persons who are not in all releases: they are no"
                 " whole class of any of them"
@@ -102,7 +101,7 @@ class Series:
         for facet in self.facets:
             if facet.rules:
                 yield from self._values(facet)
-        if self.k > 1:
+        if self.k > 1 and persons:
             known = {r.release: s for r in self.releases if (s := self.schemas.get(r.release))}
             context["releases"] = self.releases
             yield from told_by_rows(self.ask, self.releases, context, known, self.k, self._hint)
@@ -125,7 +124,7 @@ class Series:
         if narrowed:
             said = (
                 f"the differences of the releases show the values of {narrowed:,} of {persons:,}"
-                " persons who are not in all of them, in groups that break the rules of the column"
+                " persons, in groups that break the rules of the column"
             )
             yield Problem(facet.path, said, hint=self._hint)
 
