@@ -19,7 +19,8 @@ def ways_out(policy: Policy, earlier: int, *, several: bool = False, absent: boo
     `earlier`: the number of earlier releases of these persons; `several`: whether the release has
     several tables; `absent`: whether it is about persons who are not in all releases.
     """
-    return "; ".join((*_ways(policy, earlier, several, absent), f"or, {FORGET}"))
+    last = [f"or, {FORGET}"] if policy.ledger is not None else []
+    return "; ".join((*_ways(policy, earlier, several, absent), *last))
 
 
 def _ways(policy: Policy, earlier: int, several: bool, absent: bool) -> Iterator[str]:
