@@ -16,7 +16,7 @@ from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.row_joins import told_by_joined_rows
 from anonymizer.ledger.schemas import NEW, Schema
-from anonymizer.ledger.series import Series, of_the_same_persons
+from anonymizer.ledger.series import NEW_NUMBER, Series, of_the_same_persons
 from anonymizer.ledger.tables import (
     MEMBERS,
     NEW_MEMBERS,
@@ -52,17 +52,18 @@ class Comparison:
     """Columns of members that the new release does not have."""
     schemas: Mapping[int, Schema] = field(default_factory=dict)
     """The releases of several tables by number, `NEW` among them."""
-
     shared: frozenset[int] = frozenset()
     """Marks that are not pseudonyms in the new release, by index."""
     opens: tuple[Mark, ...] = ()
     """The columns that the new release publishes as they are."""
+    number: int = NEW_NUMBER
+    """The ledger's number of the new release."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
         joined = {entry.release for entry in earlier if self._joined(entry, found)}
         if self.intersect:
-            found.problems += self._absences(of_the_same_persons(self.engine, earlier))
+            found.problems += self._series(of_the_same_persons(self.engine, earlier)).problems()
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
         found.hint = ways_out(self.policy, len(earlier), several=NEW in self.schemas)
@@ -117,22 +118,25 @@ class Comparison:
         numbers = {int(row[0]) for row in rows}
         return [entry for entry in earlier if entry.release in numbers]
 
-    def _absences(self, series: Sequence[Entry]) -> Iterator[Problem]:
-        """Problems of persons who are in some releases of the series, and not in others."""
-        if not series:
-            return
-        releases = (self._new(), *(self._old(i, e) for i, e in enumerate(series, start=1)))
-        yield from Series(
+    def record_groups(self) -> None:
+        """Record the values of the groups of persons that `run` has found."""
+        if self.intersect:
+            self._series(()).record()
+
+    def _series(self, earlier: Sequence[Entry]) -> Series:
+        """The persons of the new release and of earlier ones, as groups."""
+        return Series(
             self.engine,
             self._ask,
             self.policy,
             self.facets,
-            releases,
-            series,
+            (self._new(), *(self._old(i, e) for i, e in enumerate(earlier, start=1))),
+            earlier,
             self.schemas,
+            number=self.number,
             k=self.k,
-            several=self.several or any(entry.several for entry in series),
-        ).problems()
+            several=self.several or any(entry.several for entry in earlier),
+        )
 
     def _new(self) -> Compared:
         places = tuple(Place(f, 0, NEW, f.place) for f in self.facets)

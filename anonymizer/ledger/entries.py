@@ -16,8 +16,8 @@ from anonymizer.ledger.places import Place, on_server
 from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.tables import (
     DICTIONARY,
+    GROUPS,
     MEMBERS,
-    PERSON_VALUES,
     RELEASES,
     ROWS,
     SCHEMAS,
@@ -144,7 +144,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, PERSON_VALUES, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"

@@ -17,7 +17,6 @@ from anonymizer.ledger.further import Further
 from anonymizer.ledger.tables import (
     NEW_DICTIONARY,
     NEW_MEMBERS,
-    NEW_PERSON_VALUES,
     NEW_ROWS,
     NEW_SIGNATURES,
     NUMBERED,
@@ -39,8 +38,6 @@ class Contents:
     """Further tables of which something is stored."""
     opens: tuple[Mark, ...] = ()
     """Columns by which rows can be joined: gathered after the marks, and not stored."""
-    invariant: bool = False
-    """Whether the release keeps signatures, which protect those who leave or join as well."""
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -51,11 +48,6 @@ class Contents:
     def marks(self) -> tuple[Mark, ...]:
         """The marks of all tables."""
         return self.own_marks + tuple(m for t in self.tables for m in t.marks)
-
-    @property
-    def by_person(self) -> bool:
-        """Whether the values of each person are stored, for groups of those who leave."""
-        return bool(self.facets) and not self.invariant
 
     @property
     def stored(self) -> str:
@@ -74,7 +66,6 @@ class Contents:
             *(("rows",) if self.tables else ()),
             *(("members_of_rows",) if added else ()),
             *(("signatures", "dictionary") if self.facets else ()),
-            *(("values_by_person",) if self.by_person else ()),
         )
 
     def binds(self, template: str) -> tuple[str, ...]:
@@ -93,7 +84,6 @@ class Contents:
             "signatures": NEW_SIGNATURES,
             "dictionary": NEW_DICTIONARY,
             "numbered": NUMBERED,
-            "person_values": NEW_PERSON_VALUES,
             "rows": NEW_ROWS,
             "link": self.link,
             "original": self.originals,
@@ -118,9 +108,9 @@ def gather(
 ) -> None:
     """Gather what is stored into scratch of `home`.
 
-    On a server, rows are processed there; lists and numbers of values are made in `home`.
+    On a server, rows are processed there, and the lists of classes are made in `home`.
     """
-    here = {"signatures", "values_by_person"}
+    here = {"signatures"}
     for name in contents.statements:
         at = home if name in here else engine
         with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():

@@ -57,7 +57,7 @@ def _load(engine: DuckDBEngine, column: str) -> None:
     if not found:
         return
     numbers = [entry.release for entry in found]
-    group_series(engine, numbers, several=any(entry.several for entry in found), new=False)
+    group_series(engine, numbers, several=any(entry.several for entry in found), new=None)
     engine.raw(
         f"insert into {ident(HISTORY)}"
         " with latest as (select person, max(release) as release"

@@ -148,12 +148,14 @@ class Keeper:
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
             EngineError.refuse(unlisted(home, earlier, self.key))
-            others = self._new_population
+            again = self.policy.republish
+            others = again is not None and bool(again.new_population)
             EngineError.refuse(recognized.problems(self.view, earlier, others=others))
             if not others:
                 GuaranteeError.refuse(recognized.strangers(home, self.view, earlier))
             known = schemas(home)
-            found = Comparison(
+            number = max((entry.release for entry in earlier), default=0) + 1
+            comparison = Comparison(
                 home,
                 self.policy,
                 contents.facets,
@@ -165,15 +167,17 @@ class Keeper:
                 schemas=known if schema is None else {**known, NEW: schema},
                 shared=shared_marks(home, contents.marks),
                 opens=contents.opens,
-            ).run(earlier)
+                number=number,
+            )
+            found = comparison.run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
                 found.problems.append(same_secret())
             GuaranteeError.refuse(found.problems)
-            number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
                 with home.transaction("ledger"):
                     self._write(home, number, secret_digest, contents, counts, recognized)
+                    comparison.record_groups()
                     if schema is not None:
                         record_rows(home, number, schema)
                     record_held(home, number)
@@ -198,7 +202,7 @@ class Keeper:
     ) -> Contents:
         also = reserved(self.schema, self.schema.person) if self.schema is not None else ()
         seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
-        found = Contents(layout, link, originals, seen, pseudonyms, invariant=self._invariant)
+        found = Contents(layout, link, originals, seen, pseudonyms)
         if self.schema is None:
             return replace(found, opens=opens(self.policy, roles, layout, len(pseudonyms)))
         tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
@@ -268,11 +272,6 @@ class Keeper:
     def _appends(self) -> bool:
         republish = self.policy.republish
         return republish is not None and bool(republish.append_only)
-
-    @property
-    def _new_population(self) -> bool:
-        republish = self.policy.republish
-        return republish is not None and bool(republish.new_population)
 
     def confirm(self) -> None:
         """Record that the release is published; if the run dies before, the next run settles it."""

@@ -11,14 +11,13 @@ from anonymizer.ledger.gathering import Contents
 from anonymizer.ledger.schemas import Schema
 from anonymizer.ledger.tables import (
     DICTIONARY,
+    GROUPS,
     HISTORY,
     MEMBERS,
     NEW_DICTIONARY,
     NEW_MEMBERS,
-    NEW_PERSON_VALUES,
     NEW_ROWS,
     NEW_SIGNATURES,
-    PERSON_VALUES,
     RELEASES,
     ROWS,
     SCHEMAS,
@@ -67,12 +66,6 @@ def record(
         f" {own['since']} from {members} n{lineages} where {contents.stored}",
         "ledger",
     )
-    if contents.by_person:
-        engine.raw(
-            f"insert into {ident(PERSON_VALUES)} select {number}, person, facet, value"
-            f" from {ident(NEW_PERSON_VALUES)} order by person",
-            "ledger",
-        )
     if seen:
         engine.raw(
             f"insert into {ident(SIGNATURES)} select {number}, facet, grp, signature"
@@ -103,7 +96,7 @@ HELD = (
     (SIGNATURES, ("facet", "grp"), ("signature",)),
     (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
     (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
-    (PERSON_VALUES, ("person", "facet", "value"), ()),
+    (GROUPS, ("grp", "facet", "value", "n"), ()),
 )
 """Tables with what is known of every release, and their columns of values and of lists. Later
 ones come last: releases of before they were kept state fewer numbers."""

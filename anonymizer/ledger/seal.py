@@ -20,8 +20,8 @@ from anonymizer.ledger.entries import PUBLISHED, Entry, entries
 from anonymizer.ledger.key import digest, key_checks
 from anonymizer.ledger.tables import (
     DICTIONARY,
+    GROUPS,
     MEMBERS,
-    PERSON_VALUES,
     RELEASES,
     ROWS,
     SCHEMAS,
@@ -73,7 +73,7 @@ _OF_ROWS: Columns = {
     **dict.fromkeys(("person", "by_key", "content", "cells"), _digits),
 }
 _OF_SIGNATURES: Columns = {"facet": _text, "grp": _number, "signature": _NUMBERS}
-_OF_VALUES: Columns = {"person": _digits, "facet": _text, "value": _number}
+_OF_GROUPS: Columns = {"grp": _digits, "facet": _text, "value": _number, "n": _number}
 _OF_TEXTS: Columns = {"facet": _text, "value": _number, "text": _text}
 
 
@@ -87,7 +87,7 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
         ("texts", texts, _OF_TEXTS),
         ("schemas", _in(SCHEMAS), _OF_SCHEMAS),
         ("rows", _in(ROWS), _OF_ROWS),
-        ("values", _in(PERSON_VALUES), _OF_VALUES),
+        ("groups", _in(GROUPS), _OF_GROUPS),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from anonymizer.compile import Sql, ident, lit, render
+from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.ledger.compared import Compared
@@ -24,7 +24,7 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet
 from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.schemas import NEW, Schema
-from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, PERSON_VALUES, SERIES
+from anonymizer.ledger.tables import GROUPS, MEMBERS, NEW_MEMBERS, SERIES
 from anonymizer.ledger.ways_out import ways_out
 from anonymizer.policy import Policy
 from anonymizer.privacy.judge import merge_layers
@@ -33,8 +33,12 @@ from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
 Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
 
 
+NEW_NUMBER = 2**31 - 1
+"""The number of a new release that is not recorded."""
+
+
 def group_series(
-    engine: DuckDBEngine, numbers: Sequence[int], *, several: bool, new: bool = True
+    engine: DuckDBEngine, numbers: Sequence[int], *, several: bool, new: int | None
 ) -> None:
     """Group the persons of the releases with these numbers, and of the new one, into `SERIES`."""
     context = {
@@ -78,12 +82,17 @@ class Series:
     earlier: Sequence[Entry]
     schemas: Mapping[int, Schema]
     _: KW_ONLY
+    number: int
+    """The ledger's number of the new release."""
     k: int
     several: bool
 
     def problems(self) -> Iterator[Problem]:
         """Problems of persons who are in some releases, and not in others."""
-        group_series(self.engine, self._numbers, several=self.several)
+        numbers = [entry.release for entry in self.earlier]
+        group_series(self.engine, numbers, several=self.several, new=self.number)
+        if not numbers:
+            return
         context: dict[str, Any] = {"series": SERIES}
         persons, narrowed, fewest = self.ask("series_sizes", {**context, "k": self.k})[0]
         if narrowed:
@@ -106,17 +115,30 @@ class Series:
             context["releases"] = self.releases
             yield from told_by_rows(self.ask, self.releases, context, known, self.k, self._hint)
 
-    def _values(self, facet: Facet) -> Iterator[Problem]:
-        layers = merge_layers(facet.rules, Sql("grp, release"))
-        context = {
+    def record(self) -> None:
+        """Record the values of groups whose rules are judged by them: what the release tells of
+        each group satisfies the rules. (The values of a class that are dealt to buckets do not.)
+        """
+        for facet in self.facets:
+            if facet.rules and not facet.beyond and not facet.dealt:
+                self.ask("group_values", self._context(facet))
+
+    def _context(self, facet: Facet) -> dict[str, Any]:
+        return {
             "series": SERIES,
             "members": NEW_MEMBERS,
-            "old_members": MEMBERS,
-            "values": PERSON_VALUES,
-            "numbers": self._numbers,
+            "groups": GROUPS,
             "facet": facet,
             "lines": self._lines(facet),
-            "blind": self._blind(facet.column),
+            "new": self.number,
+        }
+
+    def _values(self, facet: Facet) -> Iterator[Problem]:
+        layers = merge_layers(facet.rules, Sql("grp"))
+        context = {
+            **self._context(facet),
+            "old_members": MEMBERS,
+            "shows": self._shows(facet.column),
             "layers": tuple(tuple(layer.items()) for layer in layers),
             "holds": Sql(" and ".join(f"({rule.holds()})" for rule in facet.rules)),
         }
@@ -129,10 +151,6 @@ class Series:
             yield Problem(facet.path, said, hint=self._hint)
 
     @property
-    def _numbers(self) -> tuple[int, ...]:
-        return tuple(entry.release for entry in self.earlier)
-
-    @property
     def _hint(self) -> str:
         return ways_out(self.policy, len(self.earlier), several=NEW in self.schemas, absent=True)
 
@@ -140,20 +158,16 @@ class Series:
         """The condition for members with values of a column."""
         if NEW not in self.schemas:
             return Sql("true")
-        return Sql("whole" if facet.rows is None else f"not whole and {facet.truth} is not null")
-
-    def _blind(self, column: str) -> tuple[int, ...]:
-        """The releases that show a protected column, and of which no values are stored."""
-        rows = self.engine.raw(
-            f"select distinct release from {ident(PERSON_VALUES)} where facet = {lit(column)}",
-            "ledger",
+        return Sql(
+            "m.whole" if facet.rows is None else f"not m.whole and m.{facet.truth} is not null"
         )
-        known = {int(number) for (number,) in rows}
+
+    def _shows(self, column: str) -> tuple[int, ...]:
+        """The earlier releases that show a protected column."""
         return tuple(
             entry.release
             for entry in self.earlier
-            if entry.release not in known
-            and (column in entry.facets or entry.opens is None or column in entry.opens)
+            if column in entry.facets or entry.opens is None or column in entry.opens
         )
 
     def _beyond(self) -> Iterator[str]:

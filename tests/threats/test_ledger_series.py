@@ -25,7 +25,6 @@ from anonymizer.ledger.tables import (
     MEMBERS,
     NEW_MEMBERS,
     NEW_SIGNATURES,
-    PERSON_VALUES,
     SIGNATURES,
 )
 from anonymizer.privacy.distinct_l import DistinctL
@@ -113,55 +112,58 @@ def insert(engine: DuckDBEngine, table: Any, rows: Iterable[str]) -> None:
 
 
 def refused(series: Series) -> list[Problem]:
-    """What the ledger says of the last release after the others."""
+    """What the ledger says of the last release after the others, which it has recorded."""
     rules = (DistinctL("v", L),)
     facet = Facet("v", "class", 1, Sql("l.class_id"), Sql("o.s1"), L, path="columns.v", rules=rules)
-    *earlier, new = series.releases
+    found: list[Problem] = []
     with ledger() as engine:
-        engine.raw(
-            f"create table {ident(NEW_MEMBERS)} (person uhugeint, class_id bigint,"
-            " number bigint, marks uhugeint[], since integer, t1 bigint)",
-            "test",
-        )
-        engine.raw(
-            f"create table {ident(NEW_SIGNATURES)} (facet varchar, grp bigint, signature bigint[])",
-            "test",
-        )
-        shown = series.shown(len(earlier))
-        members = (f"{p}, {c}, null, [], null, {series.values[p]}" for p, c in new.items())
-        insert(engine, NEW_MEMBERS, members)
-        insert(engine, NEW_SIGNATURES, (f"'v', {c}, {sorted(n)}" for c, n in shown.items()))
-        for number, classes in enumerate(earlier, start=1):
-            signatures = series.shown(number - 1).items()
-            rows = (f"{number}, {p}, {c}, null, null, [], 0, 0" for p, c in classes.items())
-            values = (f"{number}, {p}, 'v', {series.values[p]}" for p in classes)
-            insert(engine, MEMBERS, rows)
-            insert(engine, PERSON_VALUES, values)
-            insert(engine, SIGNATURES, (f"{number}, 'v', {c}, {sorted(n)}" for c, n in signatures))
-        entries = [
-            Entry(
-                release=number,
-                run_id=f"run{number}",
-                view="v",
-                target="",
-                policy_digest="",
-                created="",
-                state="published",
-                owner="{}",
-                key_check="",
-                secret_digest="",
-                several=False,
-                facets=("v",),
-                scopes=("class",),
-                marks=(),
-                persons=0,
-                counterfeits=0,
+        for number, classes in enumerate(series.releases, start=1):
+            engine.raw(
+                f"create or replace table {ident(NEW_MEMBERS)} (person uhugeint, class_id bigint,"
+                " number bigint, marks uhugeint[], since integer, t1 bigint)",
+                "test",
             )
-            for number in range(1, len(earlier) + 1)
-        ]
-        comparison = Comparison(engine, policy(Path()), (facet,), (), False, K, True)
-        # class numbers of a world are no numbers of a release: they coincide by chance
-        return [p for p in comparison.run(entries).problems if p.path != "publish"]
+            engine.raw(
+                f"create or replace table {ident(NEW_SIGNATURES)}"
+                " (facet varchar, grp bigint, signature bigint[])",
+                "test",
+            )
+            shown = series.shown(number - 1).items()
+            rows = (f"{p}, {c}, null, [], null, {series.values[p]}" for p, c in classes.items())
+            insert(engine, NEW_MEMBERS, rows)
+            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {sorted(n)}" for c, n in shown))
+            comparison = Comparison(
+                engine, policy(Path()), (facet,), (), False, K, True, number=number
+            )
+            # class numbers of a world are no numbers of a release: they coincide by chance
+            problems = comparison.run([entry(one) for one in range(1, number)]).problems
+            found = [problem for problem in problems if problem.path != "publish"]
+            comparison.record_groups()
+            rows = (f"{number}, {p}, {c}, null, null, [], 0, 0" for p, c in classes.items())
+            insert(engine, MEMBERS, rows)
+            insert(engine, SIGNATURES, (f"{number}, 'v', {c}, {sorted(n)}" for c, n in shown))
+    return found
+
+
+def entry(number: int) -> Entry:
+    return Entry(
+        release=number,
+        run_id=f"run{number}",
+        view="v",
+        target="",
+        policy_digest="",
+        created="",
+        state="published",
+        owner="{}",
+        key_check="",
+        secret_digest="",
+        several=False,
+        facets=("v",),
+        scopes=("class",),
+        marks=(),
+        persons=0,
+        counterfeits=0,
+    )
 
 
 def accepted(series: Series) -> bool:

@@ -28,15 +28,14 @@ def rules_of(
 
 
 def rules_of_any(column: str, described: Column) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """The rules of one column that can be judged over any histogram of it, by which values are
-    equal; and the other requirements, by their fields: they depend on an order, on a hierarchy, or
-    on who has which values.
+    """The rules of one column that the histogram of any group decides; and the other requirements,
+    by their fields: they depend on the whole table, on a hierarchy, or on who has which values.
     """
     judged: list[Rule] = []
     beyond: list[str] = []
     for guarantee, value in asked(OF_COLUMNS, described.protect) if described.protect else ():
         rules = tuple(guarantee.rules(Given(value, column, described.null_as_value)))
-        found = [r for r in rules if r.basis == "histogram" and not (r.dense or r.paths)]
+        found = [r for r in rules if r.basis == "histogram" and not (r.relative or r.paths)]
         judged += found
         if not rules or len(found) < len(rules):
             beyond.append(guarantee.option)
