@@ -17,13 +17,7 @@ from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.row_joins import told_by_joined_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.series import NEW_NUMBER, Series, of_the_same_persons
-from anonymizer.ledger.tables import (
-    MEMBERS,
-    NEW_MEMBERS,
-    NEW_SIGNATURES,
-    SEEN,
-    SIGNATURES,
-)
+from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
 from anonymizer.ledger.ways_out import FORGET, apart, ways_out
 from anonymizer.policy import Policy
 from anonymizer.process.text import many
@@ -73,6 +67,7 @@ class Comparison:
         releases = (self._new(), *(self._old(i, e) for i, e in enumerate(earlier, start=1)))
         context = {
             "seen": SEEN,
+            "series": None,
             "members": NEW_MEMBERS,
             "old_members": MEMBERS,
             "signatures": NEW_SIGNATURES,
@@ -153,7 +148,7 @@ class Comparison:
 
     def _candidates(self, context: dict[str, Any], found: Findings) -> None:
         persons, narrowed, fewest = self._ask("candidates", {**context, "k": self.k})[0]
-        found.persons, found.candidates = int(persons), fewest
+        found.persons, found.candidates = persons, fewest
         if narrowed:
             found.problems.append(
                 Problem(

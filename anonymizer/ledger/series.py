@@ -33,6 +33,7 @@ from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
 Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
 
 
+ABSENT = "persons who are not in all of them"
 NEW_NUMBER = 2**31 - 1
 """The number of a new release that is not recorded."""
 
@@ -97,8 +98,8 @@ class Series:
         persons, narrowed, fewest = self.ask("series_sizes", {**context, "k": self.k})[0]
         if narrowed:
             said = (
-                f"the differences of the releases tell {narrowed:,} of {persons:,} persons who are"
-                f" not in all of them apart, in groups of fewer than {self.k} (fewest: {fewest})"
+                f"the differences of the releases tell {narrowed:,} of {persons:,} {ABSENT} apart,"
+                f" in groups of fewer than {self.k} (fewest: {fewest})"
             )
             yield Problem("privacy.k_anonymity", said, hint=self._hint)
         for field in self._beyond() if persons else ():
@@ -113,7 +114,9 @@ class Series:
         if self.k > 1 and persons:
             known = {r.release: s for r in self.releases if (s := self.schemas.get(r.release))}
             context["releases"] = self.releases
-            yield from told_by_rows(self.ask, self.releases, context, known, self.k, self._hint)
+            yield from told_by_rows(
+                self.ask, self.releases, context, known, self.k, self._hint, ABSENT
+            )
 
     def record(self) -> None:
         """Record the values of groups whose rules are judged by them: what the release tells of
