@@ -18,7 +18,7 @@ from anonymizer.ledger.row_joins import told_by_joined_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.series import NEW_NUMBER, Series, of_the_same_persons
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
-from anonymizer.ledger.ways_out import FORGET, apart, ways_out
+from anonymizer.ledger.ways_out import FORGET, apart, possible_m, ways_out
 from anonymizer.policy import Policy
 from anonymizer.process.text import many
 from anonymizer.source.column_names import names_person
@@ -60,7 +60,8 @@ class Comparison:
             found.problems += self._series(of_the_same_persons(self.engine, earlier)).problems()
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
-        found.hint = ways_out(self.policy, len(earlier), several=NEW in self.schemas)
+        m = possible_m(self.engine, self.policy, self.facets, earlier)
+        found.hint = ways_out(self.policy, len(earlier), m=m, several=NEW in self.schemas)
         if not earlier:
             return found
         several = self.several or any(entry.several for entry in earlier)

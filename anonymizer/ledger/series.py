@@ -25,7 +25,7 @@ from anonymizer.ledger.facets import Facet
 from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.schemas import NEW, Schema
 from anonymizer.ledger.tables import GROUPS, MEMBERS, NEW_MEMBERS, SERIES
-from anonymizer.ledger.ways_out import ways_out
+from anonymizer.ledger.ways_out import possible_m, ways_out
 from anonymizer.policy import Policy
 from anonymizer.privacy.judge import merge_layers
 from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
@@ -155,7 +155,9 @@ class Series:
 
     @property
     def _hint(self) -> str:
-        return ways_out(self.policy, len(self.earlier), several=NEW in self.schemas, absent=True)
+        m = possible_m(self.engine, self.policy, self.facets, self.earlier)
+        several = NEW in self.schemas
+        return ways_out(self.policy, len(self.earlier), m=m, several=several, absent=True)
 
     def _lines(self, facet: Facet) -> Sql:
         """The condition for members with values of a column."""

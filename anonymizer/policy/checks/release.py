@@ -130,13 +130,22 @@ def continued(policy: Policy) -> Iterator[Problem]:
         yield from _invariant(policy)
 
 
+PROTECTS = "republish: {m: 3} protects values"
+
+
+def may_be_invariant(policy: Policy) -> bool:
+    """Whether the columns of a policy allow m-invariance."""
+    return not any(_invariant(policy))
+
+
 def _appended(policy: Policy) -> Iterator[Problem]:
     if policy.privacy.k_anonymity is None:
         said = "keeps classes of at least k, and the policy states no k"
         yield Problem("republish.append_only", said, hint="privacy: {k_anonymity: 5}")
     for name in policy.protected:
         said = "cannot be kept while classes only grow"
-        yield Problem(column_path(name, "protect"), said, hint="republish: {m: 3} protects values")
+        hint = PROTECTS if may_be_invariant(policy) else "leave republish out"
+        yield Problem(column_path(name, "protect"), said, hint=hint)
 
 
 def _invariant(policy: Policy) -> Iterator[Problem]:
