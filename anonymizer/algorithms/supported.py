@@ -108,7 +108,7 @@ def _identity_problems(policy: Policy) -> Iterator[Problem]:
 def _population_problems(policy: Policy) -> Iterator[Problem]:
     """Problems with populations: only one is allowed, and only without `republish`."""
     populations = policy.privacy.populations
-    if populations and policy.republish is not None:
+    if populations and policy.continues:
         yield Problem(
             f"privacy.{min(populations)}",
             "is not available with republish",

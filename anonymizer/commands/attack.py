@@ -14,6 +14,7 @@ from anonymizer.process.text import figure, table
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
+    from anonymizer.policy import Policy
     from anonymizer.review.attack import Attack
 
 
@@ -74,11 +75,13 @@ def command(
         seed=test_seed,
         limits=limits,
     )
-    output.judged(found.as_dict(), lines(found), _problems(found), holds=found.holds)
+    output.judged(found.as_dict(), lines(found), _problems(found, asked), holds=found.holds)
 
 
-def _problems(found: Attack) -> list[Problem]:
+def _problems(found: Attack, policy: Policy) -> list[Problem]:
     """What was promised and does not hold: of the release, and of it beside an earlier one."""
+    from anonymizer.ledger.ways_out import ways_out
+
     problems = []
     if not found.alone_holds:
         said = "an attack got beyond a bound that the release promises"
@@ -87,11 +90,9 @@ def _problems(found: Attack) -> list[Problem]:
         Problem(
             "--earlier",
             f"with the earlier release a promise does not hold: {said}",
-            hint="a ledger refuses such a release, republish: makes one that holds",
+            hint=f"a ledger refuses such a release; {ways_out(policy, 1, absent=True)}",
         )
-        for item in found.intersection
-        if not item.holds
-        for said in item.says(found.unit)
+        for said in found.broken()
     ]
     return problems
 
@@ -145,6 +146,16 @@ def lines(found: Attack) -> Iterator[str]:
                 (x.column, x.targets, x.values_now, x.values_left,
                  x.exposed, x.below_l, x.fewest_left, x.below_k)
                 for x in found.intersection
+            ],
+        )  # fmt: skip
+    if found.differences is not None:
+        yield ""
+        yield f"Differences of both releases, by {', '.join(found.differences.columns)}"
+        yield from table(
+            ("rows gone", "rows come", "fewest", "below k", "below l"),
+            [
+                (found.differences.gone, found.differences.come, found.differences.fewest,
+                 found.differences.below_k, max(found.differences.below_l.values(), default=None))
             ],
         )  # fmt: skip
     yield ""

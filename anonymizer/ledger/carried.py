@@ -21,7 +21,6 @@ ON_SERVER = {
     "VARCHAR": 'text collate "C"',
     "BIGINT": "bigint",
     "INTEGER": "integer",
-    "INTEGER[]": "integer[]",
 }
 """Server types for DuckDB's types; a digest is stored as its hexadecimal digits."""
 
@@ -86,8 +85,6 @@ def _handed(column: str, kind: str) -> str:
     match kind:
         case "UHUGEINT":
             return f"lower(lpad(hex({name}), 32, '0')) as {name}"
-        case "INTEGER[]":
-            return f"'{{' || array_to_string({name}, ',') || '}}' as {name}"
         case _:
             return name
 

@@ -16,10 +16,12 @@ from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.known_rows import told_by_rows
 from anonymizer.ledger.row_joins import told_by_joined_rows
 from anonymizer.ledger.schemas import NEW, Schema
+from anonymizer.ledger.series import NEW_NUMBER, Series, of_the_same_persons
 from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SEEN, SIGNATURES
+from anonymizer.ledger.ways_out import FORGET, apart, possible_m, ways_out
+from anonymizer.policy import Policy
 from anonymizer.process.text import many
 from anonymizer.source.column_names import names_person
-from anonymizer.source.persons import NEARLY_UNIQUE
 
 CHANCE = 12
 """Coincidences of randomly drawn numbers: one is expected, twelve have odds of 10^-9."""
@@ -32,6 +34,7 @@ class Comparison:
     """Compares the new release, as gathered in scratch, with those of the attached ledger."""
 
     engine: DuckDBEngine
+    policy: Policy
     facets: tuple[Facet, ...]
     marks: tuple[Mark, ...]
     several: bool
@@ -43,23 +46,29 @@ class Comparison:
     """Columns of members that the new release does not have."""
     schemas: Mapping[int, Schema] = field(default_factory=dict)
     """The releases of several tables by number, `NEW` among them."""
-
     shared: frozenset[int] = frozenset()
     """Marks that are not pseudonyms in the new release, by index."""
     opens: tuple[Mark, ...] = ()
     """The columns that the new release publishes as they are."""
+    number: int = NEW_NUMBER
+    """The ledger's number of the new release."""
 
     def run(self, earlier: Sequence[Entry]) -> Findings:
         found = Findings()
         joined = {entry.release for entry in earlier if self._joined(entry, found)}
+        if self.intersect:
+            found.problems += self._series(of_the_same_persons(self.engine, earlier)).problems()
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
+        m = possible_m(self.engine, self.policy, self.facets, earlier)
+        found.hint = ways_out(self.policy, len(earlier), m=m, several=NEW in self.schemas)
         if not earlier:
             return found
         several = self.several or any(entry.several for entry in earlier)
         releases = (self._new(), *(self._old(i, e) for i, e in enumerate(earlier, start=1)))
         context = {
             "seen": SEEN,
+            "series": None,
             "members": NEW_MEMBERS,
             "old_members": MEMBERS,
             "signatures": NEW_SIGNATURES,
@@ -74,7 +83,7 @@ class Comparison:
             self._candidates(context, found)
             several_tables = {r.release: s for r in releases if (s := self.schemas.get(r.release))}
             found.problems += told_by_rows(
-                self._ask, releases, context, several_tables, self.k, self._ways_out
+                self._ask, releases, context, several_tables, self.k, found.hint
             )
         else:
             found.persons = int(
@@ -88,7 +97,7 @@ class Comparison:
                 found.problems.append(_other_form(facet, other))
         for entry in earlier if self.opens else ():
             found.problems += told_by_joined_rows(
-                self._ask, entry, self.facets, self.opens, self._ways_out
+                self._ask, entry, self.facets, self.opens, found.hint
             )
         self._numbers(earlier, context, found, joined)
         return found
@@ -105,6 +114,26 @@ class Comparison:
         numbers = {int(row[0]) for row in rows}
         return [entry for entry in earlier if entry.release in numbers]
 
+    def record_groups(self) -> None:
+        """Record the values of the groups of persons that `run` has found."""
+        if self.intersect:
+            self._series(()).record()
+
+    def _series(self, earlier: Sequence[Entry]) -> Series:
+        """The persons of the new release and of earlier ones, as groups."""
+        return Series(
+            self.engine,
+            self._ask,
+            self.policy,
+            self.facets,
+            (self._new(), *(self._old(i, e) for i, e in enumerate(earlier, start=1))),
+            earlier,
+            self.schemas,
+            number=self.number,
+            k=self.k,
+            several=self.several or any(entry.several for entry in earlier),
+        )
+
     def _new(self) -> Compared:
         places = tuple(Place(f, 0, NEW, f.place) for f in self.facets)
         return Compared(0, NEW, places, pseudonyms=len(self.marks))
@@ -118,20 +147,16 @@ class Comparison:
         pairs = tuple((mark.index, there) for mark, there in self._pairs(entry))
         return Compared(at, entry.release, places, pairs, len(entry.marks))
 
-    @property
-    def _ways_out(self) -> str:
-        return WAYS_OUT_OF_TABLES if NEW in self.schemas else WAYS_OUT
-
     def _candidates(self, context: dict[str, Any], found: Findings) -> None:
         persons, narrowed, fewest = self._ask("candidates", {**context, "k": self.k})[0]
-        found.persons, found.candidates = int(persons), fewest
+        found.persons, found.candidates = persons, fewest
         if narrowed:
             found.problems.append(
                 Problem(
                     "privacy.k_anonymity",
                     f"with the earlier releases {narrowed:,} of {persons:,} returning persons could"
                     f" be told apart down to fewer than {self.k} candidates (fewest: {fewest})",
-                    hint=self._ways_out,
+                    hint=found.hint,
                 )
             )
 
@@ -164,7 +189,7 @@ class Comparison:
                     facet.path,
                     f"with the earlier releases the values of {narrowed:,} of {persons:,} returning"
                     f" persons could be narrowed to fewer than {facet.least}{known}",
-                    hint=self._ways_out,
+                    hint=found.hint,
                 )
             )
 
@@ -199,7 +224,13 @@ class Comparison:
                     f" on it, {narrowed:,} of {persons:,} persons who are in both are left with"
                     f" fewer than {self.k} candidates (fewest: {fewest})"
                 )
-                found.problems.append(Problem(mark.path, said, hint=APART))
+                found.problems.append(
+                    Problem(
+                        mark.path,
+                        said,
+                        hint=f"{apart(self.policy, several=NEW in self.schemas)}, {FORGET}",
+                    )
+                )
         return len(found.problems) > before
 
     def _numbers(
@@ -232,44 +263,10 @@ class Comparison:
                 )
 
 
-WAYS_OUT = (
-    "publish nothing and keep the earlier release; republish: {m: 3} or {append_only: true};"
-    " coarser classes; or, if the earlier release reached nobody, `anonymizer ledger forget`"
-)
-
-WAYS_OUT_OF_TABLES = (
-    "publish nothing and keep the earlier release; coarser classes; or, if the earlier release"
-    " reached nobody, `anonymizer ledger forget`"
-)
-
 SAME_FORM = (
     "top_code, bottom_code, round and the type (a cast in source.query) as they were; or, if the"
     " earlier release reached nobody, `anonymizer ledger forget`"
 )
-
-APART = (
-    "role drop; release the tables together (tables:); or, if the earlier release reached nobody,"
-    " `anonymizer ledger forget`"
-)
-
-
-def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
-    """Marks, by index, that are not declared or named as identifying, and in which too few values
-    belong to one person only to require an acknowledgement.
-    """
-    found = []
-    for mark in marks:
-        if mark.unnamed:
-            one = f"marks[{mark.index}]"
-            text = (
-                "select count(*) filter (where persons = 1), count(*) from"
-                f" (select {one}, count(distinct person) as persons from {ident(NEW_MEMBERS)}"
-                f" where {one} is not null group by 1)"
-            )
-            alone, values = engine.raw(text, "ledger")[0]
-            if alone < NEARLY_UNIQUE * values:
-                found.append(mark.index)
-    return frozenset(found)
 
 
 def _other_form(facet: Facet, entry: Entry) -> Problem:

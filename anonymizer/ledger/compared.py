@@ -69,6 +69,8 @@ class Findings:
     """Fewest candidates left for a person by the classes of all releases."""
     values: dict[str, int | None] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    hint: str = ""
+    """The ways out of the problems."""
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -37,7 +37,7 @@ def prepare_history(policy: Policy, engine: Engine) -> None:
     """For a run that continues earlier releases, load their history into scratch, and bind the key
     of the digests (a temporary one if there is no ledger yet).
     """
-    if policy.republish is None or policy.ledger is None:
+    if not policy.continues or policy.republish is None or policy.ledger is None:
         return
     path = policy.resolve(policy.ledger).resolve()
     if "ledger_key" not in engine.binds:

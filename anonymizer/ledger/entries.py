@@ -14,7 +14,15 @@ from anonymizer.errors import EngineError
 from anonymizer.ledger.facets import CLASS, Facet, Mark
 from anonymizer.ledger.places import Place, on_server
 from anonymizer.ledger.recognized import Recognized
-from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
+from anonymizer.ledger.tables import (
+    DICTIONARY,
+    GROUPS,
+    MEMBERS,
+    RELEASES,
+    ROWS,
+    SCHEMAS,
+    SIGNATURES,
+)
 from anonymizer.process import run_folder
 
 PENDING = "pending"
@@ -136,7 +144,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"

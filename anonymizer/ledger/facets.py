@@ -13,6 +13,8 @@ from anonymizer.ledger.recognized import kind, person_text, same_text
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.privacy.of_policy.buckets import bucket_rule
+from anonymizer.privacy.of_policy.rules import rules_of_any
+from anonymizer.privacy.rule import Rule
 from anonymizer.source.column_names import names_person
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -51,6 +53,10 @@ class Facet:
     """The path of the column in the policy."""
     masks: tuple[Mapping[str, Any], ...] = ()
     """The masks of its values."""
+    rules: tuple[Rule, ...] = ()
+    """The rules of its values that are judged by which of them are equal."""
+    beyond: tuple[str, ...] = ()
+    """The rules that depend on more, by their fields."""
 
     @property
     def form(self) -> str:
@@ -116,6 +122,9 @@ def facets(
         group = column.bucket or whole
         assert group is not None
         least = bucket_rule(column.column, described.protect).m if described.protect else 1
+        rules, beyond = rules_of_any(column.column, described)
+        if column.column in also:
+            beyond += ("eir_l",)
         found.append(
             Facet(
                 column=column.column,
@@ -128,6 +137,8 @@ def facets(
                 once=column.bucket is None and layout.class_id is not None,
                 path=column_path(column.column),
                 masks=column.masks,
+                rules=rules,
+                beyond=beyond,
             )
         )
     return tuple(found)

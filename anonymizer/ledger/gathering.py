@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,15 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.carried import carry
 from anonymizer.ledger.facets import Facet, Mark
 from anonymizer.ledger.further import Further
-from anonymizer.ledger.tables import NEW_DICTIONARY, NEW_MEMBERS, NEW_ROWS, NEW_SIGNATURES, NUMBERED
+from anonymizer.ledger.tables import (
+    NEW_DICTIONARY,
+    NEW_MEMBERS,
+    NEW_ROWS,
+    NEW_SIGNATURES,
+    NUMBERED,
+)
 from anonymizer.policy.names import ROW_REF
+from anonymizer.source.persons import NEARLY_UNIQUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +156,22 @@ def counted(engine: DuckDBEngine, *, several: bool) -> Counts:
         "ledger",
     )[0]
     return Counts(*map(int, row))
+
+
+def shared_marks(engine: DuckDBEngine, marks: Sequence[Mark]) -> frozenset[int]:
+    """Marks, by index, that are not declared or named as identifying, and in which too few values
+    belong to one person only to require an acknowledgement.
+    """
+    found = []
+    for mark in marks:
+        if mark.unnamed:
+            one = f"marks[{mark.index}]"
+            text = (
+                "select count(*) filter (where persons = 1), count(*) from"
+                f" (select {one}, count(distinct person) as persons from {ident(NEW_MEMBERS)}"
+                f" where {one} is not null group by 1)"
+            )
+            alone, values = engine.raw(text, "ledger")[0]
+            if alone < NEARLY_UNIQUE * values:
+                found.append(mark.index)
+    return frozenset(found)

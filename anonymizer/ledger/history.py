@@ -1,7 +1,7 @@
 """Data about earlier releases for a run that continues them, copied into scratch tables.
 
-For every person only the latest release is used: its signature of values (m-invariance), or the
-lineage of its class (append-only).
+For every person the latest release is used: its signature of values (m-invariance), or the lineage
+of its class (append-only), with the person's group in the series and how many are in it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from pathlib import Path
 from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.access import attached, is_ledger
+from anonymizer.ledger.entries import entries
 from anonymizer.ledger.facets import CLASS
+from anonymizer.ledger.series import group_series
 from anonymizer.ledger.tables import (
     DICTIONARY,
     HISTORY,
@@ -19,6 +21,7 @@ from anonymizer.ledger.tables import (
     HISTORY_VALUES,
     MEMBERS,
     RELEASES,
+    SERIES,
     SIGNATURES,
 )
 
@@ -27,7 +30,8 @@ KNOWN = "list_sort(list_distinct(signature))"
 EMPTY = (
     (
         HISTORY,
-        "person uhugeint, lineage bigint, signature bigint, releases integer[], since integer",
+        "person uhugeint, lineage bigint, signature bigint, since integer,"
+        " grp bigint, persons bigint",
     ),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
@@ -49,16 +53,19 @@ def load_history(engine: DuckDBEngine, ledger: Path, column: str | None) -> None
 
 
 def _load(engine: DuckDBEngine, column: str) -> None:
+    found = entries(engine)
+    if not found:
+        return
+    numbers = [entry.release for entry in found]
+    group_series(engine, numbers, several=any(entry.several for entry in found), new=None)
     engine.raw(
         f"insert into {ident(HISTORY)}"
-        f" with latest as (select person, max(release) as release,"
-        f"  list_sort(list_distinct(list(release))) as releases from {ident(MEMBERS)}"
-        "  where person is not null group by person),"
+        " with latest as (select person, max(release) as release"
+        f"  from {ident(MEMBERS)} where person is not null group by person),"
         " shown as (select m.person, min(m.lineage) as lineage,"
         f"  min(case when e.scopes[list_position(e.facets, {lit(column)})] = {lit(CLASS)}"
         f"  then m.class_id else m.buckets[list_position(e.facets, {lit(column)})] end) as grp,"
-        "  m.release,"
-        "  min(l.releases) as releases, min(m.since) as since"
+        "  m.release, min(m.since) as since"
         f"  from {ident(MEMBERS)} m join latest l on l.person = m.person and l.release = m.release"
         f"  join {ident(RELEASES)} e on e.release = m.release group by m.person, m.release),"
         f" signatures as (select release, grp, {KNOWN} as signature from {ident(SIGNATURES)}"
@@ -66,7 +73,9 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         # ids of signatures follow their content, so that they do not depend on the order of rows
         " numbered as (select signature, row_number() over (order by signature) as id"
         "  from (select distinct signature from signatures))"
-        " select h.person, h.lineage, n.id, h.releases, h.since from shown h"
+        " select h.person, h.lineage, n.id, h.since, g.grp, g.persons from shown h"
+        " join (select person, persons, dense_rank() over (order by grp) as grp"
+        f"  from {ident(SERIES)}) g on g.person = h.person"
         " left join signatures s on s.release = h.release and s.grp = h.grp"
         " left join numbered n on n.signature = s.signature",
         "ledger",

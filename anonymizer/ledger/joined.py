@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.ways_out import apart
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.schema.paths import table_path
@@ -24,10 +25,8 @@ def joined_by_name(policy: AnyPolicy, view: str, earlier: Iterable[Entry]) -> It
             listed = ", ".join(views)
             said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
             said += " the rows of a person stand side by side, and k holds for neither"
-            hint = (
-                "role drop; release the tables together (tables:); or, for a join that leaves"
-                " k persons, acknowledge_unique: true"
-            )
+            ways = apart(lead_of(policy), several=isinstance(policy, SchemaPolicy))
+            hint = f"{ways}, for a join that leaves k persons, acknowledge_unique: true"
             yield Problem(path, said, hint=hint)
 
 

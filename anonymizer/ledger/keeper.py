@@ -17,14 +17,14 @@ from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.carried import carry
-from anonymizer.ledger.compare import Comparison, shared_marks
+from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.compared import Findings
 from anonymizer.ledger.damage import refuse_damaged
 from anonymizer.ledger.digests import digested
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import facets, marks, opens
 from anonymizer.ledger.further import Written, further, reserved
-from anonymizer.ledger.gathering import Contents, Counts, counted, gather
+from anonymizer.ledger.gathering import Contents, Counts, counted, gather, shared_marks
 from anonymizer.ledger.joined import joined_by_name
 from anonymizer.ledger.key import bound, digest, key_checks, same_secret
 from anonymizer.ledger.listing import list_releases, mark_listed, unlisted
@@ -148,10 +148,16 @@ class Keeper:
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
             EngineError.refuse(unlisted(home, earlier, self.key))
-            EngineError.refuse(recognized.problems(self.view, earlier))
+            again = self.policy.republish
+            others = again is not None and bool(again.new_population)
+            EngineError.refuse(recognized.problems(self.view, earlier, others=others))
+            if not others:
+                GuaranteeError.refuse(recognized.strangers(home, self.view, earlier))
             known = schemas(home)
-            found = Comparison(
+            number = max((entry.release for entry in earlier), default=0) + 1
+            comparison = Comparison(
                 home,
+                self.policy,
                 contents.facets,
                 contents.marks,
                 counts.several,
@@ -161,15 +167,17 @@ class Keeper:
                 schemas=known if schema is None else {**known, NEW: schema},
                 shared=shared_marks(home, contents.marks),
                 opens=contents.opens,
-            ).run(earlier)
+                number=number,
+            )
+            found = comparison.run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
                 found.problems.append(same_secret())
             GuaranteeError.refuse(found.problems)
-            number = max((entry.release for entry in earlier), default=0) + 1
             with home.in_any_order():
                 with home.transaction("ledger"):
                     self._write(home, number, secret_digest, contents, counts, recognized)
+                    comparison.record_groups()
                     if schema is not None:
                         record_rows(home, number, schema)
                     record_held(home, number)

@@ -23,8 +23,10 @@ def told_by_rows(
     known: Mapping[int, Schema],
     k: int,
     hint: str,
+    who: str = "returning persons",
 ) -> Iterator[Problem]:
     """Problems of known rows; `known`: the compared releases of several tables, by release number.
+    `who`: the persons that are judged.
 
     The weakest guarantee counts: what it lets an observer know leaves as few candidates.
     """
@@ -48,18 +50,22 @@ def told_by_rows(
                     "events": events,
                 },
             )
-            yield from _problem(found[0], "privacy.knows.events", KNOWN[events], least, hint)
+            yield from _problem(found[0], "privacy.knows.events", KNOWN[events], least, hint, who)
     if counting:
         least = min(k, *(known[r.release].k for r in counting))
         found = ask("row_numbers", {**shared, "k": least, "counting": counting})
-        yield from _problem(found[0], "privacy.knows.rows", "known numbers of rows", least, hint)
+        yield from _problem(
+            found[0], "privacy.knows.rows", "known numbers of rows", least, hint, who
+        )
 
 
-def _problem(found: tuple[Any, ...], path: str, what: str, k: int, hint: str) -> Iterator[Problem]:
+def _problem(
+    found: tuple[Any, ...], path: str, what: str, k: int, hint: str, who: str
+) -> Iterator[Problem]:
     persons, narrowed, fewest = found
     if narrowed:
         said = (
-            f"with the earlier releases {narrowed:,} of {persons:,} returning persons could be told"
+            f"with the earlier releases {narrowed:,} of {persons:,} {who} could be told"
             f" apart by {what} down to fewer than {k} candidates (fewest: {fewest})"
         )
         yield Problem(path, said, hint=hint)

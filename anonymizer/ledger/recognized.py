@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, ident, lit
 from anonymizer.errors import Problem
+from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import name_text
 from anonymizer.source.child import family
 from anonymizer.source.profile import TableProfile
 
 if TYPE_CHECKING:
+    from anonymizer.engines.duckdb.connection import DuckDBEngine
     from anonymizer.ledger.entries import Entry
 
 FORGET = "if that release reached nobody, `anonymizer ledger forget`"
@@ -40,8 +42,12 @@ class Recognized:
         listed = sorted(f"{name_text(name)}: {kind(held)}" for name, held in profile.columns)
         return cls("", ", ".join(listed))
 
-    def problems(self, view: str, earlier: Iterable[Entry]) -> Iterator[Problem]:
+    def problems(
+        self, view: str, earlier: Iterable[Entry], *, others: bool = False
+    ) -> Iterator[Problem]:
         """Earlier releases of the view, or by the same column, whose persons cannot be recognized.
+
+        `others`: the persons of the view are stated to be others than before.
 
         Those of other views with other columns may be of other persons.
         """
@@ -49,6 +55,8 @@ class Recognized:
         for entry in earlier:
             then = entry.recognized
             if then is None or then == self:
+                continue
+            if entry.view == view and others:
                 continue
             if entry.view == view or (then.column and then.column == self.column):
                 differing[then] = entry
@@ -64,6 +72,31 @@ class Recognized:
                     " two tell together cannot be counted"
                 )
             yield Problem("ledger", said, hint=f"{self._way_out(then)}; or, {FORGET}")
+
+    def strangers(
+        self, engine: DuckDBEngine, view: str, earlier: Iterable[Entry]
+    ) -> Iterator[Problem]:
+        """The problem that hardly anybody of the last release of the view is recognized."""
+        last = max((e for e in earlier if e.view == view), key=lambda e: e.release, default=None)
+        if last is None:
+            return
+        again = engine.raw(
+            f"select count(distinct person) from {ident(MEMBERS)} where release ="
+            f" {lit(last.release)} and person in (select person from {ident(NEW_MEMBERS)})",
+            "ledger",
+        )[0][0]
+        if 2 * again >= last.persons:
+            return
+        said = (
+            f"recognizes {again:,} of the {last.persons:,} persons of the last release of"
+            f" {view} (run {last.run_id}), by {self._told}: what the two tell together of the"
+            " others cannot be counted"
+        )
+        as_it_was = "their values written as they were (case, blanks, digits)"
+        if not self.column:
+            as_it_was = "a key or person from the first release on"
+        hint = f"{as_it_was}; for other persons, republish: {{new_population: true}}; or, {FORGET}"
+        yield Problem("ledger", said, hint=hint)
 
     @property
     def _told(self) -> str:

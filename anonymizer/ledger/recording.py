@@ -11,6 +11,7 @@ from anonymizer.ledger.gathering import Contents
 from anonymizer.ledger.schemas import Schema
 from anonymizer.ledger.tables import (
     DICTIONARY,
+    GROUPS,
     HISTORY,
     MEMBERS,
     NEW_DICTIONARY,
@@ -95,8 +96,10 @@ HELD = (
     (SIGNATURES, ("facet", "grp"), ("signature",)),
     (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
     (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
+    (GROUPS, ("grp", "facet", "value", "n"), ()),
 )
-"""Tables with what is known of every release, and their columns of values and of lists."""
+"""Tables with what is known of every release, and their columns of values and of lists. Later
+ones come last: releases of before they were kept state fewer numbers."""
 
 
 def held(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:

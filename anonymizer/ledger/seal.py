@@ -18,7 +18,15 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger.entries import PUBLISHED, Entry, entries
 from anonymizer.ledger.key import digest, key_checks
-from anonymizer.ledger.tables import DICTIONARY, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
+from anonymizer.ledger.tables import (
+    DICTIONARY,
+    GROUPS,
+    MEMBERS,
+    RELEASES,
+    ROWS,
+    SCHEMAS,
+    SIGNATURES,
+)
 
 PURPOSE = "seals 1"
 """Derives the key of seals from the ledger's key."""
@@ -65,6 +73,7 @@ _OF_ROWS: Columns = {
     **dict.fromkeys(("person", "by_key", "content", "cells"), _digits),
 }
 _OF_SIGNATURES: Columns = {"facet": _text, "grp": _number, "signature": _NUMBERS}
+_OF_GROUPS: Columns = {"grp": _digits, "facet": _text, "value": _number, "n": _number}
 _OF_TEXTS: Columns = {"facet": _text, "value": _number, "text": _text}
 
 
@@ -78,6 +87,7 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
         ("texts", texts, _OF_TEXTS),
         ("schemas", _in(SCHEMAS), _OF_SCHEMAS),
         ("rows", _in(ROWS), _OF_ROWS),
+        ("groups", _in(GROUPS), _OF_GROUPS),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:

@@ -19,6 +19,7 @@ DICTIONARY = _kept("dictionary")
 SCHEMAS = _kept("schemas")
 ROWS = _kept("rows")
 LISTING = _kept("listing")
+GROUPS = _kept("group_values")
 
 DIGESTS = work("ledger_digests")
 NEW_MEMBERS = work("ledger_members")
@@ -27,6 +28,7 @@ NEW_DICTIONARY = work("ledger_dictionary")
 NUMBERED = work("ledger_numbered")
 NEW_ROWS = work("ledger_rows")
 SEEN = work("ledger_seen")
+SERIES = work("ledger_series")
 SPELLS = work("ledger_spells")
 HISTORY = work("history")
 HISTORY_VALUES = work("history_values")
@@ -55,6 +57,8 @@ CREATE = (
     f"create table if not exists {ident(ROWS)} (release integer, person uhugeint, source varchar,"
     " by_key uhugeint, content uhugeint, cells uhugeint)",
     f"create table if not exists {ident(LISTING)} (listing varchar)",
+    f"create table if not exists {ident(GROUPS)} (release integer, grp uhugeint, facet varchar,"
+    " value bigint, n bigint)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
 published values that are nearly unique; `since` is the release from which on a person's signature
@@ -67,5 +71,6 @@ columns. `rows`: one line per published row of those tables that somebody may kn
 the digest of its key or of its person and true events; equal `cells`, a digest by the run's secret,
 say that two rows of the release look the same. `held`: what the other tables hold of a release, in
 numbers. `opens`: the columns that a release publishes as they are. `seal`: a keyed digest of all
-of that, and of the entry. `listing`: one keyed digest of the
-numbers and runs of all releases."""
+of that, and of the entry. `group_values`: of persons with the same classes in all releases so far,
+how many have each value; the last release that changed it counts. `listing`: one keyed digest of
+the numbers and runs of all releases."""

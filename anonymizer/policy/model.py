@@ -92,6 +92,11 @@ class Policy(Document):
         """The kind of the release: as stated, or as it follows from the policy."""
         return kind_of(self)
 
+    @property
+    def continues(self) -> bool:
+        """Whether its releases continue earlier ones."""
+        return self.republish is not None and self.republish.continues
+
     def column_name(self, column: str) -> str:
         """The published name of a column: its own, unless `publish.rename` gives another."""
         if column in self._generated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, fail
 from anonymizer.policy.values import (
@@ -148,18 +148,43 @@ class Workload(Options):
         return () if isinstance(self.sql, str) else self.sql
 
 
-class Republish(OneOf):
+def _not_both(schema: dict[str, Any]) -> None:
+    alone = {"not": {"anyOf": [{"required": ["m"]}, {"required": ["append_only"]}]}}
+    schema["oneOf"] = [
+        {"required": ["m"]},
+        {"required": ["append_only"]},
+        {"required": ["new_population"], **alone},
+    ]
+
+
+class Republish(Options):
     """How later releases of the same persons keep the guarantees of earlier ones."""
 
-    ONE_OF = ("m", "append_only")
+    model_config = ConfigDict(json_schema_extra=_not_both)
 
     m: AtLeastTwo | None = None
     """m-invariance (Xiao and Tao 2007): every surviving person keeps a signature of m values."""
     append_only: bool | None = None
     """Keep old classes and place only new persons."""
+    new_population: bool | None = None
+    """Release the view although fewer than half of the persons of its last release are recognized:
+    the persons are others."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether releases continue earlier ones."""
+        return self.m is not None or self.append_only is not None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if self.append_only is False:
-            raise fail("can only be true", at="append_only", hint="leave republish out")
-        return self._exactly_one()
+        for name in ("append_only", "new_population"):
+            if getattr(self, name) is False:
+                left = "leave republish out" if len(self.model_fields_set) == 1 else "leave it out"
+                raise fail("can only be true", at=name, hint=left)
+        if self.m is not None and self.append_only is not None:
+            said = "names more than one of m, append_only"
+            raise fail(said, allowed="at most one of m, append_only")
+        if not self.continues and self.new_population is None:
+            said = "names none of m, append_only, new_population"
+            raise fail(said, allowed="m or append_only, new_population, or both")
+        return self

@@ -132,12 +132,21 @@ class Suppression:
         return self.suppressed <= self.total * Decimal(repr(limit))
 
 
-def refuse_beyond(suppression: Suppression, limit: float) -> None:
-    """Raise GuaranteeError if more than the limit was suppressed."""
+WAIT = (
+    "raise suppression_limit, so that new rows wait, and classes of which few have gone are"
+    " withdrawn; or publish later, when k or more of one class have come or gone"
+)
+
+
+def refuse_beyond(suppression: Suppression, limit: float, *, grows: bool = False) -> None:
+    """Raise GuaranteeError if more than the limit was suppressed.
+
+    `grows`: whether rows were left out because too few of a class came or went.
+    """
     if not suppression.within(limit):
         raise GuaranteeError.at(
             "suppression_limit",
             f"{suppression.suppressed} of {suppression.total} {suppression.unit} would be"
             f" suppressed, more than the limit of {limit:g}",
-            hint="raise suppression_limit, or weaken the guarantees",
+            hint=WAIT if grows else "raise suppression_limit, or weaken the guarantees",
         )

@@ -1,8 +1,9 @@
 """Append-only releases under k-anonymity: classes stay together, and only new persons are placed.
 
-Persons who were in one class stay in one class, so intersecting releases leaves at least k. If
-others have left, groups of fewer than k persons with the same history of releases are suppressed:
-an observer who knows who left could identify them.
+Persons who were in one class stay in one class, so intersecting releases leaves at least k. The
+differences of releases show who came and who went: of persons with the same history, either nobody
+leaves or at least k do, and the same holds for those who join a class. Others wait for a later
+release, or are withdrawn.
 """
 
 from __future__ import annotations
@@ -25,10 +26,9 @@ from anonymizer.ledger.digests import digests_step
 from anonymizer.ledger.tables import DIGESTS, HISTORY
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.privacy.of_policy.sizes import least_class
-from anonymizer.republish.attribute import Placed
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Loop, Stage, Step
+from anonymizer.steps import Stage, Step
 
 
 def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
@@ -47,10 +47,8 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "history": HISTORY,
         "units": UNITS,
         "all_units": work("all_units"),
-        "nearest": work("nearest"),
         "members": MEMBERS,
-        "domains": [a.domain for a in roles.quasi],
-        "attributes": [Placed(a) for a in roles.quasi],
+        "attributes": roles.quasi,
         "columns": [Sql("draw"), Sql("row_ref"), *codes, *carried],
         "staying": work("staying"),
         "k": k,
@@ -66,12 +64,6 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         *coded_stages(policy, roles, numbered=False),
         digests_step(policy, roles, profile),
         step("who stays", "staying"),
-        Loop(
-            "leave out who could be told apart",
-            (step("leave out", "thin"),),
-            until=step("still told apart", "thinner"),
-            at_most=profile.rows + 1,
-        ),
         step("classes that go on", "lineages"),
         *person_stages(policy, roles),
         enough_units(policy, k),
@@ -81,7 +73,6 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         *partition_stages(
             roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
         ),
-        step("classes for the last few", "nearest"),
         step("all units again", "restore_units"),
         step("continue classes", "continue_classes"),
         *cell_steps(roles.quasi, policy.publish.cells),

@@ -150,7 +150,9 @@ class Job:
         forged = counterfeits(self.engine, self.compiled)
         found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
         found = replace(found, unit=self.unit or found.unit)
-        refuse_beyond(found, self.policy.suppression_limit)
+        republish = self.policy.republish
+        grows = republish is not None and bool(republish.append_only)
+        refuse_beyond(found, self.policy.suppression_limit, grows=grows)
         source = against_source(self.policy, self.engine, self.prepared, view, layout)
         population = members_read(self.policy, self.prepared.roles)
         ask = judging(self.engine, view, layout)

@@ -192,7 +192,7 @@ def _of_extensions(text: str, profile: TableProfile) -> list[str]:
 
 def _compiler(policy: Policy) -> Compiler:
     """The compiler of the policy: of its algorithm, or of a continued series of releases."""
-    if policy.republish is None:
+    if not policy.continues:
         return ALGORITHMS[policy.algorithm.name].compile
     from anonymizer.republish import compile_republish
 

@@ -17,6 +17,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
+from anonymizer.policy.checks.release import PROTECTS, may_be_invariant
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
 from anonymizer.privacy.of_policy.requirements import requirements_of
@@ -212,7 +213,8 @@ def unprotected(policy: Policy) -> list[str]:
 def _rule_for(policy: Policy) -> str:
     """What would protect a sensitive column without a rule."""
     if policy.republish is not None and policy.republish.append_only:
-        return "append_only can keep no rule, and republish: {m: 3} protects values"
+        said = "append_only can keep no rule"
+        return f"{said}, and {PROTECTS}" if may_be_invariant(policy) else said
     return "for instance protect: {l_diversity: 3}"
 
 

@@ -51,7 +51,7 @@ def script(
 
 def _refuse_continued(policy: Policy) -> None:
     """Raise EngineError for a release that continues earlier ones."""
-    if policy.republish is not None:
+    if policy.continues:
         said = "has no script: the statements read what the ledger remembers of earlier releases"
         raise EngineError.at("republish", said, hint="anonymizer run does it")
 

@@ -194,7 +194,7 @@ def test_all_at_once() -> None:
         "engine",
         "privacy.knows.events",
         "publish.names.nobody",
-        "republish",
+        "republish.m",
         "tables.labs.orphans",
         "tables.patients.columns.sex.role",
         "tables.visits.columns.day.sensitive_when",
@@ -348,6 +348,6 @@ def test_unknown_keys_are_refused_everywhere(place: str) -> None:
     (problem,) = problems_of(given)
     assert problem.path == f"{place}zzzzzz"
     assert problem.message == "is not an option"
-    refused = {"republish", "rename", "level_l", "k_map", "sensitive_when", "levels", "source,"}
+    refused = {"workload", "rename", "level_l", "k_map", "sensitive_when", "levels", "source,"}
     listed = f"{problem.allowed},".split(", ")
     assert not refused.intersection(listed) - ({"source,"} if place == "tables.visits." else set())

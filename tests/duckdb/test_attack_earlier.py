@@ -263,3 +263,30 @@ def test_releases_that_continue_an_earlier_one_keep_their_promises(
     assert (item.k, item.l) == ((K, None) if m is None else (None, m))
     assert item.fewest_left is not None
     assert item.fewest_left >= (item.k or 1)
+
+
+@pytest.mark.parametrize("role", ["sensitive", pytest.param("keep", marks=pytest.mark.slow)])
+def test_who_left_and_who_joined_is_the_difference(tmp_path: Path, role: str) -> None:
+    """Stable classes, two who leave and one who joins, against a count in plain Python."""
+    rows = [
+        (i, 20 + i % 6, "ab"[i % 2], ["flu", "cold", "gout", "hiv"][i // 6 % 4]) for i in range(120)
+    ]
+    columns = COLUMNS if role == "sensitive" else COLUMNS | {"disease": "keep"}
+    given = runs.policy(tmp_path, columns, K)
+    releases = []
+    for name, table in (("earlier", rows), ("now", [*rows[2:], (999, 20, "a", "rare")])):
+        (tmp_path / name).mkdir()
+        source = runs.source(tmp_path / name, TYPES, table)
+        releases.append(runs.published(runs.run(given, source, seed=2)))
+        (tmp_path / f"{name}.duckdb").write_bytes((tmp_path / "release.duckdb").read_bytes())
+    before, now = (Counter((r["age"], r["town"], r["disease"]) for r in one) for one in releases)
+    found = attack(given, source, share=1.0, earlier=tmp_path / "earlier.duckdb")
+    assert found.differences is not None
+    gone, come = (before - now).total(), (now - before).total()
+    assert (found.differences.gone, found.differences.come) == (gone, come) == (2, 1)
+    assert (found.differences.below_k, found.differences.fewest) == (3, 1)
+    assert found.differences.below_l == ({"disease": 3} if role == "sensitive" else {})
+    assert not found.holds
+    assert not found.uncompared
+    assert attack(given, source, earlier=tmp_path / "now.duckdb").holds
+    assert "among fewer than 4" in "\n".join(lines(found))

@@ -228,6 +228,25 @@ def _looks(mine: list[Seen], person: int) -> list[tuple[str, tuple[Any, ...]]]:
     return [(table, tuple(cells)) for (table, _), cells in found.items()]
 
 
+def absent(releases: list[Seen], k: int) -> tuple[int, int]:
+    """Persons whom the differences of the releases tell from others: in groups below k, and all."""
+
+    def groups(of: list[Seen]) -> Counter[tuple[int | None, ...]]:
+        people = {person for one in of for person in one.classes}
+        return Counter(tuple(one.classes.get(person) for one in of) for person in people)
+
+    sizes = [Counter(one.classes.values()) for one in releases]
+    before = groups(releases[:-1])
+    below = exposed = 0
+    for group, n in groups(releases).items():
+        whole = any(c is not None and sizes[i][c] == n for i, c in enumerate(group))
+        judged = None in group[:-1] and before[group[:-1]] == n
+        if None in group and not whole and not judged:
+            exposed += n
+            below += n if n < k else 0
+    return below, exposed
+
+
 def played(seed: int, folder: Path) -> Iterator[str]:
     """Up to four releases in a row: what became of each of those after the first."""
     world = World(seed)
@@ -247,15 +266,23 @@ def played(seed: int, folder: Path) -> Iterator[str]:
             "privacy.knows.rows": numbers if world.knows["rows"] else 0,
         }
         problems: dict[str, str] = {}
+        gone: list[str] = []
         try:
             anonymizer.run(world.policy(folder, kept, ledger=LEDGER), database, **given)
         except GuaranteeError as error:
-            problems = {problem.path: problem.message for problem in error.problems}
+            said = [problem for problem in error.problems if "not in all" not in problem.message]
+            problems = {problem.path: problem.message for problem in said}
+            gone = [problem.message for problem in error.problems if problem not in said]
             assert not (folder / kept).exists()
         assert set(problems) <= {*expected, "privacy.k_anonymity"}
+        alone_below, exposed = absent([*published, shown], world.k)
+        told = [message for message in gone if message.startswith("the differences")]
+        assert bool(told) == (alone_below > 0)
+        assert not told or f"tell {alone_below} of {exposed} persons" in told[0]
         for path, below in expected.items():
             assert (path in problems) == (below > 0), (path, below, problems)
             assert not below or f" {below} of {returning} returning" in problems[path]
+        problems |= dict.fromkeys(gone, "absent")
         if not problems:
             assert world.seen(folder / kept) == shown, "the same secret makes the same release"
             published.append(shown)

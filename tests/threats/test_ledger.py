@@ -400,9 +400,12 @@ def compared(
                 )
                 for i in range(1, len(classes))
             ]
-            comparison = Comparison(engine, (facet,), (), False, k, True)
+            chosen = policy(Path())
+            comparison = Comparison(engine, chosen, (facet,), (), False, k, True)
             # class numbers of this table are no numbers of a release: they coincide by chance
-            return [p for p in comparison.run(entries).problems if p.path != "publish"]
+            found = [p for p in comparison.run(entries).problems if p.path != "publish"]
+            # those who come or go are counted in test_ledger_series
+            return [p for p in found if "not in all" not in p.message]
 
 
 def test_ledger_naive_counting_can_fail() -> None:

@@ -19,6 +19,7 @@ COLUMNS: dict[str, Any] = {
     "district": {"role": "quasi"},
     "disease": {"role": "sensitive", "protect": {"l_diversity": 3}},
 }
+QUERY = "select {} as id, age, district, disease from visits"
 CODED = "md5_number_lower(disease) % 1000"
 
 
@@ -95,6 +96,39 @@ def test_rows_of_other_columns_are_not_found_again(tmp_path: Path, people: Popul
     columns = {**COLUMNS, "more": {"role": "drop"}}
     with pytest.raises(EngineError, match="other columns or types"):
         run(tmp_path, key=None, source={"query": query}, columns=columns)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "upper('p' || id)",
+        "'p' || id || ' '",
+        pytest.param("'p' || (1000 + id)", marks=pytest.mark.slow),
+        pytest.param(
+            "case when id % 5 < 2 then 'p' || id else 'P' || id end", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_persons_whose_keys_are_written_differently(
+    tmp_path: Path, people: Population, written: str
+) -> None:
+    """Hardly anybody is recognized: refused with the count, unless the persons are others."""
+    run(tmp_path, source={"query": QUERY.format("'p' || id")})
+    others_come(tmp_path, people)
+    query = {"query": QUERY.format(written)}
+    with pytest.raises(GuaranteeError, match=r"recognizes \d+ of the 60 persons") as raised:
+        run(tmp_path, source=query)
+    (problem,) = raised.value.problems
+    assert "new_population: true" in (problem.hint or "")
+    if "case" not in written:
+        run(tmp_path, source=query, republish={"new_population": True})
+        run(tmp_path, source=query)
+
+
+@pytest.mark.slow
+def test_a_new_population_may_have_another_key(tmp_path: Path, people: Population) -> None:
+    run(tmp_path)
+    run(tmp_path, id_type="varchar", republish={"new_population": True})
 
 
 @pytest.mark.slow

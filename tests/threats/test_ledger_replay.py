@@ -9,10 +9,18 @@ import duckdb
 import pytest
 
 import anonymizer
+from anonymizer.errors import GuaranteeError
+from anonymizer.review.attack import attack
 from tests.selection import rounds, some
 from tests.threats.population import Population, Seen, observed, policy
 
 M, K = 3, 3
+KEPT = {
+    "id": {"role": "identifier"},
+    "age": {"role": "quasi"},
+    "district": {"role": "quasi"},
+    "disease": {"role": "keep"},
+}
 ROUNDS = 10
 
 
@@ -145,23 +153,49 @@ def test_ledger_classes_fall_apart_without_append_only(tmp_path: Path) -> None:
 
 
 @some(0)
-@pytest.mark.parametrize("arrivals", [1, 2, 40])
-def test_ledger_append_only_places_new_persons(tmp_path: Path, arrivals: int) -> None:
-    """A few join an earlier class, many make classes of their own; nobody is left out."""
+@pytest.mark.parametrize(("arrivals", "placed"), [(1, 0), (2, 0), (40, 40)])
+def test_ledger_append_only_places_new_persons(tmp_path: Path, arrivals: int, placed: int) -> None:
+    """Many make classes of their own; a few, whom the difference would show, wait."""
     population = Population(seed=3, size=90)
     population.write(tmp_path / "source.duckdb")
-    chosen = policy(tmp_path, republish={"append_only": True})
+    chosen = policy(tmp_path, republish={"append_only": True}, suppression_limit=0.1)
     first = anonymizer.run(chosen, tmp_path / "source.duckdb")
     before = observed(tmp_path, population.people)
     population.arrive(arrivals)
     population.write(tmp_path / "source.duckdb")
     second = anonymizer.run(chosen, tmp_path / "source.duckdb")
     after = observed(tmp_path, population.people)
-    assert second.measures["rows"] == 90 + arrivals
+    assert second.measures["rows"] == 90 + placed
+    assert second.measures["suppressed"] == arrivals - placed
     assert second.measures["classes"] >= first.measures["classes"]
     together = {frozenset(o for o in before if before[o][0] == c) for c, _ in before.values()}
     for people in together:
         assert len({after[one][0] for one in people}) == 1, "a class was torn apart"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", ["joins", "leaves"])
+def test_ledger_append_only_does_not_show_one_person(tmp_path: Path, event: str) -> None:
+    """One who joins waits, and the class of one who leaves is withdrawn, if so many may be left
+    out; otherwise nothing is published."""
+    population = Population(seed=3, size=90)
+    population.write(tmp_path / "source.duckdb")
+    given = {"columns": KEPT}
+    growing = policy(tmp_path, republish={"append_only": True}, **given)
+    first = anonymizer.run(growing, tmp_path / "source.duckdb")
+    (tmp_path / "earlier.duckdb").write_bytes((tmp_path / "release.duckdb").read_bytes())
+    if event == "joins":
+        population.arrive(1)
+    else:
+        population.leave(1)
+    population.write(tmp_path / "source.duckdb")
+    with pytest.raises(GuaranteeError, match="would be suppressed") as raised:
+        anonymizer.run(growing, tmp_path / "source.duckdb")
+    assert "new rows wait" in str(raised.value)
+    waiting = policy(tmp_path, republish={"append_only": True}, suppression_limit=0.1, **given)
+    second = anonymizer.run(waiting, tmp_path / "source.duckdb")
+    assert second.measures["rows"] <= first.measures["rows"]
+    assert attack(waiting, tmp_path / "source.duckdb", earlier=tmp_path / "earlier.duckdb").holds
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def refine(policy: Policy) -> Iterator[Problem]:
 
 def part_size(policy: Policy) -> Iterator[Problem]:
     """Parts are for a table that is released once: later releases continue its classes."""
-    if policy.algorithm.must_divide and policy.republish is not None:
+    if policy.algorithm.must_divide and policy.continues:
         said = "divides a table that is released once, and not later releases of it"
         yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
 

@@ -106,14 +106,14 @@ def memory(policy: Policy) -> Iterator[Problem]:
     if policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
         yield Problem("republish", said, hint="ledger: private.duckdb")
-    if policy.person is None and policy.key is None:
+    if policy.continues and policy.person is None and policy.key is None:
         said = "needs a person or a key, to know who stays between releases"
         yield Problem("republish", said, hint="person: <column>")
 
 
 def continued(policy: Policy) -> Iterator[Problem]:
     """Settings that a release that continues earlier ones cannot have."""
-    if policy.republish is None:
+    if not policy.continues:
         return
     if policy.publish.replace_source:
         said = "cannot be combined with publish.replace_source: its persons cannot be found again"
@@ -124,10 +124,18 @@ def continued(policy: Policy) -> Iterator[Problem]:
     elif not policy.algorithm.strict:
         said = "keeps equal rows together"
         yield Problem("algorithm.strict", said, allowed="true", hint="leave strict out")
-    if policy.republish.m is None:
+    if policy.republish is None or policy.republish.m is None:
         yield from _appended(policy)
     else:
         yield from _invariant(policy)
+
+
+PROTECTS = "republish: {m: 3} protects values"
+
+
+def may_be_invariant(policy: Policy) -> bool:
+    """Whether the columns of a policy allow m-invariance."""
+    return not any(_invariant(policy))
 
 
 def _appended(policy: Policy) -> Iterator[Problem]:
@@ -136,7 +144,8 @@ def _appended(policy: Policy) -> Iterator[Problem]:
         yield Problem("republish.append_only", said, hint="privacy: {k_anonymity: 5}")
     for name in policy.protected:
         said = "cannot be kept while classes only grow"
-        yield Problem(column_path(name, "protect"), said, hint="republish: {m: 3} protects values")
+        hint = PROTECTS if may_be_invariant(policy) else "leave republish out"
+        yield Problem(column_path(name, "protect"), said, hint=hint)
 
 
 def _invariant(policy: Policy) -> Iterator[Problem]:

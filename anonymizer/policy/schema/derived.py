@@ -11,7 +11,7 @@ from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.model import Policy
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
-from anonymizer.policy.publish import Publish
+from anonymizer.policy.publish import Publish, Republish
 from anonymizer.policy.schema.either import AnyPolicy
 from anonymizer.policy.schema.model import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path
@@ -39,7 +39,8 @@ def persons_policy(policy: SchemaPolicy, *, identity: bool = False, lifted: bool
         own = {n: c for n, c in made.columns.items() if n not in policy.lifted}
         made = made.model_copy(update={"columns": FrozenMap(own)})
     # (the ledger has one entry for all tables)
-    made = made.model_copy(update={"ledger": policy.ledger})
+    again = Republish(new_population=True) if policy.republish is not None else None
+    made = made.model_copy(update={"ledger": policy.ledger, "republish": again})
     if identity:
         return made
     without = {field.partition(".")[2]: None for field in IDENTITY}

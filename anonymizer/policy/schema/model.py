@@ -21,7 +21,7 @@ from anonymizer.policy.safe_harbor import PRESET
 from anonymizer.policy.schema.checks import crosscheck
 from anonymizer.policy.schema.table import MONDRIAN, SINGLE, SchemaColumn, SchemaTable
 from anonymizer.policy.suggest import closest
-from anonymizer.policy.values import LocalPath, Positive, PositiveNumber, Share, Text
+from anonymizer.policy.values import LocalPath, OneOf, Positive, PositiveNumber, Share, Text
 
 POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")
 
@@ -65,6 +65,7 @@ class Weight(Options):
     """Weight of the loss of an event cell; that of a quasi-identifying cell is 1."""
 
 
+LEAVE = Refused(SINGLE, "leave it out")
 NAME = Refused("names one view, and every table has one", "names: {visits: encounters}")
 RENAME = Refused(SINGLE, "rename the column in a query as source")
 BESIDE = Refused(SINGLE, "publish: {database: release.duckdb}")
@@ -94,8 +95,19 @@ class SchemaPublish(Publish):
         return self.prefix + self.names.get(table, table)
 
 
+class SchemaRepublish(OneOf):
+    """How releases of several tables relate to earlier ones."""
+
+    ONE_OF = ("new_population",)
+
+    new_population: Literal[True] | None = None
+    """Release the tables although fewer than half of the persons of the last release are
+    recognized: the persons are others."""
+    m: Annotated[None, LEAVE] = Field(None, exclude=True)
+    append_only: Annotated[None, LEAVE] = Field(None, exclude=True)
+
+
 OF_TABLE = Refused("cannot be combined with tables: every table has its own", "move it there")
-LEAVE = Refused(SINGLE, "leave it out")
 MERGED = Refused(f"{SINGLE}: the persons' table has one row per person", "leave it out")
 
 
@@ -155,6 +167,8 @@ class SchemaPolicy(Document):
     with 5 % suppression. What the policy itself states takes precedence."""
     ledger: LocalPath | None = None
     """A private database file that records releases; never the file of the release."""
+    republish: SchemaRepublish | None = None
+    """How this release relates to earlier ones in the ledger."""
     context: Context | None = None
     """Who receives the release and what is known about them; printed in evidence, without effect
     on the run."""
@@ -163,7 +177,6 @@ class SchemaPolicy(Document):
     columns: Annotated[None, OF_TABLE] = None
     merge_person_rows: Annotated[None, MERGED] = None
     workload: Annotated[None, LEAVE] = None
-    republish: Annotated[None, LEAVE] = None
 
     @classmethod
     def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.compile import Sql
+from anonymizer.policy.columns import Column
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
 from anonymizer.privacy.guarantee import Given
@@ -24,6 +25,21 @@ def rules_of(
         for guarantee, value in asked(OF_COLUMNS, protect)
         for rule in guarantee.rules(Given(value, column, null_as_value, height))
     )
+
+
+def rules_of_any(column: str, described: Column) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """The rules of one column that the histogram of any group decides; and the other requirements,
+    by their fields: they depend on the whole table, on a hierarchy, or on who has which values.
+    """
+    judged: list[Rule] = []
+    beyond: list[str] = []
+    for guarantee, value in asked(OF_COLUMNS, described.protect) if described.protect else ():
+        rules = tuple(guarantee.rules(Given(value, column, described.null_as_value)))
+        found = [r for r in rules if r.basis == "histogram" and not (r.relative or r.paths)]
+        judged += found
+        if not rules or len(found) < len(rules):
+            beyond.append(guarantee.option)
+    return tuple(judged), tuple(beyond)
 
 
 def table_rules_of(

@@ -7,7 +7,7 @@ their shares). Bounds are those that the release guarantees.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,24 @@ from anonymizer.release.manifest import read_manifest
 from anonymizer.release.names import Names
 from anonymizer.release.sealing import changes_in_database
 from anonymizer.release.unchanged import refuse_changed
-from anonymizer.review.attack.results import Attack, Inference, Intersection, KnownValue, Linking
-from anonymizer.review.attack.staging import TARGETS, TUPLES, Arena, Secret, arena, arena_of_same
+from anonymizer.review.attack.results import (
+    Attack,
+    Differences,
+    Inference,
+    Intersection,
+    KnownValue,
+    Linking,
+)
+from anonymizer.review.attack.staging import (
+    OF_ALL,
+    TARGETS,
+    TUPLES,
+    Arena,
+    Secret,
+    arena,
+    arena_of_same,
+    match_everybody,
+)
 from anonymizer.review.with_source import Beside, attached_release, open_beside, release_file
 
 SHARE = 0.1
@@ -78,7 +94,12 @@ def attack(
             both = min((n for n in (k, k_of(manifest.requirements)) if n is not None), default=None)
             old = arena_of_same(beside, view, manifest.layout, "earlier", now)
             intersection = tuple(_intersect(now, old, both, l))
-            return replace(found, intersection=intersection, beside=True)
+            signed = all(
+                any(r.name == "m_unique" for r in of)
+                for of in (requirements, manifest.requirements)
+            )
+            differences = None if signed else _different(now, old, beside.originals, both, l)
+            return replace(found, intersection=intersection, beside=True, differences=differences)
 
 
 def attack_beside(beside: Beside, share: float) -> Attack:
@@ -191,6 +212,34 @@ def _intersect(now: Arena, old: Arena, k: int | None, l: dict[str, int]) -> Iter
                 k=k,
                 l=promised,
             )
+
+
+def _different(
+    now: Arena, old: Arena, originals: Originals, k: int | None, l: Mapping[str, int]
+) -> Differences | None:
+    """What one release shows and the other does not, by the values that both publish as they are.
+
+    None if there are none.
+    """
+    columns = tuple(column for column in now.plain if column in old.plain)
+    if not columns:
+        return None
+    candidates = match_everybody(now, old, originals)
+    promised = [(at, c) for at, c in enumerate(columns, start=1) if c in l]
+    (row,) = now.select(
+        "differences",
+        candidates=candidates,
+        earlier_candidates=old.name(OF_ALL),
+        earlier_combos=old.name("combos"),
+        earlier_rows=old.name("query_rows"),
+        earlier_attributes=[q.staged for q in old.quasi],
+        shown=[(now.plain[c], old.plain[c]) for c in columns],
+        least=[(at, l[c]) for at, c in promised],
+        k=k or 0,
+    )
+    gone, come, below_k, fewest, *below_l = row
+    found = dict(zip((c for _, c in promised), below_l, strict=True))
+    return Differences(columns, gone, come, below_k, fewest, found, k)
 
 
 def _round(figure: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -116,6 +117,49 @@ class Intersection:
 
 
 @dataclass(frozen=True, slots=True)
+class Differences:
+    """Rows of one of two releases only: of those who left, joined or changed.
+
+    Classes of the two are joined where somebody could be in both; such a part shows rows that the
+    other release does not have.
+    """
+
+    columns: tuple[str, ...]
+    """The columns whose values both releases publish as they are."""
+    gone: int
+    """Rows that the earlier release has and this one does not."""
+    come: int
+    """Rows that this release has and the earlier one does not."""
+    below_k: int
+    """Such rows of which there are fewer than k in their part."""
+    fewest: int | None
+    below_l: Mapping[str, int]
+    """By column: such rows that show fewer values than this release guarantees."""
+    k: int | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether those who left or joined have the guarantees of the releases."""
+        return not self.below_k and not any(self.below_l.values())
+
+    def says(self) -> list[str]:
+        """What the differences show, in sentences; empty if they do no harm."""
+        of = f"of {self.gone + self.come:,} rows that one of the releases has"
+        said = []
+        if self.below_k:
+            said.append(
+                f"{self.below_k:,} {of} are read from the differences of classes, among fewer than"
+                f" {self.k}, at the worst {self.fewest}"
+            )
+        said += [
+            f"{n:,} {of} show too few values of {column} in the differences of classes"
+            for column, n in self.below_l.items()
+            if n
+        ]
+        return said
+
+
+@dataclass(frozen=True, slots=True)
 class Attack:
     """Results of the attacks."""
 
@@ -130,11 +174,20 @@ class Attack:
     """Complete records that the cells prove and fewer than k rows (persons) may share."""
     beside: bool = False
     """Whether an earlier release was compared."""
+    differences: Differences | None = None
+    """What classes of one release show and those of the other do not; None if nothing that both
+    publish as it is can differ, or if they keep signatures."""
 
     @property
     def holds(self) -> bool:
         """Whether no attack exceeds a promised bound, including attacks with an earlier release."""
-        return self.alone_holds and all(found.holds for found in self.intersection)
+        return self.alone_holds and self.together_holds
+
+    @property
+    def together_holds(self) -> bool:
+        """Whether the guarantees of this release and of the earlier one hold for both together."""
+        different = self.differences is None or self.differences.holds
+        return different and all(found.holds for found in self.intersection)
 
     @property
     def alone_holds(self) -> bool:
@@ -149,13 +202,22 @@ class Attack:
     @property
     def uncompared(self) -> bool:
         """Whether an earlier release shares no sensitive column, or no target, with this one."""
-        return self.beside and not any(found.targets for found in self.intersection)
+        intersected = any(found.targets for found in self.intersection)
+        return self.beside and not intersected and self.differences is None
 
     def together(self) -> list[str]:
         """The effect of this release and the earlier one together, in words."""
-        return [said for found in self.intersection for said in found.says(self.unit)]
+        said = [one for found in self.intersection for one in found.says(self.unit)]
+        return said + (self.differences.says() if self.differences is not None else [])
+
+    def broken(self) -> list[str]:
+        """What breaks a guarantee of this release and the earlier one together, in words."""
+        said = [s for x in self.intersection if not x.holds for s in x.says(self.unit)]
+        different = self.differences
+        return said + (different.says() if different is not None and not different.holds else [])
 
     def as_dict(self) -> dict[str, Any]:
+        d = self.differences
         return {
             "view": self.view,
             "share": self.share,
@@ -165,4 +227,5 @@ class Attack:
             "known_value": [asdict(found) for found in self.known_value],
             "proved_records": self.proved,
             "intersection": [{**asdict(x), "holds": x.holds} for x in self.intersection],
+            "differences": None if d is None else {**asdict(d), "holds": d.holds},
         }

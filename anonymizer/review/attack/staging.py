@@ -12,10 +12,12 @@ from anonymizer.contract.columns import type_sql
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.originals import Originals
 from anonymizer.errors import PolicyError
+from anonymizer.ledger.facets import DRAWN
 from anonymizer.measure.staging import QueryTables, Staged, stage
 from anonymizer.review.with_source import Beside
 
 MILLION = 1_000_000
+OF_ALL = "all_candidates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Arena:
     person: Sql | None
     """The staged column that identifies the persons of the release."""
     name: Callable[[str], Table]
+    plain: Mapping[str, Sql]
+    """By column, the staged values that the rows publish as they are."""
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Run a template of this folder over the staged tables."""
@@ -78,6 +82,8 @@ class Arena:
 
 TARGETS = work("attack_targets")
 TUPLES = work("attack_tuples")
+EVERYBODY = work("attack_everybody")
+ALL_TUPLES = work("attack_all_tuples")
 
 
 def arena(
@@ -85,7 +91,7 @@ def arena(
 ) -> Arena:
     """Stage a release, and draw the targets; `arena_of_same` reuses them."""
     made = _staged(beside, view, layout, prefix, {})
-    _draw(made, beside.originals, share, seed)
+    _draw(made, beside.originals, TARGETS, TUPLES, share, seed)
     return _judged(made, made.quasi)
 
 
@@ -104,6 +110,16 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
     return _judged(made, shared)
 
 
+def match_everybody(now: Arena, old: Arena, originals: Originals) -> Table:
+    """Match all persons of the source with both releases, under a name that it returns."""
+    _draw(now, originals, EVERYBODY, ALL_TUPLES, 1.0, 0)
+    known = {q.index for q in now.quasi}
+    for made in (now, old):
+        shared = [q for q in made.quasi if q.index in known]
+        _match(made, shared, ALL_TUPLES, made.name(OF_ALL))
+    return now.name(OF_ALL)
+
+
 def _staged(
     beside: Beside, view: Table, layout: Layout, prefix: str, numbers: Mapping[str, int]
 ) -> Arena:
@@ -114,6 +130,10 @@ def _staged(
 
     originals = beside.originals
     secrets, carried = _secrets(view, layout, originals)
+    kept = [c for c in layout.columns if c.role == "keep" and not drawn_anew(c)]
+    plain = {s.column: s.carried for s in secrets if s.bucket is None}
+    plain |= {c.column: Sql(f"e{len(carried) + i}") for i, c in enumerate(kept, start=1)}
+    carried = [*carried, *(c.name or c.column for c in kept)]
     if layout.person_id is not None:
         carried = [*carried, layout.person_id]
     staged = stage(
@@ -121,7 +141,7 @@ def _staged(
     )
     quasi = tuple(Quasi(a, name(f"cover_{a.index}")) for a in staged)
     person = Sql(f"e{len(carried)}") if layout.person_id is not None else None
-    made = Arena(beside.run_sql, quasi, secrets, originals.person is not None, person, name)
+    made = Arena(beside.run_sql, quasi, secrets, originals.person is not None, person, name, plain)
     for q in quasi:
         a = q.staged
         made.select(
@@ -133,7 +153,7 @@ def _staged(
 
 def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
     """Compute every target's candidates by its known attributes, and the beliefs."""
-    _match(made, known)
+    _match(made, known, TUPLES, made.name("candidates"))
     for secret in made.secrets:
         parameters = {
             "weights": made.weights(secret),
@@ -176,10 +196,17 @@ def _secrets(
     return tuple(found), carried
 
 
-def _draw(made: Arena, originals: Originals, share: float, seed: int) -> None:
+def drawn_anew(column: PublishedColumn) -> bool:
+    """Whether the values of a kept column are others in every release."""
+    return any(mask["mask"] in DRAWN for mask in column.masks)
+
+
+def _draw(
+    made: Arena, originals: Originals, targets: Table, tuples: Table, share: float, seed: int
+) -> None:
     made.select(
         "targets",
-        targets=TARGETS,
+        targets=targets,
         original=originals.table,
         domains=tuple(q.staged.domain for q in made.quasi),
         sensitive=[(s.original, s.s) for s in made.secrets],
@@ -188,10 +215,10 @@ def _draw(made: Arena, originals: Originals, share: float, seed: int) -> None:
         seed=str(seed),
         millionths=round(share * MILLION),
     )
-    made.select("tuples", targets=TARGETS, tuples=TUPLES)
+    made.select("tuples", targets=targets, tuples=tuples)
 
 
-def _match(made: Arena, known: Sequence[Quasi]) -> None:
+def _match(made: Arena, known: Sequence[Quasi], tuples: Table, candidates: Table) -> None:
     """Find candidates, by the column with most values first, so that few pairs are compared."""
     sizes = {
         q.index: made.run_sql(f"select count(*) from {ident(q.staged.domain)}")[0][0] for q in known
@@ -199,7 +226,8 @@ def _match(made: Arena, known: Sequence[Quasi]) -> None:
     ordered = sorted(known, key=lambda q: (-int(sizes[q.index]), q.index))
     made.select(
         "candidates",
-        tuples=TUPLES,
+        tuples=tuples,
+        candidates=candidates,
         first=ordered[0],
         rest=ordered[1:],
         covers=tuple(q.cover for q in known),

@@ -73,11 +73,9 @@ def verdict(
 
 def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
     """Joint effects with an earlier release, where guarantees hold (or do not, by `holding`)."""
-    found = attacked.intersection if attacked is not None else ()
-    unit = attacked.unit if attacked is not None else "rows"
+    if attacked is None:
+        return []
+    found = [s for x in attacked.intersection if x.holds for s in x.says(attacked.unit)]
     return [
-        f"with the earlier release {said}"
-        for item in found
-        if item.holds == holding
-        for said in item.says(unit)
+        f"with the earlier release {said}" for said in (found if holding else attacked.broken())
     ]

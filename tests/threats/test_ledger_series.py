@@ -1,0 +1,211 @@
+"""The differences of releases: the ledger against every assignment of values that agrees."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.compile import Sql, ident
+from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
+from anonymizer.errors import Problem
+from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.entries import Entry
+from anonymizer.ledger.facets import Facet
+from anonymizer.ledger.tables import (
+    CREATE,
+    MEMBERS,
+    NEW_MEMBERS,
+    NEW_SIGNATURES,
+    SIGNATURES,
+)
+from anonymizer.privacy.distinct_l import DistinctL
+from tests.selection import few
+from tests.threats.population import policy
+
+K = L = 2
+Classes = dict[int, int]
+"""Person to class, of those who are in a release."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Releases, oldest first, and the values of the persons."""
+
+    releases: tuple[Classes, ...]
+    values: dict[int, int]
+
+    def shown(self, release: int) -> dict[int, Counter[int]]:
+        """What a release publishes of every class."""
+        found: dict[int, Counter[int]] = {}
+        for person, number in self.releases[release].items():
+            found.setdefault(number, Counter())[self.values[person]] += 1
+        return found
+
+    def agreeing(self) -> Iterator[dict[int, int]]:
+        """Every assignment of values to persons that agrees with all releases."""
+        people, domain = sorted(self.values), sorted({*self.values.values()})
+        published = [self.shown(release) for release in range(len(self.releases))]
+        for values in itertools.product(domain, repeat=len(people)):
+            other = Series(self.releases, dict(zip(people, values, strict=True)))
+            if all(other.shown(r) == shown for r, shown in enumerate(published)):
+                yield other.values
+
+    def below(self) -> set[int]:
+        """Persons with fewer than l possible values, and bearers of a row with fewer than k."""
+        worlds = list(self.agreeing())
+        present = set().union(*self.releases)
+        found = {p for p in present if len({world[p] for world in worlds}) < L}
+        for classes in self.releases:
+            for person, number in classes.items():
+                there = [p for p, c in classes.items() if c == number]
+                bearers = {p for p in there for w in worlds if w[p] == self.values[person]}
+                found |= {person} if len(bearers) < K else set()
+        return found
+
+
+def drawn(seed: int) -> Series:
+    """A tiny world: groups that come and go together, with some who do not."""
+    draw = random.Random(seed)
+    people = list(range(draw.choice([6, 7, 8])))
+    values = {p: draw.randrange(draw.choice([2, 3])) for p in people}
+    draw.shuffle(people)
+    groups = [people[at : at + 2] for at in range(0, len(people), 2)]
+    for first, second in (group for group in groups if len(group) == 2 and draw.random() < 0.8):
+        values[second] = (values[first] + 1) % 2
+    releases: list[Classes] = []
+    while len(releases) < draw.choice([2, 3]) or len(releases) < 2:
+        here = [group for group in groups if draw.random() < 0.75]
+        classes = draw.choice([1, 2, 2, 3])
+        found = {p: number for g in here for number in [draw.randrange(classes)] for p in g}
+        if draw.random() < 0.3:
+            found.pop(draw.choice(people), None)
+        series = Series((found,), values)
+        if found and all(n.total() >= K and len(n) >= L for n in series.shown(0).values()):
+            releases.append(found)
+    return Series(tuple(releases), values)
+
+
+@contextmanager
+def ledger() -> Iterator[DuckDBEngine]:
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.execute("attach ':memory:' as anon_ledger").fetchall()
+        with scratch(connection):
+            engine = DuckDBEngine(connection, owned=True)
+            for text in CREATE:
+                engine.raw(text, "test")
+            yield engine
+
+
+def insert(engine: DuckDBEngine, table: Any, rows: Iterable[str]) -> None:
+    listed = ", ".join(f"({row})" for row in rows)
+    if listed:
+        engine.raw(f"insert into {ident(table)} values {listed}", "test")
+
+
+def refused(series: Series) -> list[Problem]:
+    """What the ledger says of the last release after the others, which it has recorded."""
+    rules = (DistinctL("v", L),)
+    facet = Facet("v", "class", 1, Sql("l.class_id"), Sql("o.s1"), L, path="columns.v", rules=rules)
+    found: list[Problem] = []
+    with ledger() as engine:
+        for number, classes in enumerate(series.releases, start=1):
+            engine.raw(
+                f"create or replace table {ident(NEW_MEMBERS)} (person uhugeint, class_id bigint,"
+                " number bigint, marks uhugeint[], since integer, t1 bigint)",
+                "test",
+            )
+            engine.raw(
+                f"create or replace table {ident(NEW_SIGNATURES)}"
+                " (facet varchar, grp bigint, signature bigint[])",
+                "test",
+            )
+            shown = series.shown(number - 1).items()
+            rows = (f"{p}, {c}, null, [], null, {series.values[p]}" for p, c in classes.items())
+            insert(engine, NEW_MEMBERS, rows)
+            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {sorted(n)}" for c, n in shown))
+            comparison = Comparison(
+                engine, policy(Path()), (facet,), (), False, K, True, number=number
+            )
+            # class numbers of a world are no numbers of a release: they coincide by chance
+            problems = comparison.run([entry(one) for one in range(1, number)]).problems
+            found = [problem for problem in problems if problem.path != "publish"]
+            comparison.record_groups()
+            rows = (f"{number}, {p}, {c}, null, null, [], 0, 0" for p, c in classes.items())
+            insert(engine, MEMBERS, rows)
+            insert(engine, SIGNATURES, (f"{number}, 'v', {c}, {sorted(n)}" for c, n in shown))
+    return found
+
+
+def entry(number: int) -> Entry:
+    return Entry(
+        release=number,
+        run_id=f"run{number}",
+        view="v",
+        target="",
+        policy_digest="",
+        created="",
+        state="published",
+        owner="{}",
+        key_check="",
+        secret_digest="",
+        several=False,
+        facets=("v",),
+        scopes=("class",),
+        marks=(),
+        persons=0,
+        counterfeits=0,
+    )
+
+
+def accepted(series: Series) -> bool:
+    """Whether the ledger accepts every release of a series after those before it."""
+    return not any(
+        refused(Series(series.releases[:upto], series.values))
+        for upto in range(2, len(series.releases) + 1)
+    )
+
+
+@pytest.mark.parametrize("part", few(range(30), 1))
+def test_nobody_is_below_k_or_l_in_what_the_ledger_accepts(part: int) -> None:
+    told = taken = 0
+    for seed in range(10 * part, 10 * part + 10):
+        series = drawn(seed)
+        below = series.below()
+        told += bool(below)
+        if accepted(series):
+            taken += 1
+            assert not below, (seed, series, below)
+    assert told
+    assert taken
+
+
+def test_pairs_of_releases_do_not_suffice() -> None:
+    """Each pair of three releases holds, and b is read from all three."""
+    a, b, c, d, e, *staying = range(7)
+    values = {a: 0, d: 1, c: 2, e: 3, b: 4, **dict(zip(staying, (0, 1), strict=True))}
+    present = [{c, e}, {a, d, c, e, b}, {a, d}]
+    releases = tuple(dict.fromkeys(sorted({*there, *staying}), 1) for there in present)
+    for pair in itertools.combinations(releases, 2):
+        assert refused(Series(pair, values)) == []
+    assert Series(releases, values).below() >= {b}
+    told = {problem.path: problem.message for problem in refused(Series(releases, values))}
+    assert "1 of 5 persons" in told["privacy.k_anonymity"]
+    assert set(told) == {"privacy.k_anonymity", "columns.v"}
+
+
+def test_a_group_of_stayers_is_told_by_differences_as_well() -> None:
+    """Two persons of one value, in every release, are what two classes leave of a third."""
+    values = {0: 0, 3: 0, 1: 1, 2: 1, 4: 2, 5: 0}
+    together, first, second = [0] * 6, [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1]
+    releases = tuple(dict(enumerate(classes)) for classes in (together, first, second))
+    assert Series(releases, values).below() >= {0, 3}
+    assert [problem.path for problem in refused(Series(releases, values))] == ["columns.v"]
