@@ -42,9 +42,9 @@ def proved_records(
 
     Without a k, those of a single row. Where the release alone is read (`originals.published`), a
     label counts as a value, so the figure is the largest that it can be. A release without classes
-    or groups proves every row, and one in sets of quasi-identifiers is not measured.
+    or groups proves every row.
     """
-    if layout.classless or layout.sets or not quasi(layout):
+    if layout.classless or not quasi(layout):
         return {}
     over_levels = ALGORITHMS[layout.algorithm].over_levels
     columns = [
