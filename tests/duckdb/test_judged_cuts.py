@@ -107,3 +107,24 @@ def test_of_many_cuts_the_best_of_every_stretch_are_judged(
     # the judged release was published, so it holds; it is cut about as finely
     classes = [len({row[0] for row in rows}) for rows in (every, some)]
     assert classes[1] >= 0.6 * classes[0] > 4
+
+
+@some(2, 10)
+@pytest.mark.parametrize("seed", few(range(3), 1))
+@pytest.mark.parametrize("more", [{}, {"algorithm": {"name": "mondrian", "split": "median"}}])
+@pytest.mark.parametrize(
+    "protect",
+    [
+        {"t_closeness": 0.3},
+        {"t_closeness": {"t": 0.2, "distance": "ordered"}},
+        {"entropy_l": 2.5},
+        {"l_diversity": 3, "t_closeness": 0.5},
+    ],
+)
+def test_the_best_cut_is_found_among_few_or_all(
+    monkeypatch: pytest.MonkeyPatch, seed: int, more: dict[str, Any], protect: dict[str, Any]
+) -> None:
+    of_few = released(seed, protect, more)
+    for tried in (0, 1):  # 0: all are judged at once
+        monkeypatch.setattr(partition, "JUDGED_FIRST", tried)
+        assert released(seed, protect, more) == of_few

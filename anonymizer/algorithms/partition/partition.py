@@ -43,6 +43,8 @@ STRETCHES = 128
 FEWER_STRETCHES = 32
 """The same for rules that read whole histograms, which cost most."""
 
+JUDGED_FIRST = 3
+"""Number of best cuts of an attribute that are judged before the others, if need be."""
 
 ONE_CLASS = Sql("1")
 
@@ -220,6 +222,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         "mixed": mixed,
         "thinned": bool(how.protections) and by_loss and how.strict and large,
         "many_values": MANY_VALUES,
+        "judged_first": 0 if counting or not how.strict else JUDGED_FIRST,
         "stretches": STRETCHES if counting else FEWER_STRETCHES,
         "single_gain": single_gain_sql(attributes, levels),
         "cell_loss": cell_loss_sql(attributes, levels),
