@@ -9,7 +9,7 @@ from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.names import is_long
 from anonymizer.engines.postgres.record import has_schema, may_make_schemas, record_of
-from anonymizer.errors import Problem
+from anonymizer.errors import Problem, TargetError
 from anonymizer.publish.postgres.hanging import hanging
 from anonymizer.publish.postgres.objects import recorded
 from anonymizer.release.names import Names
@@ -52,10 +52,7 @@ def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -
 
 
 def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
-    """The problem if the role may not create objects in the schema.
-
-    Raises TargetError if it may not record them.
-    """
+    """The problem if the role may not create objects in the schema, or not record them."""
     if schema.startswith("pg_"):
         return [Problem("publish.schema", "is a name that Postgres keeps for itself")]
     may = may_make_schemas(engine)
@@ -65,7 +62,10 @@ def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
     said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
     if not may:
         return [Problem("publish.schema", said, hint=hint)]
-    record_of(engine, schema)
+    try:
+        record_of(engine, schema)
+    except TargetError as error:
+        return list(error.problems)
     return []
 
 
