@@ -47,8 +47,8 @@ SHARE_ANYWHERE = 0.05
 AT_ONCE = 16
 """Patterns per pass over the texts: Postgres caches 32, and compiles further ones each time."""
 LEAST = 3
-"""Least number of such values in small tables, and of different numbers that only a check digit
-distinguishes from others."""
+"""Least number of such values in small tables, and of numbers that only a check digit distinguishes
+from others."""
 MANY = 20
 """Valid check digits that are no coincidence if a quarter of the values with the form has them."""
 SUSPECTS = work("suspects")
@@ -286,5 +286,4 @@ def _forms() -> Iterator[dict[str, Any]]:
             "alone": form.check is not None and form.least > 0,
             "f": Sql(f"f{number}"),
             "m": Sql(f"m{number}"),
-            "d": Sql(f"d{number}"),
         }

@@ -14,6 +14,7 @@ from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.identifying import LEAST, forms, identifying, is_numeric, written
 from anonymizer.source.masking.masks import UNTOLD
+from anonymizer.source.person_names import names_people
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 from anonymizer.source.signs import IDEOGRAPHS
@@ -80,7 +81,10 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
             given.role in ("keep", "sensitive")
             and "name" not in given.acknowledge
             and kind_of(sql_type) in ("categorical", "numeric")
-            and column_names.says_who(column)
+            and (
+                column_names.says_who(column)
+                or (kind_of(sql_type) == "categorical" and names_people(column))
+            )
         )
         if named or may_hold(sql_type):
             free = "identifier_value" not in given.acknowledge

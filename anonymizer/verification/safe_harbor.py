@@ -5,6 +5,7 @@ No mask is trusted: the conditions follow from the kind of the column alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,8 +24,14 @@ WORST = Achieved("n", "sum")
 NUMBERS = ("INT", "DECIMAL", "FLOAT", "DOUBLE")
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 """Types; each may have the prefix U."""
+RANGE = "[12.34567, 15.67891]"
+"""A cell that is no coordinates."""
 PATTERN = "|".join(
-    [f"({form.pattern})" for form in FORMS if form.check is None and form.least == 0]
+    [
+        f"({form.pattern})"
+        for form in FORMS
+        if form.check is None and form.least == 0 and re.search(form.pattern, RANGE) is None
+    ]
     + [f"({form})" for form in DATE_FORMS]
 )
 """Identifiers and dates that are recognized by form alone, without a check digit or a share."""

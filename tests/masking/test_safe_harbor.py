@@ -1,6 +1,7 @@
 """Safe Harbor, 45 CFR 164.514(b)(2): drafted by hand, one identifier forgotten, each in turn."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from anonymizer.independent import judge
 from anonymizer.policy.safe_harbor import LETTERS, RESTRICTED, named_kinds, named_notes
 from anonymizer.release.manifest import Manifest, parsed
 from anonymizer.review.report import write_report
+from anonymizer.verification.safe_harbor import PATTERN
 from tests.forging import seal_again
 from tests.selection import some
 
@@ -644,3 +646,9 @@ def test_what_names_of_texts_say() -> None:
     assert named_notes("doctorNotes")
     assert named_notes("free_text")
     assert not named_notes("diagnosis")
+
+
+def test_a_cell_that_is_a_range_is_no_place() -> None:
+    """Coordinates look alike; the gate asks about the values themselves."""
+    assert re.search(PATTERN, "[12.34567, 15.67891]") is None
+    assert re.search(PATTERN, "seen on 2024-05-04") is not None

@@ -274,6 +274,19 @@ def test_names_of_columns_that_say_who(tmp_path: Path, name: str) -> None:
     assert run(policy(tmp_path, columns, k=4), database).verification.passed
 
 
+@some(1)
+@pytest.mark.parametrize("name", ["LAST", "nom_patient", "mother's name", "prénom", "doctor_name"])
+def test_texts_that_are_named_like_names_of_persons(tmp_path: Path, name: str) -> None:
+    data = [(20 + i % 4, f"value {i // 2}", f"drug {i // 2}") for i in range(80)]
+    database = source(tmp_path, {"age": "INTEGER", name: "VARCHAR", "drug_name": "VARCHAR"}, data)
+    columns: dict[str, Any] = {"age": "quasi", name: "keep", "drug_name": "keep"}
+    with pytest.raises(SourceError) as refused:
+        run(policy(tmp_path, columns, k=4), database)
+    (problem,) = refused.value.problems
+    assert problem.path == path_text(("columns", name))
+    assert "40 different values under a name that says who somebody is" in problem.message
+
+
 def test_a_category_may_have_such_a_name(tmp_path: Path) -> None:
     data = [(20 + i % 4, f"p{i % 20}") for i in range(80)]
     database = source(tmp_path, {"age": "INTEGER", "name": "VARCHAR"}, data)
