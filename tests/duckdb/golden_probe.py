@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -129,6 +129,12 @@ class Probe(jinja2.Environment):
         )
         self._done[id(step), template] = step, made
         return made
+
+    def taken(self, template: str, parameters: Mapping[str, Any]) -> tuple[str, set[Branch]]:
+        """The text that a template makes of parameters, and the branches that it takes."""
+        marked = self.get_template(template).render(parameters).strip()
+        self._values.clear()
+        return _unmarked(marked).strip(), {taken.branch for taken in self._taken(marked)}
 
     def scalars(self, step: Step) -> Iterator[tuple[str, Any]]:
         """The parameters named in the step's template that can be told in a word."""
