@@ -60,7 +60,10 @@ def test_kept_columns_join_the_rows_of_two_releases(tmp_path: Path) -> None:
         publish(tmp_path, "two", "zip")
     assert "fewer than 3 values for 125 of 125 returning persons" in str(told.value)
     publish(tmp_path, "same", "age")  # the same classes: nothing is left out
-    publish(tmp_path, "apart", "zip", x="drop", y="drop")
+    # without them no rows are joined; but all persons of one age and code have one disease
+    with pytest.raises(GuaranteeError, match=r"columns.disease: the differences") as apart:
+        publish(tmp_path, "apart", "zip", x="drop", y="drop")
+    assert "rows joined" not in str(apart.value)
 
 
 @pytest.mark.slow

@@ -14,9 +14,10 @@ from typing import Any
 import duckdb
 import pytest
 
+import anonymizer
 from anonymizer.compile import Sql, ident
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
-from anonymizer.errors import Problem
+from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.facets import Facet
@@ -27,9 +28,10 @@ from anonymizer.ledger.tables import (
     NEW_SIGNATURES,
     SIGNATURES,
 )
+from anonymizer.ledger.ways_out import ways_out
 from anonymizer.privacy.distinct_l import DistinctL
 from tests.selection import few
-from tests.threats.population import policy
+from tests.threats.population import Population, policy
 
 K = L = 2
 Classes = dict[int, int]
@@ -209,3 +211,55 @@ def test_a_group_of_stayers_is_told_by_differences_as_well() -> None:
     releases = tuple(dict(enumerate(classes)) for classes in (together, first, second))
     assert Series(releases, values).below() >= {0, 3}
     assert [problem.path for problem in refused(Series(releases, values))] == ["columns.v"]
+
+
+PROTECTED: dict[str, Any] = {
+    "id": {"role": "identifier"},
+    "age": {"role": "quasi"},
+    "district": {"role": "quasi"},
+    "disease": {"role": "sensitive", "protect": {"l_diversity": 2}},
+}
+
+
+def test_a_hint_names_only_what_the_policy_can_have() -> None:
+    growing, invariant = "{append_only: true}", "{m: 3}"
+    plain, protected = policy(Path()), policy(Path(), columns=PROTECTED)
+    assert f"republish: {invariant} or {growing}" in ways_out(plain, 1, m=3)
+    assert invariant not in ways_out(plain, 1)
+    assert growing not in ways_out(protected, 1, m=3)
+    assert f"republish: {invariant}" in ways_out(protected, 1, m=3)
+    dealt = policy(Path(), columns=PROTECTED, algorithm={"name": "lgb"})
+    assert "republish" not in ways_out(dealt, 1, m=3)
+    assert "republish" not in ways_out(plain, 2, m=3)
+    assert "republish" not in ways_out(plain, 1, m=3, several=True)
+    assert "forget" in ways_out(plain, 1)
+    assert "forget" not in ways_out(policy(Path(), ledger=None), 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", ["nobody", "leaves", "joins"])
+def test_one_who_comes_or_goes_between_stable_classes(tmp_path: Path, event: str) -> None:
+    """Nobody: the same classes pass. One: refused, with values that only the ledger has."""
+    people = Population(seed=2, size=60)
+    people.people = {
+        n: (30 + 10 * (n % 3), n % 2, ("flu", "cold", "hiv")[n // 6 % 3]) for n in range(60)
+    }
+    people.write(tmp_path / "source.duckdb")
+    given = policy(tmp_path, columns=PROTECTED)
+    anonymizer.run(given, tmp_path / "source.duckdb")
+    if event == "leaves":
+        del people.people[7]
+    elif event == "joins":
+        people.people[99] = (30, 0, "ulcer")
+    people.write(tmp_path / "source.duckdb")
+    if event == "nobody":
+        anonymizer.run(given, tmp_path / "source.duckdb")
+        return
+    with pytest.raises(GuaranteeError, match="tell 1 of 1 persons") as raised:
+        anonymizer.run(given, tmp_path / "source.duckdb")
+    assert [p.path for p in raised.value.problems] == ["privacy.k_anonymity", "columns.disease"]
+    if event == "leaves":
+        for one in (1, 13, 19):  # with others of the class, whose values differ
+            del people.people[one]
+        people.write(tmp_path / "source.duckdb")
+        anonymizer.run(given, tmp_path / "source.duckdb")

@@ -17,6 +17,7 @@ from anonymizer.policy.publish import Publish
 if TYPE_CHECKING:
     from anonymizer.policy.model import Policy
     from anonymizer.policy.publish import Source
+    from anonymizer.policy.schema.model import SchemaPolicy
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
@@ -99,13 +100,16 @@ def remembering_engine(policy: Policy) -> Iterator[Problem]:
         yield Problem("ledger", said, hint="engine: duckdb, or leave ledger out")
 
 
-def memory(policy: Policy) -> Iterator[Problem]:
-    """Later releases need a ledger, and a key or person."""
-    if policy.republish is None:
-        return
-    if policy.ledger is None:
+def remembered(policy: Policy | SchemaPolicy) -> Iterator[Problem]:
+    """What is said of earlier releases needs a ledger."""
+    if policy.republish is not None and policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
         yield Problem("republish", said, hint="ledger: private.duckdb")
+
+
+def memory(policy: Policy) -> Iterator[Problem]:
+    """Later releases need a ledger, and a key or person."""
+    yield from remembered(policy)
     if policy.continues and policy.person is None and policy.key is None:
         said = "needs a person or a key, to know who stays between releases"
         yield Problem("republish", said, hint="person: <column>")

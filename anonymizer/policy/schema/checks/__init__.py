@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from anonymizer.errors import Problem
 from anonymizer.policy import kinds
 from anonymizer.policy.checks import guarantees as of_guarantees
+from anonymizer.policy.checks import release as of_release
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.schema.checks import columns, events, guarantees, keys, release
 
@@ -44,6 +45,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (release.place, ("tables", "publish", "source")),
     (release.views, ("person", "tables", "publish")),
     (release.clashes, ("person", "columns", "publish")),
+    (of_release.remembered, ("republish", "ledger")),
 )
 """Each check with the sections, of the policy or of any table, that must be valid for it."""
 
