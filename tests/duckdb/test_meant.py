@@ -233,7 +233,7 @@ def test_every_table_is_looked_at(tmp_path: Path) -> None:
         "tables.visits.columns.day",
         "tables.visits.columns.diagnosis",
     ]
-    assert list(hospital.run(given, path).warnings) == after
+    assert set(after) <= set(hospital.run(given, path).warnings)
 
 
 FILES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
