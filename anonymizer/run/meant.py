@@ -123,7 +123,7 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
             early = f"{cell} < {first} and not isinf({cell})"
             counts.append((Sql(early), f"{MEANT}early.{place}.n"))
         if sql_type in EXACT_UP_TO:
-            whole = f"{cell} = floor({cell}) and not isinf({cell})"
+            whole = f"{cell} = floor({cell}) and not (isnan({cell}) or isinf({cell}))"
             large = f"abs({cell}) >= {EXACT_UP_TO[sql_type]} and {whole}"
             counts.append((Sql(large), f"{MEANT}large.{place}.n"))
         if given.protect is not None and (text or (in_class and given.role == "sensitive")):
