@@ -16,7 +16,7 @@ from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source import column_names
 from anonymizer.source.persons import EXACT_UP_TO, countable
-from anonymizer.source.profile import TableProfile, read_as_text
+from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Stage, Step
@@ -70,6 +70,13 @@ def household_digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, 
     ]
 
 
+def first_meant(sql_type: str) -> Sql | None:
+    """The first date of a type that is not early; None where it has no earlier ones."""
+    if kind_of(sql_type) != "date" or sql_type == "TIMESTAMP_NS":
+        return None
+    return Sql(f"cast('{FIRST_YEAR}-01-01' as {sql_type})")
+
+
 def meant_notes(
     policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table, *, alone: bool, rows: int
 ) -> tuple[Stage, ...]:
@@ -111,11 +118,12 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
     in_class = policy.algorithm.values_in == "class"
     for column, cell, sql_type in _columns(roles):
         place, given, text = _place(policy, column), policy.columns[column], read_as_text(sql_type)
-        if sql_type == "DATE" or sql_type.startswith("TIMESTAMP"):
-            early = f"{cell} < cast('{FIRST_YEAR}-01-01' as {sql_type}) and not isinf({cell})"
+        first = first_meant(sql_type)
+        if first is not None:
+            early = f"{cell} < {first} and not isinf({cell})"
             counts.append((Sql(early), f"{MEANT}early.{place}.n"))
         if sql_type in EXACT_UP_TO:
-            whole = f"{cell} = floor({cell}) and not isinf({cell})"
+            whole = f"{cell} = floor({cell}) and not (isnan({cell}) or isinf({cell}))"
             large = f"abs({cell}) >= {EXACT_UP_TO[sql_type]} and {whole}"
             counts.append((Sql(large), f"{MEANT}large.{place}.n"))
         if given.protect is not None and (text or (in_class and given.role == "sensitive")):

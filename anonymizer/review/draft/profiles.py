@@ -7,8 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from anonymizer.compile import Sql, ident
-from anonymizer.run.meant import FIRST_YEAR
+from anonymizer.compile import ident
+from anonymizer.run.meant import first_meant
 from anonymizer.run.raw_text import forms_found
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, fractional
 from anonymizer.source.profile import kind_of
@@ -129,7 +129,7 @@ def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...
             "number": kind == "numeric",
             "fractional": fractional(sql_type),
             "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
-            "first": Sql(f"cast('{FIRST_YEAR}-01-01' as {sql_type})") if kind == "date" else None,
+            "first": first_meant(sql_type),
         }
         for name, sql_type in opened.columns
         for kind in (kind_of(sql_type),)
