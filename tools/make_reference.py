@@ -70,6 +70,7 @@ EXAMPLES: dict[str, Any] = {
     },
     "SchemaPolicy.privacy": {"k_anonymity": 5, "knows": {"events": 1}},
     "SchemaPolicy.suppression_limit": 0.05,
+    "SchemaPolicy.republish": {"new_population": True},
     "SchemaPolicy.weight": {"events": 2},
     "SchemaPolicy.publish": {"database": "release.duckdb"},
     "SchemaTable.source": {"table": "main.visits"},
