@@ -161,6 +161,7 @@ def test_every_option_of_a_policy_is_in_the_corpus() -> None:
         for part in [schema, *schema.get("$defs", {}).values()]:
             names |= set(part.get("properties", {}))
             words |= set(keywords(part))
+    assert len({name for _, name in CASES}) == len(CASES)
     made = map(corpus.policy_of, CASES.values())
     used = {text for one in made for text in corpus.leaves(one)}
     assert sorted((names | words) - used - OF_ENGINES) == []
