@@ -49,6 +49,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="approve the compiled SQL as it is now"
     )
     parser.addoption(
+        "--update-frozen", action="store_true", help="approve what the frozen policies give now"
+    )
+    parser.addoption(
         "--no-skips", action="store_true", help="fail where a selected test was skipped"
     )
     parser.addoption(

@@ -1,0 +1,1 @@
+"""The frozen corpus: what policies gave when they were last approved."""
