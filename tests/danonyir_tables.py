@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,40 +82,52 @@ def executed(
 
 
 def attributes(
-    persons: list[Person], *, tree: bool
+    persons: list[Person], scale: int, *, tree: bool
 ) -> list[oracle.Ordered | oracle.Members | oracle.Nodes]:
     """The attributes of persons, in order, as the oracle takes them."""
     ages = [p.age for p in persons if p.age is not None]
     made: list[oracle.Ordered | oracle.Members | oracle.Nodes] = [
         oracle.Ordered(
-            [None if p.age is None else oracle.place(p.age, ages) for p in persons],
+            [None if p.age is None else oracle.place(p.age, ages, scale) for p in persons],
             len({p.age for p in persons}),
+            scale,
         ),
-        _members([p.sex for p in persons]),
+        _members([p.sex for p in persons], scale),
     ]
     if not tree:
-        return [*made, _members([p.zip for p in persons])]
+        return [*made, _members([p.zip for p in persons], scale)]
     paths = [(p.zip, p.zip[:2], p.zip[:1], "*") for p in persons]
     different = sorted(set(paths))
 
     def cost(node: Any, level: int) -> int:
         if level == len(paths[0]) - 1:
-            return oracle.SCALE
+            return scale
         below: int = sum(path[level] == node for path in different)
-        return round((below - 1) * oracle.SCALE / max(len(different) - 1, 1))
+        return round((below - 1) * scale / max(len(different) - 1, 1))
 
     return [*made, oracle.Nodes(paths, cost)]
 
 
-def _members(values: list[str | None]) -> oracle.Members:
+def exact_scale(persons: list[Person]) -> int:
+    """A multiple of the denominators of all losses of the persons."""
+    ages = [p.age for p in persons if p.age is not None]
+    sizes = [len({p.sex for p in persons}), len({p.zip for p in persons})]
+    spans = (max(ages) - min(ages), len({p.age for p in persons}), *(size - 1 for size in sizes))
+    return math.prod(max(number, 1) for number in spans)
+
+
+def _members(values: list[str | None], scale: int) -> oracle.Members:
     numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    return oracle.Members([numbers[value] for value in values], len(numbers))
+    return oracle.Members([numbers[value] for value in values], len(numbers), scale)
 
 
-def clustering(persons: list[Person], holds: oracle.Holds, *, tree: bool) -> oracle.Clustering:
-    """The oracle on persons in their order."""
-    made = attributes(persons, tree=tree)
-    found = oracle.Clustering(made, [len(p.ills) for p in persons], holds)
+def clustering(
+    persons: list[Person], holds: oracle.Holds, *, tree: bool, scale: int | None = None
+) -> oracle.Clustering:
+    """The oracle on persons in their order, with exact losses unless a scale is given."""
+    scale = exact_scale(persons) if scale is None else scale
+    made = attributes(persons, scale, tree=tree)
+    found = oracle.Clustering(made, [len(p.ills) for p in persons], holds, scale)
     return found.keep_originals(copy.deepcopy(made))
 
 

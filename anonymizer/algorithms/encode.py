@@ -36,7 +36,7 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "attribute": a,
                 "nulls": a.nulls > 0,
                 "label": value_text("value", a),
-                "unit": Sql("day" if a.sql_type == "DATE" else "second"),
+                "unit": a.time_unit,
             },
         )
         for a in roles.quasi

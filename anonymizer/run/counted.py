@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from anonymizer.algorithms.persons.boxes import span
 from anonymizer.compile import Table, ident
 from anonymizer.engines.session import Session
 from anonymizer.policy import Policy
@@ -30,10 +31,11 @@ def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, in
             session.profile,
             rows=rows,
             left_out=read - rows,
-            distinct=tuple(figures[0 : 2 * quasi : 2]),
-            heights=tuple(figures[1 : 2 * quasi : 2]),
+            distinct=tuple(figures[0 : 3 * quasi : 3]),
+            heights=tuple(figures[1 : 3 * quasi : 3]),
+            spans=tuple(figures[2 : 3 * quasi : 3]),
             nulls=tuple(rows - n for n in figures[len(figures) - quasi :]),
-            sensitive_heights=tuple(figures[2 * quasi : -quasi or None]),
+            sensitive_heights=tuple(figures[3 * quasi : -quasi or None]),
         ),
     )
 
@@ -46,6 +48,7 @@ def counting(policy: Policy, described: Roles, *, at_once: bool) -> str:
         counts += [
             f"select count(*) from {ident(a.values)}",
             _height(policy, a.column, a.hierarchy),
+            span(a) if policy.algorithm.clusters_persons else "select 0",
         ]
     counts += [_height(policy, s.column, s.hierarchy) for s in described.sensitive]
     counts += known_rows

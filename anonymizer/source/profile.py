@@ -78,6 +78,8 @@ class Attribute:
     """The policy's options for its hierarchy."""
     distinct: int = 0
     """Distinct non-NULL values; 0 while not counted."""
+    span: int = 0
+    """Units between its least and greatest value; 0 while not counted, or if it has no units."""
     nulls: int = 0
     """Rows in which it is NULL; 0 while not counted."""
     weight: Fraction | None = None
@@ -90,6 +92,11 @@ class Attribute:
     @property
     def ordered(self) -> bool:
         return self.kind != "categorical"
+
+    @property
+    def time_unit(self) -> Sql:
+        """The unit in which the distance of two dates is counted."""
+        return Sql("day" if self.sql_type == "DATE" else "second")
 
     q = NumberedColumn("q")
     """Its value in the snapshot."""
@@ -199,6 +206,8 @@ class TableProfile:
     """Distinct quasi-identifier tuples, if counted."""
     distinct: tuple[int, ...] = ()
     """Distinct values of each quasi-identifier, if counted."""
+    spans: tuple[int, ...] = ()
+    """Units between the least and the greatest value of each quasi-identifier, if counted."""
     nulls: tuple[int, ...] = ()
     """Rows in which each quasi-identifier is NULL, if counted."""
     heights: tuple[int, ...] = ()

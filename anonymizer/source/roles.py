@@ -96,6 +96,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         height=profile.heights[i] if profile.heights else 0,
                         spec=column.hierarchy,
                         distinct=profile.distinct[i] if profile.distinct else 0,
+                        span=profile.spans[i] if profile.spans else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,
                         weight=weights.get(name),
                     )

@@ -1,11 +1,12 @@
 """Naive DAnonyIR (Wang, Du, Luo, Li 2018, algorithms 1 and 7), person by person.
 
 Persons stand in the order in which seeds and residual persons are taken. Losses are equations 11
-and 12 in whole numbers: billionths of a cell, a value's place being proportional where the domain
-spans at most 100,000 units. Ties go to a person before a cluster, then to the earlier in order; a
-cluster's place in the order is that of its seed. Distances are computed for all candidates at once
-with numpy; everything else is as plain as can be. NULL is a value more: in a set a member, in an
-interval the loss of the mixture counts it as one more value of the domain.
+and 12 in whole numbers, `scale` for a whole cell: exact if that is a multiple of every denominator,
+else rounded, as to the billionths that serve for a table of any kind. Ties go to a person before a
+cluster, then to the earlier in order; a cluster's place in the order is that of its seed. Distances
+are computed for all candidates at once with numpy; everything else is as plain as can be. NULL is a
+value more: in a set a member, in an interval the loss of the mixture counts it as one more value of
+the domain.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 SCALE = 1_000_000_000
 Numbers = NDArray[np.int64]
-NO_VALUE = 10 * SCALE  # lies beyond every place, so that minima and maxima pass over it
+NO_VALUE = 2**60  # lies beyond every place, so that minima and maxima pass over it
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Ordered:
     places: list[int | None]
     size: int
     """Values of the domain, NULL among them."""
+    scale: int = SCALE
 
     def __post_init__(self) -> None:
         known = [p is not None for p in self.places]
@@ -40,7 +42,7 @@ class Ordered:
         lo = np.minimum(self.lo[i], self.lo[others])
         hi = np.maximum(self.hi[i], self.hi[others])
         width = hi - lo
-        mixed = (width * (self.size - 1) + SCALE) // self.size
+        mixed = (width * (self.size - 1) + self.scale) // self.size
         loss: Numbers = np.where(self.nil[i] | self.nil[others], mixed, width)
         return np.where(hi < lo, np.int64(0), loss)
 
@@ -55,10 +57,11 @@ class Members:
 
     values: list[int]
     size: int
+    scale: int = SCALE
 
     def __post_init__(self) -> None:
         self.bits = np.array([1 << v for v in self.values], dtype=np.int64)
-        self.weight = round(SCALE / (self.size - 1)) if self.size > 1 else 0
+        self.weight = round(self.scale / (self.size - 1)) if self.size > 1 else 0
 
     def united(self, i: int, others: NDArray[Any]) -> Numbers:
         counts: Numbers = np.bitwise_count(self.bits[i] | self.bits[others]).astype(np.int64)
@@ -93,10 +96,10 @@ class Nodes:
         return next(k for k, (x, y) in enumerate(pairs) if k >= start and x == y)
 
 
-def place(value: int, domain: Sequence[int]) -> int:
+def place(value: int, domain: Sequence[int], scale: int = SCALE) -> int:
     """The place of a whole number in its domain."""
     lo, hi = min(domain), max(domain)
-    return (value - lo) * round(SCALE / (hi - lo)) if hi > lo else 0
+    return (value - lo) * round(scale / (hi - lo)) if hi > lo else 0
 
 
 Holds = Callable[[list[int]], bool]
@@ -109,6 +112,7 @@ class Clustering:
     attributes: Sequence[Ordered | Members | Nodes]
     records: Sequence[int]
     holds: Holds
+    scale: int = SCALE
     residual: int = 0
     suppressed: list[int] = field(default_factory=list)
 
@@ -161,13 +165,14 @@ class Clustering:
     def _handle(self, left: Sequence[int]) -> None:
         self.residual = len(left)
         # the members lent their boxes to the seed; every one of them is a person again
-        fresh = Clustering(self._originals, self.records, self.holds)
+        fresh = Clustering(self._originals, self.records, self.holds, self.scale)
         for person in left:
             offers: list[tuple[int, int]] = []
             for j in map(int, np.flatnonzero(self.closed)):
                 if self.holds([*self.members[j], person]):
                     offers.append((self._joining(fresh, person, j), j))
-            if offers and min(offers)[0] <= self.records[person] * len(self.attributes) * SCALE:
+            whole = self.records[person] * len(self.attributes) * self.scale
+            if offers and min(offers)[0] <= whole:
                 self._join(fresh, person, min(offers)[1])
             else:
                 self.suppressed.append(person)

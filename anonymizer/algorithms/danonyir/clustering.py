@@ -83,7 +83,7 @@ class Clustering:
             "unknown": Sql(UNKNOWN),
             "union": union,
             "loss": self.boxes.loss(),
-            "loss_of_union": self.boxes.loss_of_union("x", "y"),
+            "distance": self.boxes.distance("x", "y"),
             "size": 0 if self.block_size == "all" else self.block_size,
             "codes": list(self.codes),
             "l": self.rules.hitting or 0,

@@ -37,7 +37,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     codes = [a.c for a in roles.quasi]
     rules = person_rules(policy, roles)
     _check_block_size(options, profile.rows, rules.least)
-    boxes = Boxes(shapes(roles.quasi))
+    boxes = Boxes(shapes(roles.quasi, profile.rows))
     leaves_out = policy.suppression_limit > 0
     how = Clustering(boxes, rules, codes, options.block_size, profile.rows, leaves_out)
     extents, extent_stages = extent_steps(policy, roles)

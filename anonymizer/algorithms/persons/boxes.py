@@ -6,9 +6,9 @@ sum over its attributes of equations 11 and 12: an interval's share of the domai
 (|domain| - 1); for a node, its leaves instead of the set. With NULL among other values, an interval
 counts NULL as one more value of the domain, a set contains it, and a node is the root.
 
-Losses are integers, in units of 1/`SCALE` of a cell, so that sums and ties do not depend on the
-order of summation: positions in an ordered domain are rounded to these units; integers and days
-keep their proportions.
+Losses are integers, in units of which a cell has a multiple of every denominator of equations 11
+and 12. So sums are exact, and two losses tie where the paper's do. An attribute whose denominator
+finds no room below `MOST`, or whose values are no whole units, is rounded to a billionth or less.
 """
 
 from __future__ import annotations
@@ -17,20 +17,29 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 from typing import TypeAlias
 
 from anonymizer.algorithms.partition.loss import shape
-from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.hierarchy.scale_of_type import DECIMAL
 from anonymizer.source.profile import Attribute, Level
 from anonymizer.steps import Step
 
 SCALE = 1_000_000_000
-"""The loss of a cell that is generalized to the whole domain, for an attribute of weight 1."""
+"""The least loss of a cell that is generalized to the whole domain, at weight 1."""
+MOST = 2**62
+"""The largest loss of a row, in a column of 64 bits."""
+MOST_OF_ROWS = 2**91
+"""The largest loss of all rows, which is packed with a candidate's number into 128 bits."""
 EXACT_SPAN = 100_000
-"""Largest span for which positions of whole numbers are proportional; the loss per step of 1 is
-then rounded by less than 1/10,000."""
+"""Largest span that is proportional where the scale is no multiple of it; the loss per step of 1
+is then rounded by less than 1/10,000."""
 
-_WHOLE = re.compile(r"(U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DATE)\Z")
+_WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)\Z")
+_FLOATS = frozenset({"FLOAT", "DOUBLE"})
+_FLOAT_WHOLE = f"bool_and(value = floor(value)) and max(abs(value)) < {2**53}"
 
 Get: TypeAlias = Callable[[str], str]
 
@@ -40,6 +49,8 @@ class Shape(ABC):
     """The columns of one attribute in a box."""
 
     attribute: Attribute
+    scale: int = SCALE
+    """The loss of a cell that is generalized to the whole domain, at weight 1."""
 
     def name(self, prefix: str) -> str:
         return f"{prefix}{self.attribute.index}"
@@ -61,7 +72,12 @@ class Shape(ABC):
     @property
     def whole(self) -> int:
         """The loss of a cell that is generalized to the whole domain."""
-        return self.attribute.scaled(SCALE)
+        return self.attribute.scaled(self.scale)
+
+    @property
+    def each(self) -> int:
+        """The loss of one value more in a set or below a node."""
+        return self.whole // max(self.size - 1, 1)
 
     @property
     def size(self) -> int:
@@ -121,7 +137,7 @@ class Range(Shape):
         width = f"({hi} - {lo})"
         if not self.attribute.nulls:
             return width
-        mixed = f"cast(floor(({width} * {self.size - 1} + {self.whole}) / {self.size}) as bigint)"
+        mixed = f"{width} + ({self.whole} - {width}) // {self.size}"
         nil = get(self.name("nil"))
         return f"case when {lo} is null then 0 when {nil} then {mixed} else {width} end"
 
@@ -153,9 +169,8 @@ class Set(Shape):
         return ("bit_or",)
 
     def loss(self, get: Get) -> str:
-        weight = round(self.whole / (self.size - 1)) if self.size > 1 else 0
         # (bit_count returns one byte, and the losses of three sets exceed four bytes)
-        return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {weight}"
+        return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {self.each}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +228,60 @@ class Node(Shape):
         return f"case when {same_leaf} then 0 {whens} else {self.attribute.height} end"
 
 
-def shapes(attributes: Sequence[Attribute]) -> tuple[Shape, ...]:
-    """The shape of every attribute, by the kind of its cells."""
-    made: dict[str, Callable[[Attribute], Shape]]
+def shapes(attributes: Sequence[Attribute], rows: int) -> tuple[Shape, ...]:
+    """The shape of every attribute, by the kind of its cells, with a common scale."""
+    made: dict[str, Callable[[Attribute, int], Shape]]
     made = {"range": Range, "set": Set, "node": Node}
-    return tuple(made[shape(a)](a) for a in attributes)
+    scale = common_scale([made[shape(a)](a, SCALE) for a in attributes], rows)
+    return tuple(made[shape(a)](a, scale) for a in attributes)
+
+
+def common_scale(shapes: Sequence[Shape], rows: int) -> int:
+    """A multiple of the denominators of all losses, the smallest ones first as far as they fit."""
+    most = min(MOST, MOST_OF_ROWS // max(rows, 1)) // max(len(shapes), 1)
+    scale = 1
+    for denominator in sorted(_denominator(one) for one in shapes):
+        both = lcm(scale, denominator)
+        scale = both if both <= most else scale
+    return scale * -(-SCALE // scale)
+
+
+def _denominator(one: Shape) -> int:
+    a = one.attribute
+    parts = max(one.size - 1, 1)
+    if isinstance(one, Range):
+        # (an interval with NULL counts it as one more value)
+        parts = max(a.span, 1) * (one.size if a.nulls else 1)
+    return (Fraction(1 if a.weight is None else a.weight) / parts).denominator
+
+
+def span(a: Attribute) -> str:
+    """The query for the units between the least and the greatest value; 0 without units."""
+    units = _units(a, "min(value)", "max(value)") if shape(a) == "range" else None
+    whole = f" having {_FLOAT_WHOLE}" if a.sql_type in _FLOATS else ""
+    return f"select {units} from {ident(a.values)}{whole}" if units else "select 0"
+
+
+def _units(a: Attribute, first: str, value: str) -> str | None:
+    """The units between two values as SQL: days, seconds, or those of the last digit."""
+    if a.kind == "date":
+        return f"date_diff('{a.time_unit}', {first}, {value})"
+    found = DECIMAL.match(a.sql_type)
+    digits = int(found[2]) if found else 0
+    if found and int(found[1]) + digits < 38:
+        unit = f"cast({10**digits} as decimal({digits + 1}, 0))"
+        return f"cast({value} * {unit} as hugeint) - cast({first} * {unit} as hugeint)"
+    # the difference of two integers can exceed their type
+    whole = f"cast({value} as hugeint) - cast({first} as hugeint)"
+    return whole if a.sql_type in _FLOATS or _WHOLE.match(a.sql_type) else None
+
+
+def _step(one: Shape) -> int | None:
+    """The loss of one unit, if a position is a multiple of it."""
+    units = one.attribute.span
+    if not isinstance(one, Range) or not units or (one.whole % units and units > EXACT_SPAN):
+        return None
+    return one.whole // units
 
 
 def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
@@ -225,14 +289,6 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
     steps = []
     for one in shapes:
         a = one.attribute
-        proportional = isinstance(one, Range) and _WHOLE.match(a.sql_type) is not None
-        # the difference of two integers can exceed their type
-        lowest = "cast(min(value) over () as hugeint)"
-        span = f"cast(max(value) over () as hugeint) - {lowest}"
-        offset = f"cast(value as hugeint) - {lowest}"
-        if a.sql_type == "DATE":
-            span = "date_diff('day', min(value) over (), max(value) over ())"
-            offset = "date_diff('day', min(value) over (), value)"
         steps.append(
             Step(
                 f"places of {a.column}",
@@ -241,13 +297,12 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
                     "domain": a.domain,
                     "places": one.places,
                     "ordered": isinstance(one, Range),
-                    "proportional": proportional,
-                    "span": Sql(span),
-                    "offset": Sql(offset),
+                    "offset": Sql(_units(a, "min(value) over ()", "value") or "null"),
+                    "step": None if (step := _step(one)) is None else lit(step),
                     "levels": a.levels if isinstance(one, Node) else (),
                     "height": a.height,
                     "scale": lit(one.whole),
-                    "exact_span": lit(EXACT_SPAN),
+                    "each": lit(one.each),
                 },
             )
         )
@@ -283,13 +338,15 @@ class Boxes:
         dot = f"{alias}." if alias else ""
         return Sql(" + ".join(f"({one.loss(lambda name: dot + name)})" for one in self.shapes))
 
-    def loss_of_union(self, x: str, y: str) -> Sql:
-        """The loss of the union of two boxes."""
+    def distance(self, x: str, y: str) -> Sql:
+        """The loss that the union of two boxes adds over the rows of both, in 128 bits."""
         terms = []
         for one in self.shapes:
             united = dict(zip(one.columns, one.union(x, y), strict=True))
             terms.append(f"({one.loss(united.__getitem__)})")
-        return Sql(" + ".join(terms))
+        lost = [f"{side}.records * cast({side}.loss as hugeint)" for side in (x, y)]
+        records = f"cast({x}.records + {y}.records as hugeint)"
+        return Sql(f"({records} * ({' + '.join(terms)}) - {' - '.join(lost)})")
 
     def _named(self, expressions: Sequence[str]) -> list[tuple[Sql, Sql]]:
         return [(Sql(text), name) for text, name in zip(expressions, self.columns, strict=True)]
