@@ -212,6 +212,36 @@ def test_all_agree_at_a_tie_and_beside_it(
     assert compared == {True, False}
 
 
+@pytest.mark.parametrize("case", FIGURES, ids="-".join)
+def test_a_bound_of_many_digits_fits_beside_many_rows(
+    connection: duckdb.DuckDBPyConnection, case: tuple[str, str, str]
+) -> None:
+    """A product of a count and a bound of 18 digits is more than 64 bits hold."""
+    name, parameter, _ = case
+    figure_of, others = FIGURES[case]
+    guarantee = BY_NAME[name]
+    draw = random.Random(repr(case))
+    rows = next(
+        rows
+        for rows in (drawn(draw, nulls=False) for _ in range(100))
+        if math.isfinite(figure_of(rows)) and figure_of(rows) > 0
+    )
+    value = {**others, parameter: float(figure_of(rows)) * 1.0000123456789012}
+    held = value if others or name == "recursive_cl" else value[parameter]
+    extra = {"paths": PATHS} if value.get("distance") == "hierarchical" else {}
+    example = Example(held, "", "", extra)
+    times = range(0, 200_000, 1000)
+    many = examples.Rows(
+        {number: values * len(times) for number, values in rows.classes.items()},
+        {n: [who + more for more in times for who in persons] for n, persons in rows.who.items()},
+        {number: members * len(times) for number, members in rows.members.items()},
+    )
+    examples.publish(connection, many)
+    by_rules = examples.by_rules(connection, examples.rules(guarantee, example))
+    terms = examples.parameters(guarantee, example)
+    assert examples.by_verifier(connection, guarantee, terms) is by_rules
+
+
 def test_an_entropy_that_is_a_little_short_fails_for_all(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
