@@ -96,27 +96,26 @@ class Series:
             return
         context: dict[str, Any] = {"series": SERIES}
         persons, narrowed, fewest = self.ask("series_sizes", {**context, "k": self.k})[0]
+        hint = self._hint(absent=persons > 0)
         if narrowed:
             said = (
                 f"the differences of the releases tell {narrowed:,} of {persons:,} {ABSENT} apart,"
                 f" in groups of fewer than {self.k} (fewest: {fewest})"
             )
-            yield Problem("privacy.k_anonymity", said, hint=self._hint)
+            yield Problem("privacy.k_anonymity", said, hint=hint)
         for field in self._beyond() if persons else ():
             said = (
                 f"cannot be judged for {persons:,} persons who are not in all releases: they are no"
                 " whole class of any of them"
             )
-            yield Problem(field, said, hint=self._hint)
+            yield Problem(field, said, hint=hint)
         for facet in self.facets:
             if facet.rules:
-                yield from self._values(facet)
+                yield from self._values(facet, hint)
         if self.k > 1 and persons:
             known = {r.release: s for r in self.releases if (s := self.schemas.get(r.release))}
             context["releases"] = self.releases
-            yield from told_by_rows(
-                self.ask, self.releases, context, known, self.k, self._hint, ABSENT
-            )
+            yield from told_by_rows(self.ask, self.releases, context, known, self.k, hint, ABSENT)
 
     def record(self) -> None:
         """Record the values of groups whose rules are judged by them: what the release tells of
@@ -136,7 +135,7 @@ class Series:
             "new": self.number,
         }
 
-    def _values(self, facet: Facet) -> Iterator[Problem]:
+    def _values(self, facet: Facet, hint: str) -> Iterator[Problem]:
         layers = merge_layers(facet.rules, Sql("grp"))
         context = {
             **self._context(facet),
@@ -151,13 +150,12 @@ class Series:
                 f"the differences of the releases show the values of {narrowed:,} of {persons:,}"
                 " persons, in groups that break the rules of the column"
             )
-            yield Problem(facet.path, said, hint=self._hint)
+            yield Problem(facet.path, said, hint=hint)
 
-    @property
-    def _hint(self) -> str:
+    def _hint(self, *, absent: bool) -> str:
         m = possible_m(self.engine, self.policy, self.facets, self.earlier)
         several = NEW in self.schemas
-        return ways_out(self.policy, len(self.earlier), m=m, several=several, absent=True)
+        return ways_out(self.policy, len(self.earlier), m=m, several=several, absent=absent)
 
     def _lines(self, facet: Facet) -> Sql:
         """The condition for members with values of a column."""
