@@ -18,6 +18,62 @@ with counted as (
     select count(*) - count(person) as n1, (select case when count(*) > 1 and count(*) filter (where persons = 1) >= 0.9 * count(*) then count(*) else 0 end from (select value, count(*) as persons from (select distinct s1 as value, person from anon_scratch.main.snapshot where s1 is not null) as pairs group by value) as owners) as n2
     -- 5 lines as in plans/msb.sql, checks of the source
 
+-- rows to compare columns in: Rows in which published columns are compared with quasi-identifiers: all, or a part that does not depend on their values.
+create or replace table anon_scratch.main.beside as
+select s1, q1
+from anon_scratch.main.snapshot
+where hash(identity) % 1 = 0;
+
+-- columns that tell others: How far published columns tell quasi-identifiers: of a hundred rows, those whose value goes with one value of the quasi-identifier only, or 0 if that may be by chance.
+select
+    p1.told as "meant.beside.8.2"
+from
+    (
+        select
+            coalesce(max(case
+                when 100 * several < 5 * n or alike >= 0.95 then 0
+                when agreeing / nullif(several, 0) - alike >= CAST(0.9 AS DOUBLE) * (1 - alike)
+                then cast(floor(100 * one / n) as integer)
+                else 0
+            end), 0) as told
+        from (
+            select
+                max(w.n) as n,
+                max(w.alike) as alike,
+                sum(case when total > 1 then total else 0 end) as several,
+                sum(case when total > 1 then agreeing / (total - 1) else 0 end) as agreeing,
+                sum(case when total > 1 and different = 1 then total else 0 end) as one,
+                sum(case when total >= 10 and different = 1 then total else 0 end) as sure,
+                sum(case when total >= 10 then total * power(w.share, total - 1) else 0 end)
+                    as by_chance
+            from (
+                select
+                    cast(sum(n) as double) as total,
+                    count(*) as different,
+                    cast(sum(n * (n - 1)) as double) as agreeing
+                from (
+                    select s1 as cell, count(*) as n
+                    from anon_scratch.main.beside
+                    where s1 is not null
+                    group by s1, q1
+                ) as cells
+                group by cell
+            ) as totals
+            cross join (
+                select
+                    cast(sum(n) as double) as n,
+                    cast(max(n) as double) / sum(n) as share,
+                    cast(sum(n * (n - 1)) as double) / nullif(sum(n) * (sum(n) - 1), 0) as alike
+                from (
+                    select count(*) as n
+                    from anon_scratch.main.beside
+                    where s1 is not null
+                    group by q1
+                ) as counted
+            ) as w
+        ) as t
+    ) as p1;
+
 -- codes of age: as in plans/mondrian.sql, codes of age
 -- values as counted: as in plans/lgb.sql, values as counted
 
@@ -53,13 +109,7 @@ select count(distinct person) as units from anon_scratch.main.coded having count
 create or replace table anon_scratch.main.places_1 as
 select
     code
-    , case
-        when code = 0 then null
-        when max(code) over () <= 1 then cast(0 as bigint)
-        when cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) <= 100000
-            then cast(cast(value as hugeint) - cast(min(value) over () as hugeint) as bigint) * cast(round(1000000000 / cast(cast(max(value) over () as hugeint) - cast(min(value) over () as hugeint) as double)) as bigint)
-        else cast(round(coalesce(share, 0) * 1000000000) as bigint)
-    end as place
+    , cast(cast(value as hugeint) - cast(min(value) over () as hugeint) as bigint) * cast(125000000 as bigint) as place
 from anon_scratch.main.domain_1;
 
 -- persons and their boxes: Every person as one unit with its box, numbered in secret-keyed order: the order in which seeds and residual persons are taken. Where rows of a person differ, c<i> is the lowest of their codes.
@@ -98,9 +148,9 @@ from gathered;
         n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end end - n_left * case when attribute in (1) then case when first_code = 0 and code > 0 then (coalesce(share - first_share, 0) * (size - 1) + 1) / size else coalesce(share - first_share, 0) end end - (n_all - n_left) * case when attribute in (1) then coalesce(last_share - next_share, 0) end as gain
     from running
     where n_left >= 64 and n_all - n_left >= 64 and code < last_code
--- 9 lines as in plans/mondrian.sql, partition
+-- 10 lines as in plans/mondrian.sql, partition
         case when level < 10 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
-    -- 27 lines as in plans/mondrian.sql, partition
+    -- 28 lines as in plans/mondrian.sql, partition
     where r.rank <= 1
 ),
 -- 4 lines as in plans/mondrian.sql, partition
@@ -112,7 +162,7 @@ from gathered;
     -- 5 lines as in plans/lgb.sql, partition
     -- 10 lines as in plans/mondrian.sql, partition
 
--- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead.
+-- persons of blocks: Every person with its block, its place in the order of the block, and the columns of a cluster of this person alone. Parts of the partition that cannot be cut further and are still too large are split into even pieces along the codes. Where no class can be formed in one of them, as in one of equal persons, every set of values is spread over all pieces of the part instead. Persons whose rows are too many for any class of the block stand aside, and the fewest persons such that no value is too frequent among the others: otherwise all with the value would end in one cluster.
 create or replace table anon_scratch.main.neighbours as
 with placed as (
     select
@@ -132,14 +182,15 @@ select
     cast(row_number() over (partition by n.block order by u.unit) as bigint) as place,
     u.unit,
     u.records,
-    u.loss
+    u.loss,
+    false as aside
     , u.lo1
     , u.hi1
 from anon_scratch.main.units u
 join numbered n on n.unit = u.unit
 order by block, place;
 
--- blocks before the first move: Blocks before the first move: no cluster, nobody taken.
+-- blocks before the first move: Blocks before the first move: no cluster, and nobody taken but those who stand aside, who are residual.
 create or replace table anon_scratch.main.clusters as
 select
     block,
@@ -165,9 +216,12 @@ from (
             , lo1 := max(lo1) filter (where false)
             , hi1 := max(hi1) filter (where false)
         ) as open,
-        bitstring('0', cast(count(*) as integer)) as taken,
-        count(*) as remaining
-    from anon_scratch.main.neighbours
+        coalesce(
+            bit_or(case when aside then set_bit(bitstring('0', cast(persons as integer)), cast(place - 1 as integer), 1) end),
+            bitstring('0', cast(max(persons) as integer))
+        ) as taken,
+        count(*) filter (where not aside) as remaining
+    from (select *, count(*) over (partition by block) as persons from anon_scratch.main.neighbours)
     group by block
 );
 
@@ -227,14 +281,14 @@ from (
                 join (
                     select block, min(choice) as choice
                     from (
-                        select x.block, case when x.fresh then cast(y.place as hugeint) else cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + y.place end as choice
+                        select x.block, case when x.fresh then cast(y.place as hugeint) else (cast(x.records + y.records as hugeint) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) * 17179869184 + y.place end as choice
                         from (select *, size = 0 or holds as fresh
 -- 4 lines as in plans/danonyir.sql, grow clusters
 )) x
                         join anon_scratch.main.neighbours y on y.block = x.block
                         where get_bit(x.taken, cast(y.place - 1 as integer)) = 0
                         union all
-                        select block, cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184 + 8589934592 + y.seed
+                        select block, (cast(x.records + y.records as hugeint) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) * 17179869184 + 8589934592 + y.seed
                         from (select block, x, unnest(closed) as y from (select *, size = 0 or holds as fresh
 -- 4 lines as in plans/danonyir.sql, grow clusters
 )) x where not fresh)
@@ -315,7 +369,7 @@ join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting
                     select
                         x.block,
                         y.seed,
-                        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) as distance
+                        (cast(x.records + y.records as hugeint) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) as distance
                     from (select x, unnest(closed) as y from (select b.closed, b.waiting, b.homeless, cast(1 as bigint) as size, h.*
 from blocks b
 join anon_scratch.main.neighbours h on h.block = b.block and h.place = b.waiting[1]) x)
@@ -362,7 +416,7 @@ measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        (cast(x.records + y.records as hugeint) * (((greatest(x.hi1, y.hi1) - least(x.lo1, y.lo1)))) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) * 17179869184
         + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit

@@ -18,6 +18,13 @@ from "anon_source"."main"."people";
 -- checks of the source: as in plans/danonyir.sql, checks of the source
 -- hierarchy_1.affix_levels: as in plans/full_domain.sql, hierarchy_1.affix_levels
 -- hierarchy_1.affix: as in plans/full_domain.sql, hierarchy_1.affix
+-- rows to compare columns in: as in plans/danonyir.sql, rows to compare columns in
+
+-- columns that tell others: How far published columns tell quasi-identifiers: of a hundred rows, those whose value goes with one value of the quasi-identifier only, or 0 if that may be by chance.
+select
+    p1.told as "meant.beside.8.4"
+-- 46 lines as in plans/danonyir.sql, columns that tell others
+
 -- codes of zip: as in plans/full_domain.sql, codes of zip
 -- values as counted: as in plans/full_domain.sql, values as counted
 -- encode rows: as in plans/danonyir.sql, encode rows
@@ -175,7 +182,7 @@ select count(*) as residual_persons from anon_scratch.main.residual;
 
 -- clusters in reach: The clusters that a person without a class may try: the nearest of the current ones, in blocks as far away as the limit on comparisons allows. Blocks are numbered along the cuts.
 -- 11 lines as in plans/danonyir.sql, clusters in reach
-        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        (cast(x.records + y.records as hugeint) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) * 17179869184
         -- 10 lines as in plans/danonyir.sql, clusters in reach
 
 -- loop: place persons elsewhere, at most 18 times, until the exit query counts 0
@@ -185,7 +192,7 @@ with measured as (
     select
         x.unit,
         y.unit as grp,
-        cast((x.records + y.records) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * x.loss - y.records * y.loss as hugeint) * 17179869184
+        (cast(x.records + y.records as hugeint) * ((case greatest(x.level1, y.level1, case when x.leaf1 = y.leaf1 then 0 when x.node1_1 = y.node1_1 then 1 when x.node2_1 = y.node2_1 then 2 when x.node3_1 = y.node3_1 then 3 when x.node4_1 = y.node4_1 then 4 when x.node5_1 = y.node5_1 then 5 else 5 end) when 0 then 0 when 1 then x.cost1_1 when 2 then x.cost2_1 when 3 then x.cost3_1 when 4 then x.cost4_1 when 5 then x.cost5_1 end)) - x.records * cast(x.loss as hugeint) - y.records * cast(y.loss as hugeint)) * 17179869184
         + case when y.unit < x.unit then 8589934592 else 0 end + y.unit as near
     from anon_scratch.main.residual t
     join anon_scratch.main.units x on x.unit = t.unit

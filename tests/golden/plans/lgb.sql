@@ -21,6 +21,50 @@ with counted as (
 select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
 
 -- warnings about the source: as in plans/mondrian.sql, warnings about the source
+
+-- values that may not be meant: What columns hold that may not be meant: counts of rows, and how many of the different values are another one but for case, outer blanks or Unicode form, or belong to one row (person) only.
+select
+    v1.different as "meant.spelled.8.different",
+    v1.folded as "meant.spelled.8.folded",
+    v1.known as "meant.spelled.8.known",
+    v1.single as "meant.spelled.8.single"
+-- 4 lines as in plans/mondrian.sql, warnings about the source
+            count(distinct nfc_normalize(lower(regexp_replace(cast(cell as varchar), '^[ 	
+ ]+|[ 	
+ ]+$', '', 'g')))) as folded,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            count(*) filter (where n = 1) as single
+        from (
+            select s1 as cell, count(*) as n
+            from anon_scratch.main.snapshot
+            where s1 is not null
+            group by 1
+        ) as cells
+    ) as v1;
+
+-- rows that repeat: How many rows have how many copies.
+select
+    count(*) as "meant.copies.all.different",
+    cast(coalesce(sum(n), 0) as bigint) as "meant.copies.all.known",
+    count(*) filter (where n = 1) as "meant.copies.several.1",
+    count(*) filter (where n = 2) as "meant.copies.several.2",
+    count(*) filter (where n = 3) as "meant.copies.several.3",
+    count(*) filter (where n = 4) as "meant.copies.several.4",
+    count(*) filter (where n = 5) as "meant.copies.several.5",
+    count(*) filter (where n = 6) as "meant.copies.several.6",
+    count(*) filter (where n = 7) as "meant.copies.several.7",
+    count(*) filter (where n = 8) as "meant.copies.several.8",
+    count(*) filter (where n = 9) as "meant.copies.several.9",
+    count(*) filter (where n % 2 = 0) as "meant.copies.factor.2",
+    count(*) filter (where n % 3 = 0) as "meant.copies.factor.3",
+    count(*) filter (where n % 5 = 0) as "meant.copies.factor.5",
+    count(*) filter (where n % 7 = 0) as "meant.copies.factor.7"
+from (
+    select count(*) as n
+    from anon_scratch.main.snapshot
+    group by q1, identity
+) as contents;
+
 -- codes of age: as in plans/mondrian.sql, codes of age
 
 -- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)

@@ -44,7 +44,7 @@ from
         ) as repeats
     ) as k0;
 
--- what values look like: What the values of text columns look like: 1 if all are numbers, 2 if all are dates, else 0. And how many values of exact numbers are the same as another one if they are computed with as doubles.
+-- what values look like: What the values of text columns look like: 1 if all are numbers, 2 if all are dates, else 0. How many values of exact numbers are the same as another one if they are computed with as doubles. And how many values a text has that may be names: 0 if few, or most are codes.
 with looked_at as (
     select
         1 as number,
@@ -240,12 +240,14 @@ scored as (
 candidates as (
     select * from scored where cast(gain as decimal(18, 8)) > 0
 ),
+
 allowed as (
     select
         class_id, attribute, code, single, level, units_left, kept_left, n_all,
         -- cuts by loss may peel values off one by one; late levels are cut in the middle instead
         case when level < 16 then cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all end) as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
+
 ),
 -- the best cut of every attribute
 best as (

@@ -24,6 +24,32 @@ union all
 select 2 as number, cast(n2 as bigint) as n from counted where n2 > 0;
 
 -- warnings about the source: as in plans/mondrian.sql, warnings about the source
+
+-- values that may not be meant: What columns hold that may not be meant: counts of rows, and how many of the different values are another one but for case, outer blanks or Unicode form, or belong to one row (person) only.
+select
+    v1.different as "meant.spelled.5.different",
+    v1.folded as "meant.spelled.5.folded",
+    v1.known as "meant.spelled.5.known",
+    v1.single as "meant.spelled.5.single",
+    v2.different as "meant.spelled.8.different",
+    v2.folded as "meant.spelled.8.folded",
+    v2.known as "meant.spelled.8.known",
+    v2.single as "meant.spelled.8.single"
+-- 4 lines as in plans/mondrian.sql, warnings about the source
+            -- 12 lines as in plans/lgb.sql, values that may not be meant
+    cross join
+    (
+        select
+            count(*) as different,
+            -- 6 lines as in plans/lgb.sql, values that may not be meant
+            select s2 as cell, count(*) as n
+            from anon_scratch.main.snapshot
+            where s2 is not null
+            group by 1
+        ) as cells
+    ) as v2;
+
+-- rows that repeat: as in plans/lgb.sql, rows that repeat
 -- codes of age: as in plans/mondrian.sql, codes of age
 -- values as counted: as in plans/lgb.sql, values as counted
 

@@ -11,7 +11,8 @@ p.p1 = (s.c1 is not null) and p.p2 = (s.c2 is not null) as own,
         dense_rank() over (order by p.pattern, s.c0, case when p.p1 then s.c1 end, case when p.p2 then s.c2 end) as grp
     from anon_scratch.main.ledger_seen s
     join patterns p on (not p.p1 or s.c1 is not null) and (not p.p2 or s.c2 is not null)
-),
+)
+,
 lines as (
     select 0 as place, person, source, case when source in ('visits') then by_key else content end as original, cells
     from anon_scratch.main.ledger_rows where remembered and cells is not null

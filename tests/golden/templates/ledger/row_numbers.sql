@@ -1,7 +1,7 @@
 -- ledger_tables, ledger row_numbers: Persons whom an observer who knows how many rows they have can single out from the releases together: fewer than k persons were in the same classes and had as many rows in every table.
 -- 5 lines as in templates/ledger/events.sql, ledger_tables, ledger events
     -- 5 lines of ledger/_candidates.sql.j2, c97846b2
-        -- 7 lines as in templates/ledger/events.sql, ledger_tables, ledger events
+        -- 8 lines as in templates/ledger/events.sql, ledger_tables, ledger events
 counted as (
     select 0 as place, person, source, count(*) as n
     from anon_scratch.main.ledger_rows where remembered

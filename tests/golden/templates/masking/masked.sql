@@ -3,13 +3,13 @@ create or replace table anon_scratch.main.snapshot as
 select
     case when case when r.q1 < cast(18 as INTEGER) then cast(18 as INTEGER) else r.q1 end > (select min(v) from (select v from (select max(q1) as v from anon_scratch.main.raw_rows where q1 is not null group by person) as own order by v desc limit 4) as beyond) then (select min(v) from (select v from (select max(q1) as v from anon_scratch.main.raw_rows where q1 is not null group by person) as own order by v desc limit 4) as beyond) else case when r.q1 < cast(18 as INTEGER) then cast(18 as INTEGER) else r.q1 end end as q1,
     r.s1 as s1,
--- 17 more turns, c5c02c31
+-- 18 more turns, 32a68a4f
     r.k5 as o7
 from (
     select
         q1,
         s1,
--- 10 more turns, d923b79c
+-- 11 more turns, fb5733ca
         held_2,
         md5(concat(identity, ':', row_number() over (partition by identity))) as identity
     from anon_scratch.main.raw_rows

@@ -40,9 +40,9 @@ with recursive partition(unit, class_id, level, closed, n, c1, c2, c3, w1, sever
     select class_id, attribute, code, true, level, n, n_all, units, n, n_all * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when values_all > 1 then values_all / cast(size as double) else 0 end end - (n_all - n) * case when attribute in (1) then case when first_code = 0 then (coalesce(last_share - first_share, 0) * (size - 1) + 1) / size else coalesce(last_share - first_share, 0) end when attribute in (2) then case when first_code = last_code then 0 when first_a1 = last_a1 then last_z1 when first_a2 = last_a2 then last_z2 when first_a3 = last_a3 then last_z3 when first_a4 = last_a4 then last_z4 when first_a5 = last_a5 then last_z5 else 1 end when attribute in (3) then case when (values_all - 1) > 1 then (values_all - 1) / cast(size as double) else 0 end end
     from running
     where attribute in (2, 3)
-        -- 12 lines as in plans/mondrian.sql, partition
+        -- 13 lines as in plans/mondrian.sql, partition
         case when level < 16 then cast(gain / sqrt(case when attribute in (1) then least(kept_left, n_all - kept_left) when attribute in (2) then n_all when attribute in (3) then n_all end) as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
-    -- 33 lines as in plans/mondrian.sql, partition
+    -- 34 lines as in plans/mondrian.sql, partition
         , min(c2) as low2, max(c2) as high2
         , min(c3) as low3, max(c3) as high3
         -- 7 lines as in plans/mondrian.sql, partition

@@ -7,9 +7,10 @@ with histogram as (
         where not o.closed
     -- 13 lines as in plans/mondrian.sql, partition
     window below as (partition by h.class_id, h.attribute order by h.code rows between unbounded preceding and current row)
--- 54 lines as in plans/mondrian.sql, partition
+-- 55 lines as in plans/mondrian.sql, partition
         case when level < 16 then cast(gain as decimal(18, 8)) else least(kept_left, n_all - kept_left) end as merit
     from candidates
+
 ),
 -- 9 lines of the template, dd0c8d2f
     case when rank <= 1 then 1 when rank <= 4 or rank * n_all <= 5000 then 2 when rank <= 16 or rank * n_all <= 50000 then 3 else 4 end as turn

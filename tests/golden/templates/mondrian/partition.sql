@@ -5,7 +5,7 @@
         -- 6 lines of mondrian/_cuts.sql.j2, 55bea8f4
     select * exclude (place) from worthwhile where place = 1 or values_all <= 4
 ),
--- mondrian_many_values, partition: {% if p.distinct %}
+-- mondrian_many_values, partition: {% for p in protections %}
 ends_1 as (
     select class_id, attribute, value, min(code) as first_code, max(code) as last_code
     from occurrences_1
@@ -31,7 +31,10 @@ judged_1 as (
     from told_1 t
     join different_1 d on d.class_id = t.class_id and d.attribute = t.attribute
     where t.candidate = 1 and t.begun >= 2 and d.different - t.ended >= 2
-    -- 4 lines of mondrian/_judged.sql.j2, 8e884f75
+    union all
+    -- one code against all others: the values that occur there, and all but those that occur only there
+    select c.class_id, c.attribute, c.code, true
+    from candidates c
     join different_1 d on d.class_id = c.class_id and d.attribute = c.attribute
     join (
         select class_id, attribute, code, count(*) as here
@@ -46,7 +49,7 @@ judged_1 as (
 -- mondrian_dealt, partition: {% if singles %}
     union all
     select c.class_id, c.attribute, c.code, true, w.value, coalesce(o.n, 0), w.n_all
-    from candidates c
+    from candidates_1 c
     join found_1 w on w.class_id = c.class_id
     left join occurrences_1 o on o.class_id = c.class_id and o.attribute = c.attribute and o.code = c.code and o.value = w.value
     where c.single

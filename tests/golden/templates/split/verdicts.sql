@@ -39,11 +39,18 @@ judged as (
 )
 select node, parent, first_leaf, last_leaf, holds from judged
 -- mondrian_parts_of_rows, guarantees in the nodes: {% for layer in p.layers %}
--- 4 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+layer_1_1 as (
+    select *, cast(sum(n) over (partition by class_id, attribute, code, single, side) as bigint) as "group_size"
+    from layer_1_0
+),
 -- mondrian_parts_of_rows, guarantees in the nodes: {% if p.runs %}
 run_2 as (
     -- 7 lines of mondrian/_judged.sql.j2, 1ebd10f9
-    -- 5 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+    from layer_2_2
+    where group_size > 0
+),
+-- the last value up to which the release has no more than that many units
+overtaken_2 as (
     -- 7 lines of mondrian/_judged.sql.j2, 4ef239d1
             select distinct reached_units, 1 as asked, 0 as place, 0 as area from run_2
             union all
@@ -51,7 +58,10 @@ run_2 as (
         -- 6 lines of mondrian/_judged.sql.j2, 1bdf3a45
 crossed_2 as (
     -- 8 lines of mondrian/_judged.sql.j2, 7818dabf
-    -- 4 lines as in templates/mondrian/choose_cuts.sql, mondrian_driven_median, choose cuts
+    from run_2 r
+    join overtaken_2 o on o.reached_units = r.reached_units
+),
+areas_2 as (
     -- 5 lines of mondrian/_judged.sql.j2, ed5e55cd
     from crossed_2
 ),

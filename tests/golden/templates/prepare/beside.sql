@@ -1,0 +1,1 @@
+-- 3 branches as in the template, f4bcfc3e
