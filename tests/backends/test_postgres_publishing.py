@@ -22,13 +22,15 @@ pytestmark = pytest.mark.postgres
 ROWS = people(60)
 COLUMNS: dict[str, Any] = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
 OTHER = {**COLUMNS, "zip": "drop", "town": "quasi"}
+SCHEMAS = ("kept", "foreign_place", "main", "_anonymizer")
+"""Where releases may be, and their record: one without the other is no state of a server."""
 ROLES = ("reader", "analyst", "maker", "owner", "guest")
 VIEW = "kept.people_anonymous"
 
 
 @pytest.fixture
 def address(postgres: str) -> Iterator[str]:
-    for schema in ("kept", "foreign_place", "_anonymizer"):
+    for schema in SCHEMAS:
         query(postgres, f"drop schema if exists {schema} cascade")
     for role in ROLES:
         if query(postgres, f"select 1 from pg_roles where rolname = '{role}'"):
@@ -38,7 +40,7 @@ def address(postgres: str) -> Iterator[str]:
     load(postgres, PEOPLE, ROWS, "people")
     query(postgres, "grant select on people to maker")
     yield postgres
-    for schema in ("kept", "foreign_place", "_anonymizer"):
+    for schema in SCHEMAS:
         query(postgres, f"drop schema if exists {schema} cascade")
     for role in ROLES:
         query(postgres, f"drop owned by {role} cascade")
