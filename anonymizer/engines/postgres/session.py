@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 CONFIGURE = "select pg_catalog.set_config(%s, %s, false)"
-BEFORE = (
-    "select name, pg_catalog.current_setting(name), source = 'session'"
-    " from pg_catalog.pg_settings where pg_catalog.lower(name) = any(%s)"
+BEFORE = (  # with operators qualified as well, since the search path is still the role's
+    "select name, pg_catalog.current_setting(name), source operator(pg_catalog.=) 'session'"
+    " from pg_catalog.pg_settings"
+    " where pg_catalog.lower(name) operator(pg_catalog.=) any(%s)"
 )
 PROCESS = "select pg_catalog.pg_backend_pid()"
 PATIENCE = 3.0
