@@ -91,8 +91,7 @@ PHONES: tuple[Form, ...] = (
     ),
     Form(
         "phone",
-        f"((?:^|[^A-Za-z])(?:{REACHED})(?:{BETWEEN}){{1,9}})"
-        f"({ZERO})([^0-9A-Za-z:]|:[^0-9]|:?$)",
+        f"((?:^|[^A-Za-z])(?:{REACHED})(?:{BETWEEN}){{1,9}})({ZERO})([^0-9A-Za-z:]|:[^0-9]|:?$)",
         telephone,
     ),
     Form(
