@@ -155,6 +155,11 @@ def octets(found: str) -> str:
     return f"regexp_matches({found}, '(6[4-9]|[7-9][0-9]|[12][0-9][0-9])')"
 
 
+def lettered(found: str) -> str:
+    """Six pairs with a letter: those of digits alone may be numbers of anything."""
+    return f"regexp_matches({found}, '[A-F]')"
+
+
 def telephone(found: str) -> str:
     """A number of digits that E.164 allows."""
     return f"length({found}) between 8 and 15"

@@ -5,10 +5,16 @@ from __future__ import annotations
 from anonymizer.source.check_digits import dialled, telephone
 from anonymizer.source.forms import ALONE, BEFORE, SOME, Form, any_case, of
 
-CALLED = (
-    "([03-9(]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"  # not 2024-01-31
+MORE = "[0-9 ()/.-]"
+NO_YEAR = "([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"
+"""How digits begin that are not the four of a year."""
+THREE = "([03-9][0-9]{2}|1[0-8][0-9]|2[1-9][0-9]|(19|20)[0-9][ ()/.-]|(19|20)[0-9]{3})"
+"""The same with three digits or more in a row."""
+NO_DATE = (
+    f"[ ()]{MORE}{{4,}}|[./-]([ ()./-]{MORE}{{3,}}|[0-9]{{3}}{MORE}+|[0-9]{{1,2}}[ ()]{MORE}{{2,}}"
+    f"|[0-9]{{1,2}}[./-]{NO_YEAR}{MORE}*)"
 )
-"""How a number begins after a word such as `called`: not like a date."""
+"""What follows one or two digits in a number that does not begin like 31.01.2024 or 1/31/2024."""
 
 NAMED = any_case(
     "phone telef telem mobil mobiel movil móvil handy portable appel anruf rufnummer llama chiama"
@@ -18,7 +24,10 @@ CALLS = any_case("tel tél fax cell call called calling ring rang dial dialled b
 REACHED = any_case("contact contacto kontakt ph text texted sms reach reached")
 """Words before a telephone number; the last are followed by other things as well."""
 BETWEEN = f"[ .:,;#()=-]|{any_case('is on at me him her them us back to no number num nr via')}"
-DIALLED = f"({CALLED}[0-9 ()/.-]{{5,}}[0-9]|[0-9]{{10,11}})"
+DIALLED = f"({THREE}{MORE}{{3,}}[0-9]|[0-9]{{1,2}}({NO_DATE})[0-9]|[0-9]{{10,11}})"
+"""A number after a word such as `called`, which a date follows as well."""
+ZERO = f"(0[0-9]{{2}}{MORE}{{5,}}[0-9]|0[0-9]?({NO_DATE})[0-9]|[0-9]{{10,11}})"
+"""The same, that begins with zero, or has 10 or 11 digits in a row."""
 
 PHONES: tuple[Form, ...] = (
     Form(
@@ -52,7 +61,13 @@ PHONES: tuple[Form, ...] = (
         "(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}"
         "|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)",
     ),
-    Form("phone", of("0[1-9]([ .-][0-9]{2}){4}")),
+    Form(
+        "phone",
+        # (five numbers of a lottery may begin so)
+        of("0[1-9]([ .-][0-9]{2}){4}"),
+        least=ALONE,
+        like=of("[0-9]{2}([ .-][0-9]{2}){4}"),
+    ),
     Form(
         "phone",
         of("0[1-9][0-9]{1,4}([ /-]|[)] ?)[0-9]{3,4}[ -]?[0-9]{3,5}"),
@@ -70,19 +85,19 @@ PHONES: tuple[Form, ...] = (
         "phone",
         # (not after a bracket: that is a replacement such as `[phone]`)
         f"((?:(?:{NAMED})|(?:^|[^A-Za-z])(?:{CALLS})[^0-9A-Za-z\\]])[^0-9+\\]]{{0,14}})"
-        f"({DIALLED})([^0-9A-Za-z]|$)",
+        # (nor before the minutes of a time)
+        f"({DIALLED})([^0-9A-Za-z:]|:[^0-9]|:?$)",
         telephone,
     ),
     Form(
         "phone",
-        f"((?:^|[^A-Za-z])(?:{REACHED})(?:{BETWEEN}){{1,9}})"
-        "(0[0-9 ()/-]{7,}[0-9]|[0-9]{10,11})([^0-9A-Za-z]|$)",
+        f"((?:^|[^A-Za-z])(?:{REACHED})(?:{BETWEEN}){{1,9}})({ZERO})([^0-9A-Za-z:]|:[^0-9]|:?$)",
         telephone,
     ),
     Form(
         "phone",
         # (before the word)
-        "(^|[^0-9A-Za-z.])(0[0-9 /-]{7,}[0-9]|[0-9]{10,11})"
+        f"(^|[^0-9A-Za-z.])({ZERO})"
         "([ ,(:-]{1,3}(?:(?:is|was|his|her|my|their|the|a) )*"
         f"(?:{any_case('phone telephone mobile cell tel fax handy mobil')})(?:[^A-Za-z]|$))",
         telephone,

@@ -404,6 +404,20 @@ def _dose(r: random.Random) -> str:
     return f"{r.choice([5, 10, 20, 40])} mg {r.choice(['am', 'pm'])}"
 
 
+def _call_on_a_day(r: random.Random) -> str:
+    day, month, year = f"{r.randint(1, 28):02}", f"{r.randint(1, 12):02}", r.randint(1990, 2025)
+    date = r.choice([".", "/", "-"]).join((day, month, str(year)))
+    return r.choice(
+        [
+            f"called on {date}",
+            f"{date} phone call with mother",
+            f"contact ({date} 10:{r.randint(10, 59)})",
+            f"Anruf am {day}.{month}.{year} {r.randint(10, 19)}:30",
+            f"called {day}.{month}.{year % 100:02} {r.randint(10, 19)}:{r.randint(10, 59)}",
+        ]
+    )
+
+
 INNOCENT: dict[str, Make] = {
     "order numbers": lambda r: f"ORD-{digits(r, 8)}",
     "order numbers of digits": lambda r: digits(r, 8),
@@ -446,6 +460,9 @@ INNOCENT: dict[str, Make] = {
     "notes with days": lambda r: (
         f"{r.choice(['called', 'recall', 'cellulitis'])} 2024-01-{r.randint(10, 28)} 10:30"
     ),
+    "notes with days of other forms": _call_on_a_day,
+    "five of 49": lambda r: " ".join(f"{n:02}" for n in sorted(r.sample(range(1, 50), 5))),
+    "six of 49": lambda r: "-".join(f"{n:02}" for n in sorted(r.sample(range(1, 50), 6))),
     "rooms and sizes": lambda r: (
         f"{r.choice(['hotel', 'spring'])} {r.randint(1000, 9999)} 1000 2000"
     ),
