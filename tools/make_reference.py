@@ -19,19 +19,10 @@ import anonymizer
 from anonymizer.contract.checks import Check, Verification
 from anonymizer.engines.base import Limits
 from anonymizer.policy.document import Document
-from anonymizer.steps import Guard, Plan
+from anonymizer.steps import Plan
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
-LONG = 10_000
-"""Characters of a statement that is not shown."""
-PATTERN = re.compile(r"(regexp_matches\(value, '.{200}).{600,}(?=\n)")
-"""What is not shown of a pattern with all forms."""
 HEAD = "<!-- Written by tools/make_reference.py: change the code, not this page. -->\n\n"
-
-VISITS = """create table visits as select 20 + (i * 7919) % 60 as age,
-    case when i % 2 = 0 then 'f' else 'm' end as sex,
-    ['Flu', 'HIV', 'Cancer', 'Asthma', 'Cold'][1 + (i * 13 + i // 7) % 5] as disease
-from range(1, 201) t(i)"""
 
 EXAMPLES: dict[str, Any] = {
     "Policy.version": 1,
@@ -311,43 +302,6 @@ def python_page() -> str:
     return "\n".join(parts)
 
 
-def statements_page() -> str:
-    """Every statement of a small run, as it is executed."""
-    import duckdb
-
-    policy = {
-        "version": 1,
-        "source": {"table": "main.visits"},
-        "columns": {
-            "age": {"role": "quasi"},
-            "sex": {"role": "quasi"},
-            "disease": {"role": "sensitive"},
-        },
-        "privacy": {"k_anonymity": 5},
-        "algorithm": {"name": "mondrian", "loop": "driven", "compare": 1},
-    }
-    with duckdb.connect() as connection:
-        connection.execute(VISITS)
-        plan = anonymizer.plan(anonymizer.Policy.model_validate(policy), connection)
-    return (
-        f"{HEAD}# The statements of a small run\n\nA table of 200 visits, two quasi-identifiers and"
-        " one sensitive column, at k = 5: every statement between the source and the rows that are"
-        " judged, in order. A run on a database prints its own with `anonymizer compile`."
-        f" [Architecture](../architecture.md) says what each group of them is for.\n\n```sql\n"
-        f"{_text(plan)}```\n"
-    )
-
-
-def _text(plan: Plan) -> str:
-    """The statements of a plan, but for the one with all forms of identifiers."""
-    text = plan.sql()
-    for stage in plan:
-        if isinstance(stage, Guard) and len(found := stage.query.statement().text) > LONG:
-            said = f"-- {len(found) // 1000},000 characters: `anonymizer compile` prints them"
-            text = text.replace(f"{found};", said)
-    return re.sub(PATTERN, r"\1 ...", text)
-
-
 def _described(name: str, thing: Any) -> str:
     if not inspect.isclass(thing):
         return f"## `{name}{_signature(thing)}`\n\n{inspect.getdoc(thing)}\n"
@@ -422,7 +376,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"policy.md": policy_page, "python.md": python_page, "statements.md": statements_page}
+PAGES = {"policy.md": policy_page, "python.md": python_page}
 """What makes every page, by its file name."""
 
 if __name__ == "__main__":

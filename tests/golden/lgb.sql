@@ -1,0 +1,1206 @@
+-- read the source: Read the source once: what is released, the sensitivity flags, and the identity of each row.
+create or replace table anon_scratch.main.snapshot as
+select
+    "age" as q1,
+    cast("ill" as varchar) collate "binary" as s1,
+    md5(concat(coalesce(cast(strlen(cast("visit" as varchar)) as varchar), '-1'), ':', cast("visit" as varchar), coalesce(cast(strlen(cast("patient" as varchar)) as varchar), '-1'), ':', cast("patient" as varchar), coalesce(cast(strlen(cast("born" as varchar)) as varchar), '-1'), ':', cast("born" as varchar), coalesce(cast(strlen(cast("zip" as varchar) collate "binary") as varchar), '-1'), ':', cast("zip" as varchar) collate "binary", coalesce(cast(strlen(cast("sex" as varchar) collate "binary") as varchar), '-1'), ':', cast("sex" as varchar) collate "binary", coalesce(cast(strlen(cast("ward" as varchar) collate "binary") as varchar), '-1'), ':', cast("ward" as varchar) collate "binary", coalesce(cast(strlen(cast("hide" as varchar)) as varchar), '-1'), ':', cast("hide" as varchar), coalesce(cast(strlen(cast("ill" as varchar) collate "binary") as varchar), '-1'), ':', cast("ill" as varchar) collate "binary", coalesce(cast(strlen(cast("cost" as varchar)) as varchar), '-1'), ':', cast("cost" as varchar))) as identity,
+    case when "patient" is not null then hash("patient") end as h0
+from "anon_source"."main"."people";
+
+-- values of age: The distinct values of one column, with their row counts.
+create or replace table anon_scratch.main.values_1 as
+select q1 as value, count(*) as n
+from anon_scratch.main.snapshot
+where q1 is not null
+group by 1;
+
+-- suspected identifiers: Published data that may identify a person: values that may have the form of an identifier, columns named like one, and columns that hold values of identifier columns.
+create or replace table anon_scratch.main.suspects as
+select place, cast(null as varchar) as kind, value, cast(sum(n) as bigint) as n
+from (select place, case when regexp_matches(value, '[               　‐‑‒–—―−！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿]') then translate(value, '               　‐‑‒–—―−！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？＠ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿｀ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝～٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९০১২৩৪৫৬৭৮৯੦੧੨੩੪੫੬੭੮੯૦૧૨૩૪૫૬૭૮૯୦୧୨୩୪୫୬୭୮୯௦௧௨௩௪௫௬௭௮௯౦౧౨౩౪౫౬౭౮౯೦೧೨೩೪೫೬೭೮೯൦൧൨൩൪൫൬൭൮൯๐๑๒๓๔๕๖๗๘๙໐໑໒໓໔໕໖໗໘໙༠༡༢༣༤༥༦༧༨༩၀၁၂၃၄၅၆၇၈၉០១២៣៤៥៦៧៨៩­͏؜᠎​‌‍‎‏‪‫‬‭‮⁠⁡⁢⁣⁤⁦⁧⁨⁩︎️﻿', '                -------!"#$%&''()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_`abcdefghijklmnopqrstuvwxyz{|}~0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789') else value end as value, n from (
+    select 0 as place, cast(s1 as varchar) as value, 1 as n from anon_scratch.main.snapshot
+    union all
+    select 1 as place, case when value >= 100000000 then cast(value as varchar) end as value, n from anon_scratch.main.values_1
+) as published where regexp_matches(value, '[0-9@:！-～٠-٩۰-۹०-९০-৯੦-੯૦-૯୦-୯௦-௯౦-౯೦-೯൦-൯๐-๙໐-໙༠-༩၀-၉០-៩]|[Ww][Ww][Ww][.]|[(\[{<][aA][tT][)\]}>]|&commat;| [aA][tT] [A-Za-z0-9-]+([.]| [dD][oO][tT] )|-[^-]*-[^-]*-[^-]*-')) as texts
+where regexp_matches(value, '((^|\n|.)([^ \t\r\n@<>,;:"''()]+@[A-Za-z0-9À-힣_\[\]-]+([.][A-Za-z0-9À-힣_\[\]-]+)*[.][A-Za-zÀ-힣]{2,}))|((^|[^0-9A-Za-z])([0-9A-Za-z][0-9A-Za-z._+-]*( @ ?|@ | ?[(\[{<][aA][tT][)\]}>] ?)[A-Za-z0-9-]+(([.]| ?[(\[{<][dD][oO][tT][)\]}>] ?| dot )[A-Za-z0-9-]+)*([.]| ?[(\[{<][dD][oO][tT][)\]}>] ?| dot )[a-z]{2,})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9A-Za-z%][0-9A-Za-z._%+-]*(%40|&#0*64;|&#[xX]0*40;|&commat;)[A-Za-z0-9-]+(([.]|%2[eE]|&#0*46;|&#[xX]0*2[eE];|&period;)[A-Za-z0-9-]+)+)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]*[._0-9+-][0-9A-Za-z._+-]* [aA][tT] [A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.]([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]* [aA][tT] [A-Za-z0-9-]+( [dD][oO][tT] [A-Za-z0-9-]+)* [dD][oO][tT] ([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]* [aA][tT] ([A-Za-z0-9-]*([Mm][Aa][Ii][Ll]|[Yy][Aa][Hh][Oo][Oo]|[Oo][Uu][Tt][Ll][Oo][Oo][Kk]|[Hh][Oo][Tt][Mm][Aa][Ii][Ll]|[Ll][Ii][Vv][Ee]|[Ii][Cc][Ll][Oo][Uu][Dd]|[Aa][Oo][Ll]|[Gg][Mm][Xx]|[Ww][Ee][Bb]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]))[.]([A-Za-z0-9-]+[.])?([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$))|((^|\n|.)(([hH][tT][tT][pP][sS]?|[fF][tT][pP])://[^ \t\r\n]+))|((^|[^0-9A-Za-z])([wW]{3}[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\n]*)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{4}[.][0-9a-fA-F]{4}[.][0-9a-fA-F]{4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])([.](25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3})([.]?[^0-9A-Za-z.]|[.]?$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){1,5}::([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,5})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){2,5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([fF][eE]80::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,6})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Z]{2}[0-9]{2}([ .-]?[A-Z0-9]{4}){2,7}([ .-]?[A-Z0-9]{1,3})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Za-z]{2}[0-9]{2}([ .-]?[0-9]{4}){2,7}([ .-]?[0-9]{1,3})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Za-z]{2}[0-9]{2}[ .-]?[0-9A-Za-z]{4}([ .-]?([0-9][0-9A-Za-z]{3}|[A-Za-z][0-9][0-9A-Za-z]{2}|[A-Za-z]{2}[0-9][0-9A-Za-z]|[A-Za-z]{3}[0-9])){2,6}([ .-]?[0-9][0-9A-Za-z]{0,2})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])((no|be|dk|fi|fo|gl|nl|mk|si|at|ba|ee|kz|lt|lu|xk|ch|hr|li|lv|bg|bh|cr|de|gb|ge|ie|me|rs|va|ae|gi|il|iq|om|tl|ad|cz|es|md|pk|ro|sa|se|sk|tn|vg|ly|pt|st|is|tr|bi|dj|fr|gr|it|mc|mr|sm|al|az|by|cy|do|gt|hu|lb|ni|pl|br|eg|ps|qa|ua|jo|kw|mu|mt|sc|lc|ru)[0-9]{2}[0-9a-z]{11,30})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([3-6][0-9]{3}[ .-]?[0-9]{4,6}[ .-]?[0-9]{4,5}([ .-]?[0-9]{1,4})?)([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$))|((^|[^0-9A-Za-z.])([0-8][0-9]{2}[.][0-9]{2}[.][0-9]{4})([.]?[^0-9A-Za-z.]|[.]?$))|(((?:[Ss][Ss][Nn]|[Ss]ocial [Ss]ecurity)[^0-9\]]{0,12})([0-9]{9})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([+][1-9][0-9]*([ ()/-]|[.][0-9]*[ ()/.-]|[.][0-9]{4})[0-9 ()/.-]*[0-9])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([+][1-9][0-9]{6,}([.][0-9]{4})?)([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5}))|((^|[^0-9A-Za-z])(00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(00[1-9][0-9]{2}(([)]?[ /]|[)]-|-([0-9]{0,3}[ ()/.-]|[0-9]{4}[ ()/.]|[0-9]{5}|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?))([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(00352-[0-9]{4}-[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{2}([ .-][0-9]{2}){4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{3,6}([ /-]|[)] ?)[0-9]{3,4}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{1,3} [0-9]{3} [0-9]{3})([^0-9A-Za-z]|$))|(((?:(?:[Pp][Hh][Oo][Nn][Ee]|[Tt][Ee][Ll][Ee][Ff]|[Tt][Ee][Ll][Ee][Mm]|[Mm][Oo][Bb][Ii][Ll]|[Mm][Oo][Bb][Ii][Ee][Ll]|[Mm][Oo][Vv][Ii][Ll]|[Mm][Óó][Vv][Ii][Ll]|[Hh][Aa][Nn][Dd][Yy]|[Pp][Oo][Rr][Tt][Aa][Bb][Ll][Ee]|[Aa][Pp][Pp][Ee][Ll]|[Aa][Nn][Rr][Uu][Ff]|[Rr][Uu][Ff][Nn][Uu][Mm][Mm][Ee][Rr]|[Ll][Ll][Aa][Mm][Aa]|[Cc][Hh][Ii][Aa][Mm][Aa]|[Ww][Hh][Aa][Tt][Ss][Aa][Pp][Pp]|[Cc][Ee][Ll][Uu][Ll][Aa][Rr]|[Cc][Ee][Ll][Ll][Uu][Ll][Aa][Rr]|[Kk][Oo][Mm][Óó][Rr][Kk]|[Kk][Oo][Mm][Oo][Rr][Kk])|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Tt][Éé][Ll]|[Ff][Aa][Xx]|[Cc][Ee][Ll][Ll]|[Cc][Aa][Ll][Ll]|[Cc][Aa][Ll][Ll][Ee][Dd]|[Cc][Aa][Ll][Ll][Ii][Nn][Gg]|[Rr][Ii][Nn][Gg]|[Rr][Aa][Nn][Gg]|[Dd][Ii][Aa][Ll]|[Dd][Ii][Aa][Ll][Ll][Ee][Dd]|[Bb][Ee][Ll]|[Mm][Oo][Bb]|[Gg][Ss][Mm]|[Cc][Ee][Pp])[^0-9A-Za-z\]])[^0-9+\]]{0,14})((([03-9][0-9]{2}|1[0-8][0-9]|2[1-9][0-9]|(19|20)[0-9][ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{3,}[0-9]|[0-9]{1,2}([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([^0-9A-Za-z:]|:[^0-9]|:?$))|(((?:^|[^A-Za-z])(?:[Cc][Oo][Nn][Tt][Aa][Cc][Tt]|[Cc][Oo][Nn][Tt][Aa][Cc][Tt][Oo]|[Kk][Oo][Nn][Tt][Aa][Kk][Tt]|[Pp][Hh]|[Tt][Ee][Xx][Tt]|[Tt][Ee][Xx][Tt][Ee][Dd]|[Ss][Mm][Ss]|[Rr][Ee][Aa][Cc][Hh]|[Rr][Ee][Aa][Cc][Hh][Ee][Dd])(?:[ .:,;#()=-]|[Ii][Ss]|[Oo][Nn]|[Aa][Tt]|[Mm][Ee]|[Hh][Ii][Mm]|[Hh][Ee][Rr]|[Tt][Hh][Ee][Mm]|[Uu][Ss]|[Bb][Aa][Cc][Kk]|[Tt][Oo]|[Nn][Oo]|[Nn][Uu][Mm][Bb][Ee][Rr]|[Nn][Uu][Mm]|[Nn][Rr]|[Vv][Ii][Aa]){1,9})((0[0-9]{2}[0-9 ()/.-]{5,}[0-9]|0[0-9]?([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([^0-9A-Za-z:]|:[^0-9]|:?$))|((^|[^0-9A-Za-z.])((0[0-9]{2}[0-9 ()/.-]{5,}[0-9]|0[0-9]?([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([ ,(:-]{1,3}(?:(?:is|was|his|her|my|their|the|a) )*(?:[Pp][Hh][Oo][Nn][Ee]|[Tt][Ee][Ll][Ee][Pp][Hh][Oo][Nn][Ee]|[Mm][Oo][Bb][Ii][Ll][Ee]|[Cc][Ee][Ll][Ll]|[Tt][Ee][Ll]|[Ff][Aa][Xx]|[Hh][Aa][Nn][Dd][Yy]|[Mm][Oo][Bb][Ii][Ll])(?:[^A-Za-z]|$)))|((^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([.]?[^0-9A-Za-z.]|[.]?$))|((^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$))|((^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([a-z]{2}([ -]?[0-9]{2}){3}[ -]?[a-z])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$))|((^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$))|(((?:[Bb][Ss][Nn]|[Ss][Oo][Ff][Ii]|[Bb][Uu][Rr][Gg][Ee][Rr][Ss][Ee][Rr][Vv][Ii][Cc][Ee][Nn][Uu][Mm][Mm][Ee][Rr])[^0-9\]]{0,12})([0-9]{9})([^0-9A-Za-z]|$))|(((?:[Nn][Hh][Ss])[^0-9\]]{0,12})([0-9]{10})([^0-9A-Za-z]|$))|(((?:[Pp][Ee][Ss][Ee][Ll])[^0-9\]]{0,12})([0-9]{11})([^0-9A-Za-z]|$))|(((?:[Cc][Pp][Ff])[^0-9\]]{0,12})([0-9]{11})([^0-9A-Za-z]|$))|(^( *)([0-9]{9})( *)$)|(^( *)([0-9]{10})( *)$)|(^( *)([0-9]{11})( *)$)|(^( *)([0-9]{11})( *)$)')
+group by place, value;
+
+-- identifiers in published text: Text that would be published and identifies a person: for each such column what was found and how often, in words and as the kinds of a policy. A form counts only if it is no coincidence: that depends on the values that have it, or are like it, and on no others. (stops the run if it returns rows)
+with
+found_0 as (
+    select place, value, regexp_replace(regexp_replace(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$)', '\1 \3', 'g'), '(^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$)', '\1 \3', 'g') as rest, n, regexp_matches(value, '[^0-9]') as mixed
+    from anon_scratch.main.suspects
+    where kind is null
+),
+found_1 as (
+    select
+        *
+        , case when mixed then regexp_matches(rest, '(^|\n|.)([^ \t\r\n@<>,;:"''()]+@[A-Za-z0-9À-힣_\[\]-]+([.][A-Za-z0-9À-힣_\[\]-]+)*[.][A-Za-zÀ-힣]{2,})') else false end as f0
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9A-Za-z][0-9A-Za-z._+-]*( @ ?|@ | ?[(\[{<][aA][tT][)\]}>] ?)[A-Za-z0-9-]+(([.]| ?[(\[{<][dD][oO][tT][)\]}>] ?| dot )[A-Za-z0-9-]+)*([.]| ?[(\[{<][dD][oO][tT][)\]}>] ?| dot )[a-z]{2,})([^0-9A-Za-z]|$)') else false end as f1
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9A-Za-z%][0-9A-Za-z._%+-]*(%40|&#0*64;|&#[xX]0*40;|&commat;)[A-Za-z0-9-]+(([.]|%2[eE]|&#0*46;|&#[xX]0*2[eE];|&period;)[A-Za-z0-9-]+)+)([^0-9A-Za-z]|$)') else false end as f2
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]*[._0-9+-][0-9A-Za-z._+-]* [aA][tT] [A-Za-z0-9-]+([.][A-Za-z0-9-]+)*[.]([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$)') else false end as f3
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]* [aA][tT] [A-Za-z0-9-]+( [dD][oO][tT] [A-Za-z0-9-]+)* [dD][oO][tT] ([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$)') else false end as f4
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Za-z][0-9A-Za-z]* [aA][tT] ([A-Za-z0-9-]*([Mm][Aa][Ii][Ll]|[Yy][Aa][Hh][Oo][Oo]|[Oo][Uu][Tt][Ll][Oo][Oo][Kk]|[Hh][Oo][Tt][Mm][Aa][Ii][Ll]|[Ll][Ii][Vv][Ee]|[Ii][Cc][Ll][Oo][Uu][Dd]|[Aa][Oo][Ll]|[Gg][Mm][Xx]|[Ww][Ee][Bb]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]))[.]([A-Za-z0-9-]+[.])?([Cc][Oo][Mm]|[Oo][Rr][Gg]|[Nn][Ee][Tt]|[Ee][Dd][Uu]|[Gg][Oo][Vv]|[Ii][Nn][Ff][Oo]|[Ii][Oo]|[Ee][Uu]|[Uu][Kk]|[Dd][Ee]|[Ff][Rr]|[Ee][Ss]|[Nn][Ll]|[Pp][Ll]|[Cc][Hh]|[Pp][Tt]|[Bb][Rr]|[Rr][Uu]|[Ss][Ee]|[Dd][Kk]|[Ff][Ii]|[Cc][Zz]|[Gg][Rr]|[Tt][Rr]|[Cc][Aa]|[Aa][Uu]|[Nn][Zz]|[Jj][Pp]|[Cc][Nn]|[Kk][Rr]|[Mm][Xx]|[Aa][Rr]|[Ee][Xx][Aa][Mm][Pp][Ll][Ee]|[Tt][Ee][Ss][Tt]|[Ii][Nn][Vv][Aa][Ll][Ii][Dd]))([^0-9A-Za-z]|$)') else false end as f5
+        , case when mixed then regexp_matches(rest, '(^|\n|.)(([hH][tT][tT][pP][sS]?|[fF][tT][pP])://[^ \t\r\n]+)') else false end as f6
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([wW]{3}[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\n]*)([^0-9A-Za-z]|$)') else false end as f7
+        , case when mixed then regexp_matches(value, '(^|[^0-9A-Za-z])([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})([^0-9A-Za-z]|$)') else false end as f8
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$)') else false end as f9
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5})([^0-9A-Za-z]|$)', 2) else '' end as f10
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{4}[.][0-9a-fA-F]{4}[.][0-9a-fA-F]{4})([^0-9A-Za-z]|$)') else false end as f11
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z.])((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])([.](25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])){3})([.]?[^0-9A-Za-z.]|[.]?$)', 2) else '' end as f12
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7})([^0-9A-Za-z]|$)') else false end as f13
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){1,5}::([0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,5})?)([^0-9A-Za-z]|$)') else false end as f14
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9a-fA-F]{1,4}::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){2,5})([^0-9A-Za-z]|$)') else false end as f15
+    from found_0
+),
+found_2 as (
+    select
+        *
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([fF][eE]80::[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){0,6})([^0-9A-Za-z]|$)') else false end as f16
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([A-Z]{2}[0-9]{2}([ .-]?[A-Z0-9]{4}){2,7}([ .-]?[A-Z0-9]{1,3})?)([^0-9A-Za-z]|$)', 2) else '' end as f17
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([A-Za-z]{2}[0-9]{2}([ .-]?[0-9]{4}){2,7}([ .-]?[0-9]{1,3})?)([^0-9A-Za-z]|$)', 2) else '' end as f18
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([A-Za-z]{2}[0-9]{2}[ .-]?[0-9A-Za-z]{4}([ .-]?([0-9][0-9A-Za-z]{3}|[A-Za-z][0-9][0-9A-Za-z]{2}|[A-Za-z]{2}[0-9][0-9A-Za-z]|[A-Za-z]{3}[0-9])){2,6}([ .-]?[0-9][0-9A-Za-z]{0,2})?)([^0-9A-Za-z]|$)', 2) else '' end as f19
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((no|be|dk|fi|fo|gl|nl|mk|si|at|ba|ee|kz|lt|lu|xk|ch|hr|li|lv|bg|bh|cr|de|gb|ge|ie|me|rs|va|ae|gi|il|iq|om|tl|ad|cz|es|md|pk|ro|sa|se|sk|tn|vg|ly|pt|st|is|tr|bi|dj|fr|gr|it|mc|mr|sm|al|az|by|cy|do|gt|hu|lb|ni|pl|br|eg|ps|qa|ua|jo|kw|mu|mt|sc|lc|ru)[0-9]{2}[0-9a-z]{11,30})([^0-9A-Za-z]|$)', 2) else '' end as f20
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([3-6][0-9]{3}[ .-]?[0-9]{4,6}[ .-]?[0-9]{4,5}([ .-]?[0-9]{1,4})?)([^0-9A-Za-z]|$)', 2) as f21
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z-])((00[1-9]|0[1-9][0-9]|[1-57-8][0-9]{2}|6[0-57-9][0-9]|66[0-57-9])([- ])(0[1-9]|[1-9][0-9])[- ](000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3}))([^0-9A-Za-z-]|$)') else false end as f22
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])([0-8][0-9]{2}[.][0-9]{2}[.][0-9]{4})([.]?[^0-9A-Za-z.]|[.]?$)') else false end as f23
+        , case when mixed then regexp_matches(rest, '((?:[Ss][Ss][Nn]|[Ss]ocial [Ss]ecurity)[^0-9\]]{0,12})([0-9]{9})([^0-9A-Za-z]|$)') else false end as f24
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]*([ ()/-]|[.][0-9]*[ ()/.-]|[.][0-9]{4})[0-9 ()/.-]*[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f25
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([+][1-9][0-9]{6,}([.][0-9]{4})?)([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})', 2) else '' end as f26
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9])([^0-9A-Za-z]|$)', 2) else '' end as f27
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00[1-9][0-9]{2}(([)]?[ /]|[)]-|-([0-9]{0,3}[ ()/.-]|[0-9]{4}[ ()/.]|[0-9]{5}|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?))([^0-9A-Za-z]|$)', 2) else '' end as f28
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(00352-[0-9]{4}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f29
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4}))([^0-9A-Za-z]|$)') else false end as f30
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9]([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as f31
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{2}([ .-][0-9]{2}){4})([^0-9A-Za-z]|$)') else false end as m31
+    from found_1
+),
+found_3 as (
+    select
+        *
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])(0[1-9][0-9]{1,4}([ /-]|[)] ?)[0-9]{3,4}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as f32
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{3,6}([ /-]|[)] ?)[0-9]{3,4}[ -]?[0-9]{3,5})([^0-9A-Za-z]|$)') else false end as m32
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{4}|[6-9][0-9]{2}( [0-9]{2}){3})([^0-9A-Za-z]|$)') else false end as f33
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([3-9][0-9]{2} [0-9]{3} [0-9]{3})([^0-9A-Za-z]|$)') else false end as f34
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3} [0-9]{3} [0-9]{3})([^0-9A-Za-z]|$)') else false end as m34
+        , case when mixed then regexp_extract(rest, '((?:(?:[Pp][Hh][Oo][Nn][Ee]|[Tt][Ee][Ll][Ee][Ff]|[Tt][Ee][Ll][Ee][Mm]|[Mm][Oo][Bb][Ii][Ll]|[Mm][Oo][Bb][Ii][Ee][Ll]|[Mm][Oo][Vv][Ii][Ll]|[Mm][Óó][Vv][Ii][Ll]|[Hh][Aa][Nn][Dd][Yy]|[Pp][Oo][Rr][Tt][Aa][Bb][Ll][Ee]|[Aa][Pp][Pp][Ee][Ll]|[Aa][Nn][Rr][Uu][Ff]|[Rr][Uu][Ff][Nn][Uu][Mm][Mm][Ee][Rr]|[Ll][Ll][Aa][Mm][Aa]|[Cc][Hh][Ii][Aa][Mm][Aa]|[Ww][Hh][Aa][Tt][Ss][Aa][Pp][Pp]|[Cc][Ee][Ll][Uu][Ll][Aa][Rr]|[Cc][Ee][Ll][Ll][Uu][Ll][Aa][Rr]|[Kk][Oo][Mm][Óó][Rr][Kk]|[Kk][Oo][Mm][Oo][Rr][Kk])|(?:^|[^A-Za-z])(?:[Tt][Ee][Ll]|[Tt][Éé][Ll]|[Ff][Aa][Xx]|[Cc][Ee][Ll][Ll]|[Cc][Aa][Ll][Ll]|[Cc][Aa][Ll][Ll][Ee][Dd]|[Cc][Aa][Ll][Ll][Ii][Nn][Gg]|[Rr][Ii][Nn][Gg]|[Rr][Aa][Nn][Gg]|[Dd][Ii][Aa][Ll]|[Dd][Ii][Aa][Ll][Ll][Ee][Dd]|[Bb][Ee][Ll]|[Mm][Oo][Bb]|[Gg][Ss][Mm]|[Cc][Ee][Pp])[^0-9A-Za-z\]])[^0-9+\]]{0,14})((([03-9][0-9]{2}|1[0-8][0-9]|2[1-9][0-9]|(19|20)[0-9][ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]{3,}[0-9]|[0-9]{1,2}([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([^0-9A-Za-z:]|:[^0-9]|:?$)', 2) else '' end as f35
+        , case when mixed then regexp_extract(rest, '((?:^|[^A-Za-z])(?:[Cc][Oo][Nn][Tt][Aa][Cc][Tt]|[Cc][Oo][Nn][Tt][Aa][Cc][Tt][Oo]|[Kk][Oo][Nn][Tt][Aa][Kk][Tt]|[Pp][Hh]|[Tt][Ee][Xx][Tt]|[Tt][Ee][Xx][Tt][Ee][Dd]|[Ss][Mm][Ss]|[Rr][Ee][Aa][Cc][Hh]|[Rr][Ee][Aa][Cc][Hh][Ee][Dd])(?:[ .:,;#()=-]|[Ii][Ss]|[Oo][Nn]|[Aa][Tt]|[Mm][Ee]|[Hh][Ii][Mm]|[Hh][Ee][Rr]|[Tt][Hh][Ee][Mm]|[Uu][Ss]|[Bb][Aa][Cc][Kk]|[Tt][Oo]|[Nn][Oo]|[Nn][Uu][Mm][Bb][Ee][Rr]|[Nn][Uu][Mm]|[Nn][Rr]|[Vv][Ii][Aa]){1,9})((0[0-9]{2}[0-9 ()/.-]{5,}[0-9]|0[0-9]?([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([^0-9A-Za-z:]|:[^0-9]|:?$)', 2) else '' end as f36
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z.])((0[0-9]{2}[0-9 ()/.-]{5,}[0-9]|0[0-9]?([ ()][0-9 ()/.-]{4,}|[./-]([ ()./-][0-9 ()/.-]{3,}|[0-9]{3}[0-9 ()/.-]+|[0-9]{1,2}[ ()][0-9 ()/.-]{2,}|[0-9]{1,2}[./-]([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})[0-9 ()/.-]*))[0-9]|[0-9]{10,11}))([ ,(:-]{1,3}(?:(?:is|was|his|her|my|their|the|a) )*(?:[Pp][Hh][Oo][Nn][Ee]|[Tt][Ee][Ll][Ee][Pp][Hh][Oo][Nn][Ee]|[Mm][Oo][Bb][Ii][Ll][Ee]|[Cc][Ee][Ll][Ll]|[Tt][Ee][Ll]|[Ff][Aa][Xx]|[Hh][Aa][Nn][Dd][Yy]|[Mm][Oo][Bb][Ii][Ll])(?:[^A-Za-z]|$))', 2) else '' end as f37
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})([.]?[^0-9A-Za-z.]|[.]?$)') else false end as f38
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}[''′][^\n]*[NSEWO])(\n|.|$)') else false end as f39
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])(([0-9]{8}|[0-9]{2}[.][0-9]{3}[.][0-9]{3}|[XYZxyz]-?[0-9]{7})-?[A-Za-z])([^0-9A-Za-z]|$)', 2) else '' end as f40
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z])([^0-9A-Za-z]|$)') else false end as f41
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{6}[0-9]{2}[a-ehlmprst][0-9]{2}[a-z][0-9]{3}[a-z])([^0-9A-Za-z]|$)') else false end as f42
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([12] ?[0-9]{2} ?[0-9]{2} ?(2[AB]|[0-9]{2}) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f43
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]([ -]?[0-9]{2}){3}[ -]?[A-D])([^0-9A-Za-z]|$)') else false end as f44
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-ceghj-pr-tw-z][a-ceghj-npr-tw-z]([ -]?[0-9]{2}){3}[ -]?[a-d])([^0-9A-Za-z]|$)') else false end as f45
+        , case when mixed then regexp_matches(rest, '(^|[^0-9A-Za-z])([a-z]{2}([ -]?[0-9]{2}){3}[ -]?[a-z])([^0-9A-Za-z]|$)') else false end as m45
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[-+][0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f46
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])((0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A-FU-Y][0-9]{3}[0-9A-Ya-y])([^0-9A-Za-z]|$)', 2) else '' end as f47
+    from found_2
+),
+found_4 as (
+    select
+        *
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{2}[.][0-9]{2}[.][0-9]{2}-[0-9]{3}[.][0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f48
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3}[.][0-9]{3}[.][0-9]{3}-[0-9]{2})([^0-9A-Za-z]|$)', 2) else '' end as f49
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])(756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2})([^0-9A-Za-z]|$)', 2) as f50
+        , regexp_extract(rest, '(^|[^0-9A-Za-z])([1-9][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])[0-9]{5}[0-9X])([^0-9A-Za-z]|$)', 2) as f51
+        , case when mixed then regexp_extract(rest, '(^|[^0-9A-Za-z])([0-9]{3} [0-9]{3} [0-9]{4})([^0-9A-Za-z]|$)', 2) else '' end as f52
+        , case when mixed then regexp_extract(rest, '((?:[Bb][Ss][Nn]|[Ss][Oo][Ff][Ii]|[Bb][Uu][Rr][Gg][Ee][Rr][Ss][Ee][Rr][Vv][Ii][Cc][Ee][Nn][Uu][Mm][Mm][Ee][Rr])[^0-9\]]{0,12})([0-9]{9})([^0-9A-Za-z]|$)', 2) else '' end as f53
+        , case when mixed then regexp_extract(rest, '((?:[Nn][Hh][Ss])[^0-9\]]{0,12})([0-9]{10})([^0-9A-Za-z]|$)', 2) else '' end as f54
+        , case when mixed then regexp_extract(rest, '((?:[Pp][Ee][Ss][Ee][Ll])[^0-9\]]{0,12})([0-9]{11})([^0-9A-Za-z]|$)', 2) else '' end as f55
+        , case when mixed then regexp_extract(rest, '((?:[Cc][Pp][Ff])[^0-9\]]{0,12})([0-9]{11})([^0-9A-Za-z]|$)', 2) else '' end as f56
+        , regexp_extract(rest, '^( *)([0-9]{9})( *)$', 2) as f57
+        , regexp_extract(rest, '^( *)([0-9]{10})( *)$', 2) as f58
+        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f59
+        , regexp_extract(rest, '^( *)([0-9]{11})( *)$', 2) as f60
+    from found_3
+),
+plain as (
+    select
+        place, n
+        , f0
+        , f1
+        , f2
+        , f3
+        , f4
+        , f5
+        , f6
+        , f7
+        , f8
+        , f9
+        , upper(regexp_replace(f10, '[^0-9A-Za-z]', '', 'g')) as f10
+        , f11
+        , f12
+        , f13
+        , f14
+        , f15
+        , f16
+        , upper(regexp_replace(f17, '[^0-9A-Za-z]', '', 'g')) as f17
+        , upper(regexp_replace(f18, '[^0-9A-Za-z]', '', 'g')) as f18
+        , upper(regexp_replace(f19, '[^0-9A-Za-z]', '', 'g')) as f19
+        , upper(regexp_replace(f20, '[^0-9A-Za-z]', '', 'g')) as f20
+        , upper(regexp_replace(f21, '[^0-9A-Za-z]', '', 'g')) as f21
+        , f22
+        , f23
+        , f24
+        , upper(regexp_replace(f25, '[^0-9A-Za-z]', '', 'g')) as f25
+        , upper(regexp_replace(f26, '[^0-9A-Za-z]', '', 'g')) as f26
+        , upper(regexp_replace(f27, '[^0-9A-Za-z]', '', 'g')) as f27
+        , upper(regexp_replace(f28, '[^0-9A-Za-z]', '', 'g')) as f28
+        , upper(regexp_replace(f29, '[^0-9A-Za-z]', '', 'g')) as f29
+        , f30
+        , f31
+        , m31
+        , f32
+        , m32
+        , f33
+        , f34
+        , m34
+        , upper(regexp_replace(f35, '[^0-9A-Za-z]', '', 'g')) as f35
+        , upper(regexp_replace(f36, '[^0-9A-Za-z]', '', 'g')) as f36
+        , upper(regexp_replace(f37, '[^0-9A-Za-z]', '', 'g')) as f37
+        , f38
+        , f39
+        , upper(regexp_replace(f40, '[^0-9A-Za-z]', '', 'g')) as f40
+        , f41
+        , f42
+        , upper(regexp_replace(f43, '[^0-9A-Za-z]', '', 'g')) as f43
+        , f44
+        , f45
+        , m45
+        , upper(regexp_replace(f46, '[^0-9A-Za-z]', '', 'g')) as f46
+        , upper(regexp_replace(f47, '[^0-9A-Za-z]', '', 'g')) as f47
+        , upper(regexp_replace(f48, '[^0-9A-Za-z]', '', 'g')) as f48
+        , upper(regexp_replace(f49, '[^0-9A-Za-z]', '', 'g')) as f49
+        , upper(regexp_replace(f50, '[^0-9A-Za-z]', '', 'g')) as f50
+        , upper(regexp_replace(f51, '[^0-9A-Za-z]', '', 'g')) as f51
+        , upper(regexp_replace(f52, '[^0-9A-Za-z]', '', 'g')) as f52
+        , upper(regexp_replace(f53, '[^0-9A-Za-z]', '', 'g')) as f53
+        , upper(regexp_replace(f54, '[^0-9A-Za-z]', '', 'g')) as f54
+        , upper(regexp_replace(f55, '[^0-9A-Za-z]', '', 'g')) as f55
+        , upper(regexp_replace(f56, '[^0-9A-Za-z]', '', 'g')) as f56
+        , upper(regexp_replace(f57, '[^0-9A-Za-z]', '', 'g')) as f57
+        , upper(regexp_replace(f58, '[^0-9A-Za-z]', '', 'g')) as f58
+        , upper(regexp_replace(f59, '[^0-9A-Za-z]', '', 'g')) as f59
+        , upper(regexp_replace(f60, '[^0-9A-Za-z]', '', 'g')) as f60
+    from found_4
+),
+counted as (
+    select
+        place
+        , sum(case when f0 then n else 0 end) as f0
+        , sum(case when f1 then n else 0 end) as f1
+        , sum(case when f2 then n else 0 end) as f2
+        , sum(case when f3 then n else 0 end) as f3
+        , sum(case when f4 then n else 0 end) as f4
+        , sum(case when f5 then n else 0 end) as f5
+        , sum(case when f6 then n else 0 end) as f6
+        , sum(case when f7 then n else 0 end) as f7
+        , sum(case when f8 then n else 0 end) as f8
+        , sum(case when f9 then n else 0 end) as f9
+        , sum(case when f10 <> '' then n else 0 end) as m10
+        , sum(case when f10 <> '' and regexp_matches(f10, '[A-F]') then n else 0 end) as f10
+        , sum(case when f11 then n else 0 end) as f11
+        , sum(case when f12 <> '' then n else 0 end) as m12
+        , sum(case when f12 <> '' and regexp_matches(f12, '(6[4-9]|[7-9][0-9]|[12][0-9][0-9])') then n else 0 end) as f12
+        , sum(case when f13 then n else 0 end) as f13
+        , sum(case when f14 then n else 0 end) as f14
+        , sum(case when f15 then n else 0 end) as f15
+        , sum(case when f16 then n else 0 end) as f16
+        , sum(case when f17 <> '' then n else 0 end) as m17
+        , sum(case when f17 <> '' and case when case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end > 0 and length(f17) >= case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end then ((cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 1, 9) as bigint) % 97 * 52 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 10, 9) as bigint) % 97 * 70 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 19, 9) as bigint) % 97 * 42 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 28, 9) as bigint) % 97 * 64 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 37, 9) as bigint) % 97 * 19 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 46, 9) as bigint) % 97 * 89 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 55, 9) as bigint) % 97 * 34 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f17, 5, case substr(f17, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f17, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 64, 9) as bigint) % 97 * 1) % 97) = 1 else false end then n else 0 end) as f17
+        , sum(case when f18 <> '' then n else 0 end) as m18
+        , sum(case when f18 <> '' and case when case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end > 0 and length(f18) >= case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end then ((cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 1, 9) as bigint) % 97 * 52 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 10, 9) as bigint) % 97 * 70 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 19, 9) as bigint) % 97 * 42 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 28, 9) as bigint) % 97 * 64 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 37, 9) as bigint) % 97 * 19 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 46, 9) as bigint) % 97 * 89 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 55, 9) as bigint) % 97 * 34 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f18, 5, case substr(f18, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f18, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 64, 9) as bigint) % 97 * 1) % 97) = 1 else false end then n else 0 end) as f18
+        , sum(case when f19 <> '' then n else 0 end) as m19
+        , sum(case when f19 <> '' and case when case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end > 0 and length(f19) >= case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end then ((cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 1, 9) as bigint) % 97 * 52 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 10, 9) as bigint) % 97 * 70 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 19, 9) as bigint) % 97 * 42 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 28, 9) as bigint) % 97 * 64 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 37, 9) as bigint) % 97 * 19 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 46, 9) as bigint) % 97 * 89 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 55, 9) as bigint) % 97 * 34 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f19, 5, case substr(f19, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f19, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 64, 9) as bigint) % 97 * 1) % 97) = 1 else false end then n else 0 end) as f19
+        , sum(case when f20 <> '' then n else 0 end) as m20
+        , sum(case when f20 <> '' and case when case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end > 0 and length(f20) >= case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end then ((cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 1, 9) as bigint) % 97 * 52 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 10, 9) as bigint) % 97 * 70 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 19, 9) as bigint) % 97 * 42 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 28, 9) as bigint) % 97 * 64 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 37, 9) as bigint) % 97 * 19 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 46, 9) as bigint) % 97 * 89 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 55, 9) as bigint) % 97 * 34 + cast(substr(lpad(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(concat(substr(f20, 5, case substr(f20, 1, 2) when 'NO' then 15 when 'BE' then 16 when 'DK' then 18 when 'FI' then 18 when 'FO' then 18 when 'GL' then 18 when 'NL' then 18 when 'MK' then 19 when 'SI' then 19 when 'AT' then 20 when 'BA' then 20 when 'EE' then 20 when 'KZ' then 20 when 'LT' then 20 when 'LU' then 20 when 'XK' then 20 when 'CH' then 21 when 'HR' then 21 when 'LI' then 21 when 'LV' then 21 when 'BG' then 22 when 'BH' then 22 when 'CR' then 22 when 'DE' then 22 when 'GB' then 22 when 'GE' then 22 when 'IE' then 22 when 'ME' then 22 when 'RS' then 22 when 'VA' then 22 when 'AE' then 23 when 'GI' then 23 when 'IL' then 23 when 'IQ' then 23 when 'OM' then 23 when 'TL' then 23 when 'AD' then 24 when 'CZ' then 24 when 'ES' then 24 when 'MD' then 24 when 'PK' then 24 when 'RO' then 24 when 'SA' then 24 when 'SE' then 24 when 'SK' then 24 when 'TN' then 24 when 'VG' then 24 when 'LY' then 25 when 'PT' then 25 when 'ST' then 25 when 'IS' then 26 when 'TR' then 26 when 'BI' then 27 when 'DJ' then 27 when 'FR' then 27 when 'GR' then 27 when 'IT' then 27 when 'MC' then 27 when 'MR' then 27 when 'SM' then 27 when 'AL' then 28 when 'AZ' then 28 when 'BY' then 28 when 'CY' then 28 when 'DO' then 28 when 'GT' then 28 when 'HU' then 28 when 'LB' then 28 when 'NI' then 28 when 'PL' then 28 when 'BR' then 29 when 'EG' then 29 when 'PS' then 29 when 'QA' then 29 when 'UA' then 29 when 'JO' then 30 when 'KW' then 30 when 'MU' then 30 when 'MT' then 31 when 'SC' then 31 when 'LC' then 32 when 'RU' then 33 else 0 end - 4), substr(f20, 1, 4)), 'A', '10'), 'B', '11'), 'C', '12'), 'D', '13'), 'E', '14'), 'F', '15'), 'G', '16'), 'H', '17'), 'I', '18'), 'J', '19'), 'K', '20'), 'L', '21'), 'M', '22'), 'N', '23'), 'O', '24'), 'P', '25'), 'Q', '26'), 'R', '27'), 'S', '28'), 'T', '29'), 'U', '30'), 'V', '31'), 'W', '32'), 'X', '33'), 'Y', '34'), 'Z', '35'), 72, '0'), 64, 9) as bigint) % 97 * 1) % 97) = 1 else false end then n else 0 end) as f20
+        , sum(case when f21 <> '' then n else 0 end) as m21
+        , sum(case when f21 <> '' and case when length(f21) between 13 and 19 then (cast(substr(lpad(f21, 19, '0'), 1, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 2, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 3, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 4, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 5, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 6, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 7, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 8, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 9, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 10, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 11, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 12, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 13, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 14, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 15, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 16, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 17, 1) as integer) + strpos('0516273849', substr(lpad(f21, 19, '0'), 18, 1)) - 1 + cast(substr(lpad(f21, 19, '0'), 19, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f21
+        , sum(case when f22 then n else 0 end) as f22
+        , sum(case when f23 then n else 0 end) as f23
+        , sum(case when f24 then n else 0 end) as f24
+        , sum(case when f25 <> '' then n else 0 end) as m25
+        , sum(case when f25 <> '' and length(f25) between 8 and 15 then n else 0 end) as f25
+        , sum(case when f26 <> '' then n else 0 end) as m26
+        , sum(case when f26 <> '' and length(f26) between 8 and 15 then n else 0 end) as f26
+        , sum(case when f27 <> '' then n else 0 end) as m27
+        , sum(case when f27 <> '' and length(f27) between 11 and 15 then n else 0 end) as f27
+        , sum(case when f28 <> '' then n else 0 end) as m28
+        , sum(case when f28 <> '' and length(f28) between 11 and 15 then n else 0 end) as f28
+        , sum(case when f29 <> '' then n else 0 end) as m29
+        , sum(case when f29 <> '' and length(f29) between 11 and 15 then n else 0 end) as f29
+        , sum(case when f30 then n else 0 end) as f30
+        , sum(case when f31 then n else 0 end) as f31
+        , sum(case when m31 then n else 0 end) as m31
+        , sum(case when f32 then n else 0 end) as f32
+        , sum(case when m32 then n else 0 end) as m32
+        , sum(case when f33 then n else 0 end) as f33
+        , sum(case when f34 then n else 0 end) as f34
+        , sum(case when m34 then n else 0 end) as m34
+        , sum(case when f35 <> '' then n else 0 end) as m35
+        , sum(case when f35 <> '' and length(f35) between 8 and 15 then n else 0 end) as f35
+        , sum(case when f36 <> '' then n else 0 end) as m36
+        , sum(case when f36 <> '' and length(f36) between 8 and 15 then n else 0 end) as f36
+        , sum(case when f37 <> '' then n else 0 end) as m37
+        , sum(case when f37 <> '' and length(f37) between 8 and 15 then n else 0 end) as f37
+        , sum(case when f38 then n else 0 end) as f38
+        , sum(case when f39 then n else 0 end) as f39
+        , sum(case when f40 <> '' then n else 0 end) as m40
+        , sum(case when f40 <> '' and case when length(f40) = 9 then substr('TRWAGMYFPDXBNJZSQVHLCKE', cast(translate(substr(f40, 1, 8), 'XYZ', '012') as integer) % 23 + 1, 1) = right(f40, 1) else false end then n else 0 end) as f40
+        , sum(case when f41 then n else 0 end) as f41
+        , sum(case when f42 then n else 0 end) as f42
+        , sum(case when f43 <> '' then n else 0 end) as m43
+        , sum(case when f43 <> '' and case when length(f43) = 15 then 97 - ((cast(substr(lpad(left(replace(replace(f43, '2A', '19'), '2B', '18'), 13), 18, '0'), 1, 9) as bigint) % 97 * 34 + cast(substr(lpad(left(replace(replace(f43, '2A', '19'), '2B', '18'), 13), 18, '0'), 10, 9) as bigint) % 97 * 1) % 97) = cast(right(f43, 2) as integer) else false end then n else 0 end) as f43
+        , sum(case when f44 then n else 0 end) as f44
+        , sum(case when f45 then n else 0 end) as f45
+        , sum(case when m45 then n else 0 end) as m45
+        , sum(case when f46 <> '' then n else 0 end) as m46
+        , sum(case when f46 <> '' and case when length(f46) between 10 and 10 then (strpos('0516273849', substr(lpad(f46, 10, '0'), 1, 1)) - 1 + cast(substr(lpad(f46, 10, '0'), 2, 1) as integer) + strpos('0516273849', substr(lpad(f46, 10, '0'), 3, 1)) - 1 + cast(substr(lpad(f46, 10, '0'), 4, 1) as integer) + strpos('0516273849', substr(lpad(f46, 10, '0'), 5, 1)) - 1 + cast(substr(lpad(f46, 10, '0'), 6, 1) as integer) + strpos('0516273849', substr(lpad(f46, 10, '0'), 7, 1)) - 1 + cast(substr(lpad(f46, 10, '0'), 8, 1) as integer) + strpos('0516273849', substr(lpad(f46, 10, '0'), 9, 1)) - 1 + cast(substr(lpad(f46, 10, '0'), 10, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f46
+        , sum(case when f47 <> '' then n else 0 end) as m47
+        , sum(case when f47 <> '' and substr('0123456789ABCDEFHJKLMNPRSTUVWXY', cast(concat(left(f47, 6), left(right(f47, 4), 3)) as integer) % 31 + 1, 1) = right(f47, 1) then n else 0 end) as f47
+        , sum(case when f48 <> '' then n else 0 end) as m48
+        , sum(case when f48 <> '' and case when length(f48) = 11 then cast(right(f48, 2) as integer) in (97 - cast(left(f48, 9) as bigint) % 97, 97 - (2000000000 + cast(left(f48, 9) as bigint)) % 97) else false end then n else 0 end) as f48
+        , sum(case when f49 <> '' then n else 0 end) as m49
+        , sum(case when f49 <> '' and case when length(f49) = 11 then f49 <> repeat(left(f49, 1), 11) and (10 * cast(substr(f49, 1, 1) as integer) + 9 * cast(substr(f49, 2, 1) as integer) + 8 * cast(substr(f49, 3, 1) as integer) + 7 * cast(substr(f49, 4, 1) as integer) + 6 * cast(substr(f49, 5, 1) as integer) + 5 * cast(substr(f49, 6, 1) as integer) + 4 * cast(substr(f49, 7, 1) as integer) + 3 * cast(substr(f49, 8, 1) as integer) + 2 * cast(substr(f49, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f49, 10, 1) as integer) and (11 * cast(substr(f49, 1, 1) as integer) + 10 * cast(substr(f49, 2, 1) as integer) + 9 * cast(substr(f49, 3, 1) as integer) + 8 * cast(substr(f49, 4, 1) as integer) + 7 * cast(substr(f49, 5, 1) as integer) + 6 * cast(substr(f49, 6, 1) as integer) + 5 * cast(substr(f49, 7, 1) as integer) + 4 * cast(substr(f49, 8, 1) as integer) + 3 * cast(substr(f49, 9, 1) as integer) + 2 * cast(substr(f49, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f49, 11, 1) as integer) else false end then n else 0 end) as f49
+        , sum(case when f50 <> '' then n else 0 end) as m50
+        , sum(case when f50 <> '' and case when length(f50) = 13 then f50 <> '0000000000000' and (1 * cast(substr(f50, 1, 1) as integer) + 3 * cast(substr(f50, 2, 1) as integer) + 1 * cast(substr(f50, 3, 1) as integer) + 3 * cast(substr(f50, 4, 1) as integer) + 1 * cast(substr(f50, 5, 1) as integer) + 3 * cast(substr(f50, 6, 1) as integer) + 1 * cast(substr(f50, 7, 1) as integer) + 3 * cast(substr(f50, 8, 1) as integer) + 1 * cast(substr(f50, 9, 1) as integer) + 3 * cast(substr(f50, 10, 1) as integer) + 1 * cast(substr(f50, 11, 1) as integer) + 3 * cast(substr(f50, 12, 1) as integer) + 1 * cast(substr(f50, 13, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f50
+        , sum(case when f51 <> '' then n else 0 end) as m51
+        , sum(case when f51 <> '' and case when length(f51) = 18 then substr('10X98765432', (7 * cast(substr(f51, 1, 1) as integer) + 9 * cast(substr(f51, 2, 1) as integer) + 10 * cast(substr(f51, 3, 1) as integer) + 5 * cast(substr(f51, 4, 1) as integer) + 8 * cast(substr(f51, 5, 1) as integer) + 4 * cast(substr(f51, 6, 1) as integer) + 2 * cast(substr(f51, 7, 1) as integer) + 1 * cast(substr(f51, 8, 1) as integer) + 6 * cast(substr(f51, 9, 1) as integer) + 3 * cast(substr(f51, 10, 1) as integer) + 7 * cast(substr(f51, 11, 1) as integer) + 9 * cast(substr(f51, 12, 1) as integer) + 10 * cast(substr(f51, 13, 1) as integer) + 5 * cast(substr(f51, 14, 1) as integer) + 8 * cast(substr(f51, 15, 1) as integer) + 4 * cast(substr(f51, 16, 1) as integer) + 2 * cast(substr(f51, 17, 1) as integer)) % 11 + 1, 1) = right(f51, 1) else false end then n else 0 end) as f51
+        , sum(case when f52 <> '' then n else 0 end) as m52
+        , sum(case when f52 <> '' and case when length(f52) = 10 then f52 <> '0000000000' and (10 * cast(substr(f52, 1, 1) as integer) + 9 * cast(substr(f52, 2, 1) as integer) + 8 * cast(substr(f52, 3, 1) as integer) + 7 * cast(substr(f52, 4, 1) as integer) + 6 * cast(substr(f52, 5, 1) as integer) + 5 * cast(substr(f52, 6, 1) as integer) + 4 * cast(substr(f52, 7, 1) as integer) + 3 * cast(substr(f52, 8, 1) as integer) + 2 * cast(substr(f52, 9, 1) as integer) + 1 * cast(substr(f52, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f52
+        , sum(case when f53 <> '' then n else 0 end) as m53
+        , sum(case when f53 <> '' and case when length(f53) = 9 then f53 <> '000000000' and (9 * cast(substr(f53, 1, 1) as integer) + 8 * cast(substr(f53, 2, 1) as integer) + 7 * cast(substr(f53, 3, 1) as integer) + 6 * cast(substr(f53, 4, 1) as integer) + 5 * cast(substr(f53, 5, 1) as integer) + 4 * cast(substr(f53, 6, 1) as integer) + 3 * cast(substr(f53, 7, 1) as integer) + 2 * cast(substr(f53, 8, 1) as integer) + -1 * cast(substr(f53, 9, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f53
+        , sum(case when f54 <> '' then n else 0 end) as m54
+        , sum(case when f54 <> '' and case when length(f54) = 10 then f54 <> '0000000000' and (10 * cast(substr(f54, 1, 1) as integer) + 9 * cast(substr(f54, 2, 1) as integer) + 8 * cast(substr(f54, 3, 1) as integer) + 7 * cast(substr(f54, 4, 1) as integer) + 6 * cast(substr(f54, 5, 1) as integer) + 5 * cast(substr(f54, 6, 1) as integer) + 4 * cast(substr(f54, 7, 1) as integer) + 3 * cast(substr(f54, 8, 1) as integer) + 2 * cast(substr(f54, 9, 1) as integer) + 1 * cast(substr(f54, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f54
+        , sum(case when f55 <> '' then n else 0 end) as m55
+        , sum(case when f55 <> '' and case when length(f55) = 11 then f55 <> '00000000000' and (1 * cast(substr(f55, 1, 1) as integer) + 3 * cast(substr(f55, 2, 1) as integer) + 7 * cast(substr(f55, 3, 1) as integer) + 9 * cast(substr(f55, 4, 1) as integer) + 1 * cast(substr(f55, 5, 1) as integer) + 3 * cast(substr(f55, 6, 1) as integer) + 7 * cast(substr(f55, 7, 1) as integer) + 9 * cast(substr(f55, 8, 1) as integer) + 1 * cast(substr(f55, 9, 1) as integer) + 3 * cast(substr(f55, 10, 1) as integer) + 1 * cast(substr(f55, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f55
+        , sum(case when f56 <> '' then n else 0 end) as m56
+        , sum(case when f56 <> '' and case when length(f56) = 11 then f56 <> repeat(left(f56, 1), 11) and (10 * cast(substr(f56, 1, 1) as integer) + 9 * cast(substr(f56, 2, 1) as integer) + 8 * cast(substr(f56, 3, 1) as integer) + 7 * cast(substr(f56, 4, 1) as integer) + 6 * cast(substr(f56, 5, 1) as integer) + 5 * cast(substr(f56, 6, 1) as integer) + 4 * cast(substr(f56, 7, 1) as integer) + 3 * cast(substr(f56, 8, 1) as integer) + 2 * cast(substr(f56, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f56, 10, 1) as integer) and (11 * cast(substr(f56, 1, 1) as integer) + 10 * cast(substr(f56, 2, 1) as integer) + 9 * cast(substr(f56, 3, 1) as integer) + 8 * cast(substr(f56, 4, 1) as integer) + 7 * cast(substr(f56, 5, 1) as integer) + 6 * cast(substr(f56, 6, 1) as integer) + 5 * cast(substr(f56, 7, 1) as integer) + 4 * cast(substr(f56, 8, 1) as integer) + 3 * cast(substr(f56, 9, 1) as integer) + 2 * cast(substr(f56, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f56, 11, 1) as integer) else false end then n else 0 end) as f56
+        , sum(case when f57 <> '' then n else 0 end) as m57
+        , sum(case when f57 <> '' and case when length(f57) = 9 then f57 <> '000000000' and (9 * cast(substr(f57, 1, 1) as integer) + 8 * cast(substr(f57, 2, 1) as integer) + 7 * cast(substr(f57, 3, 1) as integer) + 6 * cast(substr(f57, 4, 1) as integer) + 5 * cast(substr(f57, 5, 1) as integer) + 4 * cast(substr(f57, 6, 1) as integer) + 3 * cast(substr(f57, 7, 1) as integer) + 2 * cast(substr(f57, 8, 1) as integer) + -1 * cast(substr(f57, 9, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f57
+        , sum(case when f58 <> '' then n else 0 end) as m58
+        , sum(case when f58 <> '' and case when length(f58) = 10 then f58 <> '0000000000' and (10 * cast(substr(f58, 1, 1) as integer) + 9 * cast(substr(f58, 2, 1) as integer) + 8 * cast(substr(f58, 3, 1) as integer) + 7 * cast(substr(f58, 4, 1) as integer) + 6 * cast(substr(f58, 5, 1) as integer) + 5 * cast(substr(f58, 6, 1) as integer) + 4 * cast(substr(f58, 7, 1) as integer) + 3 * cast(substr(f58, 8, 1) as integer) + 2 * cast(substr(f58, 9, 1) as integer) + 1 * cast(substr(f58, 10, 1) as integer)) % 11 = 0 else false end then n else 0 end) as f58
+        , sum(case when f59 <> '' then n else 0 end) as m59
+        , sum(case when f59 <> '' and case when length(f59) = 11 then f59 <> repeat(left(f59, 1), 11) and (10 * cast(substr(f59, 1, 1) as integer) + 9 * cast(substr(f59, 2, 1) as integer) + 8 * cast(substr(f59, 3, 1) as integer) + 7 * cast(substr(f59, 4, 1) as integer) + 6 * cast(substr(f59, 5, 1) as integer) + 5 * cast(substr(f59, 6, 1) as integer) + 4 * cast(substr(f59, 7, 1) as integer) + 3 * cast(substr(f59, 8, 1) as integer) + 2 * cast(substr(f59, 9, 1) as integer)) * 10 % 11 % 10 = cast(substr(f59, 10, 1) as integer) and (11 * cast(substr(f59, 1, 1) as integer) + 10 * cast(substr(f59, 2, 1) as integer) + 9 * cast(substr(f59, 3, 1) as integer) + 8 * cast(substr(f59, 4, 1) as integer) + 7 * cast(substr(f59, 5, 1) as integer) + 6 * cast(substr(f59, 6, 1) as integer) + 5 * cast(substr(f59, 7, 1) as integer) + 4 * cast(substr(f59, 8, 1) as integer) + 3 * cast(substr(f59, 9, 1) as integer) + 2 * cast(substr(f59, 10, 1) as integer)) * 10 % 11 % 10 = cast(substr(f59, 11, 1) as integer) else false end then n else 0 end) as f59
+        , sum(case when f60 <> '' then n else 0 end) as m60
+        , sum(case when f60 <> '' and case when length(f60) = 11 then f60 <> '00000000000' and (1 * cast(substr(f60, 1, 1) as integer) + 3 * cast(substr(f60, 2, 1) as integer) + 7 * cast(substr(f60, 3, 1) as integer) + 9 * cast(substr(f60, 4, 1) as integer) + 1 * cast(substr(f60, 5, 1) as integer) + 3 * cast(substr(f60, 6, 1) as integer) + 7 * cast(substr(f60, 7, 1) as integer) + 9 * cast(substr(f60, 8, 1) as integer) + 1 * cast(substr(f60, 9, 1) as integer) + 3 * cast(substr(f60, 10, 1) as integer) + 1 * cast(substr(f60, 11, 1) as integer)) % 10 = 0 else false end then n else 0 end) as f60
+    from plain
+    group by place
+),
+likely as (
+    select
+        place
+        , f0
+        , f1
+        , f2
+        , f3
+        , f4
+        , f5
+        , f6
+        , f7
+        , f8
+        , f9
+        , case when f10 * 2 >= m10 or (f10 * 4 >= m10 and f10 >= 20)
+            then f10 else 0 end as f10
+        , f11
+        , case when f12 * 2 >= m12 or (f12 * 4 >= m12 and f12 >= 20)
+            then f12 else 0 end as f12
+        , f13
+        , f14
+        , f15
+        , f16
+        , case when f17 * 2 >= m17 or (f17 * 4 >= m17 and f17 >= 20)
+            then f17 else 0 end as f17
+        , case when f18 * 2 >= m18 or (f18 * 4 >= m18 and f18 >= 20)
+            then f18 else 0 end as f18
+        , case when f19 * 2 >= m19 or (f19 * 4 >= m19 and f19 >= 20)
+            then f19 else 0 end as f19
+        , case when f20 * 2 >= m20 or (f20 * 4 >= m20 and f20 >= 20)
+            then f20 else 0 end as f20
+        , case when f21 * 2 >= m21 or (f21 * 4 >= m21 and f21 >= 20)
+            then f21 else 0 end as f21
+        , f22
+        , f23
+        , f24
+        , case when f25 * 2 >= m25 or (f25 * 4 >= m25 and f25 >= 20)
+            then f25 else 0 end as f25
+        , case when f26 * 2 >= m26 or (f26 * 4 >= m26 and f26 >= 20)
+            then f26 else 0 end as f26
+        , case when f27 * 2 >= m27 or (f27 * 4 >= m27 and f27 >= 20)
+            then f27 else 0 end as f27
+        , case when f28 * 2 >= m28 or (f28 * 4 >= m28 and f28 >= 20)
+            then f28 else 0 end as f28
+        , case when f29 * 2 >= m29 or (f29 * 4 >= m29 and f29 >= 20)
+            then f29 else 0 end as f29
+        , f30
+        , case when f31 >= CAST(0.8 AS DOUBLE) * m31 then f31 else 0 end as f31
+        , case when f32 >= CAST(0.25 AS DOUBLE) * m32 then f32 else 0 end as f32
+        , f33
+        , case when f34 >= CAST(0.8 AS DOUBLE) * m34 then f34 else 0 end as f34
+        , case when f35 * 2 >= m35 or (f35 * 4 >= m35 and f35 >= 20)
+            then f35 else 0 end as f35
+        , case when f36 * 2 >= m36 or (f36 * 4 >= m36 and f36 >= 20)
+            then f36 else 0 end as f36
+        , case when f37 * 2 >= m37 or (f37 * 4 >= m37 and f37 >= 20)
+            then f37 else 0 end as f37
+        , f38
+        , f39
+        , case when f40 * 2 >= m40 or (f40 * 4 >= m40 and f40 >= 20)
+            then f40 else 0 end as f40
+        , f41
+        , f42
+        , case when f43 * 2 >= m43 or (f43 * 4 >= m43 and f43 >= 20)
+            then f43 else 0 end as f43
+        , f44
+        , case when f45 >= CAST(0.25 AS DOUBLE) * m45 then f45 else 0 end as f45
+        , case when f46 * 2 >= m46 or (f46 * 4 >= m46 and f46 >= 20)
+            then f46 else 0 end as f46
+        , case when f47 * 2 >= m47 or (f47 * 4 >= m47 and f47 >= 20)
+            then f47 else 0 end as f47
+        , case when f48 * 2 >= m48 or (f48 * 4 >= m48 and f48 >= 20)
+            then f48 else 0 end as f48
+        , case when f49 * 2 >= m49 or (f49 * 4 >= m49 and f49 >= 20)
+            then f49 else 0 end as f49
+        , case when f50 * 2 >= m50 or (f50 * 4 >= m50 and f50 >= 20)
+            then f50 else 0 end as f50
+        , case when f51 * 2 >= m51 or (f51 * 4 >= m51 and f51 >= 20)
+            then f51 else 0 end as f51
+        , case when f52 >= CAST(0.8 AS DOUBLE) * m52 and f52 >= 3
+            then f52 else 0 end as f52
+        , case when f53 * 2 >= m53 or (f53 * 4 >= m53 and f53 >= 20)
+            then f53 else 0 end as f53
+        , case when f54 * 2 >= m54 or (f54 * 4 >= m54 and f54 >= 20)
+            then f54 else 0 end as f54
+        , case when f55 * 2 >= m55 or (f55 * 4 >= m55 and f55 >= 20)
+            then f55 else 0 end as f55
+        , case when f56 * 2 >= m56 or (f56 * 4 >= m56 and f56 >= 20)
+            then f56 else 0 end as f56
+        , case when f57 >= CAST(0.8 AS DOUBLE) * m57 and f57 >= 3
+            then f57 else 0 end as f57
+        , case when f58 >= CAST(0.8 AS DOUBLE) * m58 and f58 >= 3
+            then f58 else 0 end as f58
+        , case when f59 >= CAST(0.8 AS DOUBLE) * m59 and f59 >= 3
+            then f59 else 0 end as f59
+        , case when f60 >= CAST(0.8 AS DOUBLE) * m60 and f60 >= 3
+            then f60 else 0 end as f60
+    from counted
+),
+kinds as (
+    select 0 as kind
+    union all
+    select 1 as kind
+    union all
+    select 2 as kind
+    union all
+    select 3 as kind
+    union all
+    select 4 as kind
+    union all
+    select 5 as kind
+    union all
+    select 6 as kind
+    union all
+    select 7 as kind
+    union all
+    select 8 as kind
+    union all
+    select 9 as kind
+    union all
+    select 10 as kind
+),
+-- one branch for all kinds: Spark runs a common table expression as often as it is read
+judged as (
+    select
+        l.place, k.kind,
+        cast(case k.kind
+            when 0 then greatest(0, f0, f1, f2, f3, f4, f5)
+            when 1 then greatest(0, f25, f26, f27, f28, f29, f30, f31, f32, f33, f34, f35, f36, f37)
+            when 2 then greatest(0, f17, f18, f19, f20)
+            when 3 then greatest(0, f21)
+            when 4 then greatest(0, f22, f23, f24)
+            when 5 then greatest(0, f40, f41, f42, f43, f44, f45, f46, f47, f48, f49, f50, f51, f52, f53, f54, f55, f56, f57, f58, f59, f60)
+            when 6 then greatest(0, f12, f13, f14, f15, f16)
+            when 7 then greatest(0, f9, f10, f11)
+            when 8 then greatest(0, f6, f7)
+            when 9 then greatest(0, f38, f39)
+            when 10 then greatest(0, f8)
+        end as bigint) as n
+    from likely l
+    cross join kinds k
+    union all
+    select
+        place,
+        case kind
+            when 'name' then 11
+            when 'identifier_value' then 12
+        end as kind,
+        n
+    from anon_scratch.main.suspects
+    where kind is not null
+),
+shown as (
+    select place, kind, cast(n as varchar) as n, length(cast(n as varchar)) as digits
+    from judged
+    where n > 0
+),
+grouped as (
+    select
+        place, kind,
+        case
+            when digits <= 3 then n
+            when digits <= 6 then concat(left(n, digits - 3), ',', right(n, 3))
+            else concat(left(n, digits - 6), ',', left(right(n, 6), 3), ',', right(n, 3))
+        end as n
+    from shown
+),
+words as (
+    select
+        place
+        , max(case when kind = 0 then concat(n, ' values with mail addresses') end) as w0
+        , max(case when kind = 0 then 'mail' end) as k0
+        , max(case when kind = 1 then concat(n, ' values with telephone numbers') end) as w1
+        , max(case when kind = 1 then 'phone' end) as k1
+        , max(case when kind = 2 then concat(n, ' values with bank accounts (IBAN)') end) as w2
+        , max(case when kind = 2 then 'iban' end) as k2
+        , max(case when kind = 3 then concat(n, ' values with payment cards') end) as w3
+        , max(case when kind = 3 then 'card' end) as k3
+        , max(case when kind = 4 then concat(n, ' values with social security numbers') end) as w4
+        , max(case when kind = 4 then 'ssn' end) as k4
+        , max(case when kind = 5 then concat(n, ' values with identity numbers') end) as w5
+        , max(case when kind = 5 then 'national_id' end) as k5
+        , max(case when kind = 6 then concat(n, ' values with IP addresses') end) as w6
+        , max(case when kind = 6 then 'ip' end) as k6
+        , max(case when kind = 7 then concat(n, ' values with MAC addresses') end) as w7
+        , max(case when kind = 7 then 'mac' end) as k7
+        , max(case when kind = 8 then concat(n, ' values with web addresses') end) as w8
+        , max(case when kind = 8 then 'url' end) as k8
+        , max(case when kind = 9 then concat(n, ' values with coordinates') end) as w9
+        , max(case when kind = 9 then 'coordinates' end) as k9
+        , max(case when kind = 10 then concat(n, ' values with UUIDs') end) as w10
+        , max(case when kind = 10 then 'uuid' end) as k10
+        , max(case when kind = 11 then concat(n, ' different values under a name that says who somebody is') end) as w11
+        , max(case when kind = 11 then 'name' end) as k11
+        , max(case when kind = 12 then concat(n, ' values that hold one of an identifier column') end) as w12
+        , max(case when kind = 12 then 'identifier_value' end) as k12
+    from grouped
+    group by place
+)
+select
+    place,
+    concat_ws(', ', w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12) as found,
+    concat_ws(', ', k0, k1, k2, k3, k4, k5, k6, k7, k8, k9, k10, k11, k12) as kinds
+from words
+order by place;
+
+-- checks of the source: Counts of the source that make a run impossible, each under its number. (stops the run if it returns rows)
+with counted as (
+    select case when count(*) > 0 and count(distinct s1) < 2 then 2 - (count(distinct s1)) else 0 end as n1
+    from anon_scratch.main.snapshot
+)
+select 1 as number, cast(n1 as bigint) as n from counted where n1 > 0;
+
+-- warnings about the source: How often a condition of the policy is NULL, and how often values of columns that look like keys repeat.
+select
+    k0.different as "different_values.patient",
+    k0.known as "known_values.patient",
+    k0.most as "most_rows.patient"
+from
+    (
+        select
+            count(*) as different,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            coalesce(max(n), 0) as most
+        from (
+            select count(*) as n
+            from anon_scratch.main.snapshot
+            where h0 is not null
+            group by h0
+        ) as repeats
+    ) as k0;
+
+-- values that may not be meant: What columns hold that may not be meant: counts of rows, and how many of the different values are another one but for case, outer blanks or Unicode form, or belong to one row (person) only.
+select
+    v1.different as "meant.spelled.8.different",
+    v1.folded as "meant.spelled.8.folded",
+    v1.known as "meant.spelled.8.known",
+    v1.single as "meant.spelled.8.single"
+from
+    (
+        select
+            count(*) as different,
+            count(distinct nfc_normalize(lower(regexp_replace(cast(cell as varchar), '^[ 	
+ ]+|[ 	
+ ]+$', '', 'g')))) as folded,
+            cast(coalesce(sum(n), 0) as bigint) as known,
+            count(*) filter (where n = 1) as single
+        from (
+            select s1 as cell, count(*) as n
+            from anon_scratch.main.snapshot
+            where s1 is not null
+            group by 1
+        ) as cells
+    ) as v1;
+
+-- rows that repeat: How many rows have how many copies.
+select
+    count(*) as "meant.copies.all.different",
+    cast(coalesce(sum(n), 0) as bigint) as "meant.copies.all.known",
+    count(*) filter (where n = 1) as "meant.copies.several.1",
+    count(*) filter (where n = 2) as "meant.copies.several.2",
+    count(*) filter (where n = 3) as "meant.copies.several.3",
+    count(*) filter (where n = 4) as "meant.copies.several.4",
+    count(*) filter (where n = 5) as "meant.copies.several.5",
+    count(*) filter (where n = 6) as "meant.copies.several.6",
+    count(*) filter (where n = 7) as "meant.copies.several.7",
+    count(*) filter (where n = 8) as "meant.copies.several.8",
+    count(*) filter (where n = 9) as "meant.copies.several.9",
+    count(*) filter (where n % 2 = 0) as "meant.copies.factor.2",
+    count(*) filter (where n % 3 = 0) as "meant.copies.factor.3",
+    count(*) filter (where n % 5 = 0) as "meant.copies.factor.5",
+    count(*) filter (where n % 7 = 0) as "meant.copies.factor.7"
+from (
+    select count(*) as n
+    from anon_scratch.main.snapshot
+    group by q1, identity
+) as contents;
+
+-- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
+create or replace table anon_scratch.main.domain_1 as
+with valued as (
+    select value, n from anon_scratch.main.values_1
+),
+coded as (
+    select
+        v.value,
+        v.n,
+row_number() over (
+order by v.value
+        ) as code,
+        count(*) over () as size
+    from valued v
+)
+select
+    cast(code as integer) as code,
+    value,
+    cast(value as varchar) as label,
+    n,
+    cast(size as bigint) as size,
+    -- halved, so that the width of a domain of doubles cannot overflow
+    (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
+        / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
+from coded
+order by code;
+
+-- values as counted: Columns that have more values than were counted for the plan, or NULLs where none were counted, by number, and how many. (stops the run if it returns rows)
+with nulls as (
+    select count(*) - count(q1) as n1, count(*) as n from anon_scratch.main.snapshot
+)
+select 1 as number, false as is_null, max(code) - 9 as n from anon_scratch.main.domain_1 having max(code) > 9
+union all
+select 1, true, n1 from nulls where n1 > 0;
+
+-- encode rows: Every row as small codes, or as the words of its tuple, with its secret-keyed draw.
+create or replace table anon_scratch.main.coded as
+with placed as (
+    select
+        s.rowid as row_ref
+        , cast(d1.code as bigint) as t1
+        , d1.code as c1
+        , s.identity
+        , s.s1
+    from anon_scratch.main.snapshot s
+    join anon_scratch.main.domain_1 d1 on d1.value is not distinct from s.q1
+),
+copied as (
+    select *, row_number() over (partition by t1, "identity") as copy
+    from placed
+),
+drawn as (
+    select
+        md5_number(concat($secret, ':', t1, ':', "identity", ':', copy)) as draw
+        , row_ref
+        , c1
+        , s1
+    from copied
+)
+select row_number() over (order by draw) as row_id, *
+from drawn;
+
+-- enough rows: The table has fewer units (rows, or persons) than one class needs. (stops the run if it returns rows)
+select count(*) as units from anon_scratch.main.coded having count(*) < 2;
+
+-- sensitive cells of ill: The sensitive cells of one column, numbered by value, with how often each value occurs among them.
+create or replace table anon_scratch.main.sensitive_values_1 as
+with counted as (
+    select s1 as original, count(*) as q
+    from anon_scratch.main.coded
+    group by 1
+),
+ordered as (
+    select original, q, original is null as missing
+    from counted
+)
+select
+    cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
+    original,
+    cast(q as bigint) as q,
+    cast(coalesce(sum(q) filter (where not missing) over (), 0) as bigint) as q_known,
+    cast(sum(q) over () as bigint) as q_size,
+    cast(count(*) filter (where not missing) over () as integer) as m
+from ordered;
+
+-- eligibility of ill: The sensitive cells of a column cannot be dealt into buckets of different values: one value is too frequent (Xiao and Tao 2007, m-eligible), or there are too few of them. (stops the run if it returns rows)
+select
+    cast(max(q) filter (where value > 0) as bigint) as most,
+    max(q_known) as known,
+    max(q_size) as cells,
+    max(m) as different
+from anon_scratch.main.sensitive_values_1
+having coalesce(max(q) filter (where value > 0), 0) * 2 > max(q_known)
+    or max(q_known) < 2;
+
+-- one leaf of ill: All sensitive values of one column in one leaf, in their order.
+create or replace table anon_scratch.main.leaves_1 as
+select
+    cast(sum(q) over (order by value rows between unbounded preceding and current row) - q as bigint) as start,
+    value,
+    q as n,
+    cast(0 as bigint) as leaf,
+    true as open
+from anon_scratch.main.sensitive_values_1
+where value >= 1;
+
+-- loop: split leaves of ill, at most 64 times, until the exit query counts 0
+-- split leaves of ill: Split every open leaf at its lower median, if both sides are non-empty and eligible.
+create or replace table anon_scratch.main.leaves_1 as
+with sized as (
+    select
+        *,
+        sum(n) over (partition by leaf) as n_leaf
+    from anon_scratch.main.leaves_1
+),
+sided as (
+    select
+        *,
+        -- the lower median is the first value up to which there is at least half of the leaf
+        case when 2 * (start - leaf) < n_leaf then 0 else 1 end as side
+    from sized
+    where open
+),
+sides as (
+    select leaf, side, min(start) - min(leaf) as cut
+    from sided
+    group by leaf, side
+    having max(n) * 2 <= sum(n)
+),
+chosen as (
+    select leaf, max(cut) as cut from sides group by leaf having count(*) = 2
+),
+parted as (
+    select
+        s.start, s.value, s.n, s.leaf, c.cut,
+        least(s.n, greatest(s.leaf + c.cut - s.start, 0)) as n_left
+    from sized s
+    left join chosen c on c.leaf = s.leaf
+)
+select start, value, n, leaf, false as open from parted where cut is null
+union all
+select start, value, cast(n_left as bigint), leaf, true from parted where cut is not null and n_left > 0
+union all
+select cast(start + n_left as bigint), value, cast(n - n_left as bigint), cast(leaf + cut as bigint), true
+from parted where cut is not null and n_left < n;
+
+-- exit query of the loop: How many leaves may still be split.
+select count(*) from anon_scratch.main.leaves_1 where open;
+-- end of loop: split leaves of ill
+
+-- buckets of ill: How many buckets every leaf gets: as many as its size allows, or fewer if the distribution in a bucket would break a rule.
+create or replace table anon_scratch.main.quotas_1 as
+with sized as (
+    select leaf, cast(sum(n) as bigint) as n
+    from anon_scratch.main.leaves_1
+    group by leaf
+),
+fine as (
+    select leaf, cast(floor(n / 2) as bigint) as buckets from sized
+),
+quota as (
+    select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
+    from sized s left join fine f on f.leaf = s.leaf
+)
+select
+    leaf, n, buckets,
+    cast(sum(buckets) over (order by leaf rows between unbounded preceding and current row) - buckets as bigint) as first
+from quota;
+
+-- deal ill: Assign the sensitive cells of one column to buckets, in the order of their values.
+create or replace table anon_scratch.main.placed_1 as
+with cells as (
+    select r.row_id, md5_number(concat(hex(r.draw), ':tie 1')) as draw, f.value
+    from anon_scratch.main.coded r
+    join anon_scratch.main.sensitive_values_1 f on f.original is not distinct from r.s1
+),
+ranked as (
+    select row_id, draw, value, row_number() over (order by value, draw, row_id) - 1 as rank
+    from cells
+    where value >= 1
+),
+total as (
+    select sum(buckets) as buckets from anon_scratch.main.quotas_1
+)
+select
+    r.row_id, r.draw, r.value,
+    cast(q.first + (r.rank - q.leaf) % q.buckets as bigint) as bucket
+from ranked r
+join anon_scratch.main.leaves_1 l on l.value = r.value and r.rank >= l.start and r.rank < l.start + l.n
+join anon_scratch.main.quotas_1 q on q.leaf = l.leaf
+union all
+select
+    row_id, draw, value,
+    cast((row_number() over (order by draw, row_id) - 1) % (select buckets from total) as bigint)
+from cells
+where value < 1;
+
+-- permute ill: Permute the values inside every bucket of one column, and number the buckets in secret-keyed order.
+create or replace table anon_scratch.main.dealt_1 as
+with places as (
+    select
+        row_id, bucket, value, draw,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), row_id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), row_id) as card
+    from anon_scratch.main.placed_1
+),
+numbers as (
+    select bucket, row_number() over (order by md5_number(concat(hex(draw), ':bucket')), bucket) as number
+    from (select bucket, min(draw) as draw from anon_scratch.main.placed_1 group by bucket)
+)
+select s.row_id, n.number as bucket, f.original as value, case when regexp_matches(cast(f.original as varchar), '^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]') then '"' || replace(cast(f.original as varchar), '"', '""') || '"' else cast(f.original as varchar) end as label
+from places s
+join places c on c.bucket = s.bucket and c.card = s.seat
+join numbers n on n.bucket = s.bucket
+join anon_scratch.main.sensitive_values_1 f on f.value = c.value;
+
+-- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
+create or replace table anon_scratch.main.units as
+with grouped as (
+    select c1, count(*) as n, min(draw) as draw
+    from anon_scratch.main.coded
+    group by c1
+)
+select row_number() over (order by c1) as unit, *
+from grouped;
+
+-- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
+create or replace table anon_scratch.main.positions as
+select 1 as attribute, code, share, size
+
+from anon_scratch.main.domain_1;
+
+-- partition: The whole partitioning as one statement: every class is cut until no admissible cut is left.
+create or replace table anon_scratch.main.members as
+with recursive partition(unit, class_id, level, closed, n, c1) as (
+    select unit, 1 as class_id, 0 as level, false as closed, n, c1
+from anon_scratch.main.units
+    union all (
+        with extents as (
+    select
+        class_id, cast(sum(n) as bigint) as n_all
+        , min(c1) as first1, max(c1) as last1
+        -- NULL has no position in a range
+        , min(case when c1 > 0 then c1 end) as place1
+    from partition
+    where not closed
+    group by class_id
+    having sum(n) >= 4
+),
+-- an attribute with one value in a class cannot be cut there
+several as (
+    select class_id, n_all, 1 as attribute, last1 as last_code, place1 as first_place
+    from extents
+    where first1 < last1
+),
+widths as (
+    select
+        s.class_id, s.attribute, s.n_all, s.last_code,
+        cast(coalesce(l.share - f.share, 0) as decimal(18, 8)) as width
+    from several s
+    left join anon_scratch.main.positions f on f.attribute = s.attribute and f.code = s.first_place
+    left join anon_scratch.main.positions l on l.attribute = s.attribute and l.code = s.last_code
+),
+-- the widest attribute first
+turn_1 as (
+    select w.class_id, min(w.attribute) as attribute
+    from widths w
+    join (select class_id, max(width) as width from widths group by class_id) m on m.class_id = w.class_id and m.width = w.width
+    group by w.class_id
+),
+counts_1 as (
+    select
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_1 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
+),
+sums_1 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_1
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_1 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_1 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+
+turn_2 as (
+    select w.class_id, w.attribute
+    from widths w
+    join turn_1 t on t.class_id = w.class_id and t.attribute <> w.attribute
+    left join middles_1 f on f.class_id = w.class_id
+    where f.class_id is null
+),
+counts_2 as (
+    select
+        o.class_id, t.attribute,
+        case t.attribute when 1 then o.c1 end as code,
+        cast(sum(o.n) as bigint) as n,
+        count(*) as units
+    from partition o
+    join turn_2 t on t.class_id = o.class_id
+    where not o.closed
+    group by 1, 2, 3
+),
+sums_2 as (
+    select
+        class_id, attribute, code, n,
+        cast(sum(n) over below as bigint) as n_left,
+        cast(sum(units) over below as bigint) as units_left
+    from counts_2
+    window below as (partition by class_id, attribute order by code rows between unbounded preceding and current row)
+),
+middles_2 as (
+    select s.class_id, s.attribute, s.code, s.n_left, s.units_left, w.n_all, w.width
+    from sums_2 s
+    join widths w on w.class_id = s.class_id and w.attribute = s.attribute
+    where n_left >= 2 and n_all - n_left >= 2 and 2 * n_left >= n_all and 2 * (n_left - n) < n_all and code < last_code
+),
+
+widest_2 as (
+    select m.class_id, min(m.attribute) as attribute
+    from middles_2 m
+    join (select class_id, max(width) as width from middles_2 group by class_id) b on b.class_id = m.class_id and b.width = m.width
+    group by m.class_id
+),
+cuts as (
+    select
+        m.class_id, m.attribute, m.code, false as single, m.units_left,
+        -- a half that is too small to be cut again is final at once
+        m.n_left < 4 as left_closed,
+        m.n_all - m.n_left < 4 as right_closed
+    from (
+        select * from middles_1
+        union all
+        select t.* from middles_2 t join widest_2 w on w.class_id = t.class_id and w.attribute = t.attribute
+    ) m
+)
+
+
+        select
+    unit,
+    case when is_left then class_id else class_id + units_left end as class_id,
+    level + 1 as level,
+    case when is_left then left_closed else right_closed end as closed,
+    n, c1
+from (
+    select
+        o.*, t.units_left, t.left_closed, t.right_closed,
+        case t.attribute when 1 then o.c1 end <= t.code as is_left
+    from partition o
+    join cuts t on t.class_id = o.class_id
+    where not o.closed
+)
+
+    )
+)
+select unit, arg_max(class_id, level) as class_id
+from partition
+group by unit;
+
+-- extent of classes: The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+create or replace table anon_scratch.main.boxes as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    , min(u.c1) as lo1
+    , max(u.c1) as hi1
+    , false as null1
+from anon_scratch.main.members m
+join anon_scratch.main.units u on u.unit = m.unit
+group by m.class_id;
+
+-- cells of classes: The published cells of every class, one column each, and its number in secret-keyed order.
+create or replace table anon_scratch.main.cells as
+with numbers as (
+    select class_id, row_number() over (order by md5_number(concat(hex(draw), ':class')), class_id) as number
+    from anon_scratch.main.boxes
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    , case when b.lo1 is null then null when b.lo1 = b.hi1 then low1.label else '[' || low1.label || ', ' || high1.label || ']' end as cell1
+from anon_scratch.main.boxes b
+join numbers o on o.class_id = b.class_id
+left join anon_scratch.main.domain_1 low1 on low1.code = b.lo1
+left join anon_scratch.main.domain_1 high1 on high1.code = b.hi1;
+
+-- tuples for the bound: Units of classes that lose something, drawn in proportion to about what they lose (priority sampling, Duffield, Lund and Thorup 2007): those with the highest weight by draw, and the next one, whose priority is the threshold. All units if there are no more than that.
+create or replace table anon_scratch.main.bound_sample as
+with losing as (
+    select class_id, case when b.lo1 < b.hi1 then (b.hi1 - b.lo1) * cast(1111111 as bigint) else 0 end as each from anon_scratch.main.boxes b
+),
+drawn as (
+    select
+        m.unit, m.class_id, cast(u.n as bigint) as n, l.each * cast(u.n as bigint) as weight,
+        -- the smallest draw of n rows, as one draw
+        1 - power(1 - cast(u.draw as double) / 340282366920938463463374607431768211456.0, u.n) as share
+    from losing l
+    join anon_scratch.main.members m on m.class_id = l.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    -- the box of a tuple that has k rows loses nothing
+    where l.each > 0 and u.n < 2
+),
+weighed as (
+    select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
+),
+kept as (
+    select * from weighed order by priority desc, unit limit 33
+)
+select
+    *, row_number() over (order by priority desc, unit) as place,
+    (select sum(weight) from weighed) as all_weights
+from kept;
+
+-- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
+create or replace table anon_scratch.main.bound_rows as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+wanted as (
+    select distinct class_id from anon_scratch.main.bound_sample where place <= 32
+),
+held as (
+    select m.class_id, m.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from wanted w
+    join anon_scratch.main.members m on m.class_id = w.class_id
+    join anon_scratch.main.units u on u.unit = m.unit
+    join d1 on d1.code = u.c1
+
+),
+classes as (
+    select class_id, min(l1) as l1, max(h1) as h1
+    from held
+    group by class_id
+),
+capped as (
+    select class_id, cast(greatest(h1 - l1, 0) as bigint) as cap from classes
+)
+select
+    h.unit, s.n, c.cap
+, h.l1, h.h1
+from held h
+join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
+join capped c on c.class_id = h.class_id;
+
+-- tuples near them: The units with which a drawn one may share a class that loses less per row than its own: as a pair they lose less. The nearest of them with their extents, and one more, which shows how far away all others are.
+create or replace table anon_scratch.main.bound_near as
+with d1 as (
+    select code, cast(round(10000000 * coalesce(share, 0)) as bigint) as place from anon_scratch.main.domain_1
+),
+points as (
+    select u.unit, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+    from anon_scratch.main.units u
+    join d1 on d1.code = u.c1
+
+    -- where nothing is drawn, nobody is looked at
+    where (select count(*) from anon_scratch.main.bound_rows) > 0
+),
+keys as (
+    -- (a column of its own, since there may be no codes)
+    select distinct true as looked_at from points
+),
+nearest as (
+    -- the loss of the pair and the unit as one number, so that the least are kept without a sort
+    select r.unit as r, min(cast(greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) as bigint) * 4294967296 + u.unit, 33) as found
+    from (
+        -- combinations of codes that alone lose less than the cap
+        select r.*
+        from anon_scratch.main.bound_rows r
+        join keys u on 0 < r.cap
+    ) r
+    join points u on greatest(greatest(r.h1, u.h1) - least(r.l1, u.l1), 0) < r.cap
+    where u.unit <> r.unit
+    group by r.unit
+),
+apart as (
+    select r, unnest(found) as one from nearest
+),
+placed as (
+    select
+        a.r, one // 4294967296 as d, one % 4294967296 as unit,
+        row_number() over (partition by a.r order by one) as place
+    from apart a
+)
+select
+    p.r, p.unit, cast(u.n as bigint) as n, p.d, p.place
+, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
+from placed p
+join anon_scratch.main.units u on u.unit = p.unit
+join d1 on d1.code = u.c1;
+
+-- what three lose: The least loss of a class with a drawn unit and a near one: the extent of both and a third one, at which k rows are reached. No class made of near units only that has the near one loses less.
+create or replace table anon_scratch.main.bound_thirds as
+with ends as (
+    -- whoever takes part beyond the nearest is at least as far as the first of them
+    select r.unit as r, min(case when x.place > 32 then x.d else r.cap end) as far
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    group by r.unit
+),
+pairs as (
+    select
+        x.r, x.unit, x.n, x.d, r.n + x.n as held, e.far
+, least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+    join ends e on e.r = x.r
+    where x.place <= 32 and x.d < e.far
+),
+triples as (
+    select
+        p.r, p.unit, p.n, p.held, p.far, t.n as more
+, least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
+    from pairs p
+    join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
+    where t.unit <> p.unit and p.held < 2
+),
+weighed as (
+    select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) as bigint) as lost from triples
+),
+reached as (
+    select
+        r, unit, lost,
+        held + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
+    from weighed
+    where lost < far
+),
+least_of as (
+    select r, unit, min(lost) as lost from reached where rows_reached >= 2 group by r, unit
+)
+select
+    p.r, p.unit, p.n,
+    case when p.held >= 2 then p.d else coalesce(l.lost, p.far) end as least
+from pairs p
+left join least_of l on l.r = p.r and l.unit = p.unit;
+
+-- least loss of any classes: A lower bound of the mean loss per cell of any grouping into classes of k rows. Every drawn unit counts with its weight, or the threshold of the draw; some standard errors are subtracted.
+with counted as (
+    select
+        x.r, x.d, x.place, r.cap,
+        r.n + sum(x.n) over (partition by x.r order by x.place rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_near x
+    join anon_scratch.main.bound_rows r on r.unit = x.r
+),
+ends as (
+    select
+        r,
+        min(case when rows_reached >= 2 or place > 32 then d else cap end) as first,
+        min(case when place > 32 then d else cap end) as far
+    from counted
+    group by r
+),
+reached as (
+    select
+        t.r, t.least,
+        r.n + sum(t.n) over (partition by t.r order by t.least, t.unit rows unbounded preceding) as rows_reached
+    from anon_scratch.main.bound_thirds t
+    join anon_scratch.main.bound_rows r on r.unit = t.r
+),
+second as (
+    select r, min(least) as least from reached where rows_reached >= 2 group by r
+),
+bounds as (
+    select
+        r.unit, r.n,
+        -- places in a domain are rounded
+        greatest(case when e.r is null then r.cap else greatest(e.first, least(coalesce(s.least, e.far), e.far)) end - 1, 0) as lost
+    from anon_scratch.main.bound_rows r
+    left join ends e on e.r = r.unit
+    left join second s on s.r = r.unit
+),
+threshold as (
+    select coalesce(max(priority), 0) as tau from anon_scratch.main.bound_sample where place > 32
+),
+weighed as (
+    select
+        b.n * b.lost / cast(s.weight as double) as share,
+        cast(s.weight as double) as weight, t.tau, s.all_weights
+    from bounds b
+    join anon_scratch.main.bound_sample s on s.unit = b.unit
+    cross join threshold t
+),
+-- as integers, sums do not depend on the order of addition
+summed as (
+    select
+        count(*) as drawn,
+        coalesce(sum(cast(floor(share * greatest(weight, tau)) as hugeint)), 0) as lost,
+        coalesce(sum(cast(ceil(greatest(weight, tau)) as hugeint)), 0) as weights,
+        coalesce(max(cast(all_weights as double)), 0) as all_weights
+    from weighed
+),
+rated as (
+    -- what is lost by weight is known better than what is lost by all
+    select *, lost / greatest(cast(weights as double), 1) as rate from summed
+),
+varied as (
+    select coalesce(sum(cast(ceil(power(w.share - r.rate, 2) * w.tau * greatest(w.tau - w.weight, 0)) as hugeint)), 0) as variance
+    from weighed w
+    cross join rated r
+)
+select
+    case when bound < 0.01 then floor(100000 * bound) / 100000 when bound < 0.1 then floor(10000 * bound) / 10000 else floor(1000 * bound) / 1000 end as ncp_bound,
+    case when (select max(place) from anon_scratch.main.bound_sample) > 32 then drawn else 0 end as ncp_bound_sample
+from (
+    select
+        r.drawn,
+        greatest(r.rate - 3 * sqrt(cast(v.variance as double)) / greatest(cast(r.weights as double), 1), 0) * r.all_weights
+            / (cast((select sum(n) from anon_scratch.main.units) as double) * 10000000) as bound
+    from rated r
+    cross join varied v
+) s;
+
+-- write the release: The release: every published row with the cells of its class, shuffled by its draw.
+create or replace table anon_scratch.main.staged as
+select
+    c.number as "class_id",
+    c.cell1 as "age",
+    b1.value as "ill",
+    b1.bucket as "ill_bucket"
+from anon_scratch.main.coded r
+join anon_scratch.main.units u on u.c1 = r.c1
+join anon_scratch.main.members m on m.unit = u.unit
+join anon_scratch.main.cells c on c.class_id = m.class_id
+left join anon_scratch.main.dealt_1 b1 on b1.row_id = r.row_id
+order by r.row_id;

@@ -1,1 +1,0 @@
--- 2 branches as in the template, be46bf2e

@@ -1,1 +1,0 @@
--- 4 branches as in the template, bba5a14a

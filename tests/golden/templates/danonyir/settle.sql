@@ -1,2 +1,0 @@
-where (case when size >= 2 then (cast(most_pairs_1 as decimal(38, 0)) * 2 <= cast(pairs_1 as decimal(38, 0)) * 1 and cast(most_records as decimal(38, 0)) * 2 <= cast(records as decimal(38, 0)) * 1) and (known_1 > 0 and cast(coalesce(list_max(map_values(list_histogram(values_1))), 0) as decimal(38, 0)) * 10 <= cast(known_1 as decimal(38, 0)) * 7) else false end)  -- danonyir_alpha_beta, place residual persons: {% if not monotone %}
--- 3 branches as in the template, 0b3a2546

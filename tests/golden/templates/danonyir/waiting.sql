@@ -1,1 +1,0 @@
-where offer in (select grp from anon_scratch.main.offered_verdicts where holds)  -- geneir_alpha_beta, next persons: and unit in (select unit from {{ offers | ident }}{% if verdicts %} where offer in {{ passed() }}{% endif %})

@@ -1,1 +1,0 @@
--- 1 branch as in the template, e1a3e78c

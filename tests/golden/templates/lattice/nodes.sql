@@ -1,1 +1,0 @@
--- 6 branches as in the template, 4ba27bbf

@@ -1,1 +1,0 @@
--- 2 branches as in the template, d2317a2c

@@ -1,1 +1,0 @@
--- 1 branch as in the template, c91e1698

@@ -1,1 +1,0 @@
--- 3 branches as in the template, 891ff235

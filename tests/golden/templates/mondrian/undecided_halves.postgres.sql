@@ -1,4 +1,0 @@
--- mondrian_identity_reserved, undecided halves: The persons' value sets of the halves that counts leave undecided, one list of sets per column; the best cuts of a class first, and none after one that is already known to hold. (Sets differ in length, which arrays within an array of Postgres may not.)
--- 4 lines as in templates/mondrian/undecided_halves.sql, mondrian_identity_reserved, undecided halves
-    -- 9 lines of the template, 796c5831
--- 7 lines as in templates/mondrian/undecided_halves.sql, mondrian_identity_reserved, undecided halves

@@ -1,1 +1,0 @@
--- 4 branches as in the template, 59fa0b1e

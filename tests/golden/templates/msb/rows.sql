@@ -1,1 +1,0 @@
--- 2 branches as in the template, b67343eb

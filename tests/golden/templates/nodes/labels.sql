@@ -1,1 +1,0 @@
--- 5 branches as in the template, 67fe4c52

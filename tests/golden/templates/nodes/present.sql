@@ -1,1 +1,0 @@
--- 1 branch as in the template, 95baa3ff

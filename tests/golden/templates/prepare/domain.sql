@@ -1,1 +1,0 @@
--- 5 branches as in the template, a4b6538d

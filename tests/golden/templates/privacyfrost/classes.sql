@@ -1,1 +1,0 @@
--- 3 branches as in the template, c55d3d02

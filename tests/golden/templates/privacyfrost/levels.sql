@@ -1,1 +1,0 @@
--- 8 branches as in the template, 5bfa9ad1

@@ -1,1 +1,0 @@
--- 5 branches as in the template, 7ad368df

@@ -1,1 +1,0 @@
--- 10 branches as in the template, 78f4ee84

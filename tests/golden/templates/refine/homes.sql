@@ -1,1 +1,0 @@
--- 2 branches as in the template, e84b4c1e

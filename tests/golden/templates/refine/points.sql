@@ -1,1 +1,0 @@
--- 7 branches as in the template, d56560c7

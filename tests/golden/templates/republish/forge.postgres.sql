@@ -1,4 +1,0 @@
--- m_invariance, counterfeits: Counterfeits as encoded rows: each has the codes of one row of its class, so that no cell changes. (A row of Postgres is referred to by its position: those of counterfeits are beyond the end of any table.)
--- 4 lines as in templates/republish/forge.sql, m_invariance, counterfeits
-    -- 7 lines of the template, ed544060
-    -- 8 lines as in templates/republish/forge.sql, m_invariance, counterfeits
