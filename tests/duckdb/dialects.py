@@ -31,11 +31,11 @@ from anonymizer.engines.spark.dialect import DIALECT as SPARK
 from anonymizer.engines.spark.routes import ROWS, Route
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError
 from anonymizer.source.profile import TableProfile
+from tests.duckdb.golden_outlined import CHANGED, OUTLINED
 from tests.duckdb.golden_plans import HIERARCHIES, SECOND_RELEASES, hierarchy
 from tests.duckdb.golden_probe import Branch, Probe
 from tests.duckdb.golden_settings import WHOLE, Setting
 from tests.duckdb.plan_steps import steps
-from tests.duckdb.plan_steps import CHANGED, OUTLINED
 from tests.runs import THRIFTY, policy
 
 DIALECTS: dict[str, Dialect] = {"postgres": POSTGRES, "spark": SPARK}
