@@ -78,7 +78,8 @@ def test_the_hint_of_a_rule_that_the_whole_table_breaks_names_the_key(tmp_path: 
     with pytest.raises(AnonymizerError) as caught:
         run(policy(tmp_path, columns, k=3), source(tmp_path, TYPES, rows))
     (problem,) = caught.value.problems
-    assert problem.hint == "weaken alpha, l_diversity, or protect it by t_closeness"
+    assert problem.hint is not None
+    assert problem.hint.startswith("weaken alpha, l_diversity, or leave these rows out in")
     assert "distinct_l" not in problem.message
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile
 from anonymizer.source import column_names
-from anonymizer.source.person_names import names_bearers, names_people
+from anonymizer.source.person_names import NAME, names_bearers, names_people
 from anonymizer.source.persons import A_FEW, CATEGORY, UNFAMILIAR
 
 NAMED = (2, 1 / 2), (5, 1 / 8)
@@ -20,7 +20,8 @@ def holds_names(p: Profile) -> str | None:
     different, column = p.different or 0, p.column
     if not p.texts or p.written_as is not None or (p.like_day or 0) > MOSTLY:
         return None
-    flag = different <= CATEGORY and p.category
+    # two values under `first` or `last` may be yes and no; under `name` they are names
+    flag = different <= CATEGORY and p.category and not column_names.says(column, NAME)
     several = different > A_HANDFUL and not _coded(p)
     if (names_people(column) and not flag) or (names_bearers(column) and several):
         return "its name says that it holds names"
