@@ -18,12 +18,17 @@ from anonymizer.source import column_names
 from anonymizer.source.persons import EXACT_UP_TO, countable
 from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
+from anonymizer.source.signs import folded, plain
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Stage, Step
 
 MEANT = "meant."
 """How the names of all figures begin."""
-EDGES = "^[ \t\r\n\u00a0]+|[ \t\r\n\u00a0]+$"
+_ONE_BLANK = (
+    f"regexp_replace(nfc_normalize({plain('cast(cell as varchar)')}), '[ \t\r\n]+', ' ', 'g')"
+)
+FOLDED = Sql(folded(f"trim({_ONE_BLANK})"))
+"""A value in one spelling: without blanks at its ends and characters that nobody sees."""
 FIRST_YEAR = 1500
 """Earlier dates are those of a century that was left out, or of no date."""
 SEVERAL = range(1, 10)
@@ -131,7 +136,7 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
             one = {"cell": cell, "text": text, "units": units}
             looked_at.append({**one, **_named("spelled", place, *figures)})
     if counts or looked_at:
-        context = {"snapshot": snapshot, "counts": counts, "looked_at": looked_at, "edges": EDGES}
+        context = {"snapshot": snapshot, "counts": counts, "looked_at": looked_at, "folded": FOLDED}
         yield Note(Step("values that may not be meant", "prepare/meant.sql.j2", context))
 
 

@@ -28,8 +28,8 @@ CENTURY = (
     " in source.query, and make dates that stand for unknown ones NULL there"
 )
 SPELLED = (
-    "another one but for upper and lower case, blanks around them or the Unicode form of letters,"
-    " and count as different"
+    "another one but for upper and lower case, blanks, characters without width or the Unicode"
+    " form, and count as different"
 )
 UNTOLD = "role drop, or role quasi, which counts it for k"
 Figures = Mapping[str, Mapping[str, int]]

@@ -21,6 +21,8 @@ REAL = (
     r"|[0-9]+e[-+][0-9]+) *| *[-+]?(nan|inf|infinity) *"
 )
 """Numbers that a double keeps. One like 12E3 is a code: programs write 1.2e4 or 12e+3."""
+ZONED = ":[0-9]{2}([.][0-9]+)? *([+-][0-9]{2}(:?[0-9]{2})?|Z) *$|[.][0-9]{7}"
+"""A time with a zone, or with more digits of a second than a TIMESTAMP keeps."""
 YEAR = "(^|[^0-9])[0-9]{4}([^0-9]|$)"
 NUMBERLESS = "(try_cast({c} as double) is null and try_cast({c} as hugeint) is null)"
 _WHOLE_TYPE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
@@ -40,7 +42,7 @@ def kept_types(
 
     `texts`: the file with all cells as text; `formats`: those of dates, by type.
     """
-    dates = {n: _short_year(n, t, formats or {}) for n, t in columns if _DATE.match(t)}
+    dates = {n: _cut_date(n, t, formats or {}) for n, t in columns if _DATE.match(t)}
     whole = {n: _unlike(n, WHOLE, t) for n, t in columns if _WHOLE_TYPE.match(t)}
     real = {n: _unlike(n, REAL, t) for n, t in columns if _REAL_TYPE.match(t)}
     lost = _failing({**dates, **whole, **real}, texts, ask)
@@ -57,15 +59,16 @@ def kept_types(
     return {name: sql_type for name, sql_type in kept.items() if name not in strange}
 
 
-def _short_year(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
-    """Whether a cell is a date without four digits for its year."""
+def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
+    """Whether a cell is a date without four digits for its year, or a time that would be cut."""
     column, read = ident(name), "try_cast({c} as timestamp)"
     if sql_type in formats:
         read = f"coalesce(try_strptime({{c}}, {{f}}), {read})"
     readable = sql(read, c=column, f=lit(formats.get(sql_type)))
-    return sql(
-        "({r} is not null and not regexp_matches({c}, {y}))", r=readable, c=column, y=lit(YEAR)
-    )
+    test = "({r} is not null and not regexp_matches({c}, {y}))"
+    if sql_type == "TIMESTAMP":
+        test = f"({test} or regexp_matches({{c}}, {{z}}))"
+    return sql(test, r=readable, c=column, y=lit(YEAR), z=lit(ZONED))
 
 
 def _unlike(name: str, pattern: str, sql_type: str) -> Sql:

@@ -33,6 +33,10 @@ READ: dict[str, tuple[list[str], str, Any]] = {
     "two digits beside years": (["2025-06-28", "5/1/23"], "VARCHAR", "5/1/23"),
     "two digits and a time": (["28.06.24 12:00:00", "29.06.25 12:00:00"], "VARCHAR",
                               "29.06.25 12:00:00"),
+    "a zone, far down": (["2020-01-01 10:00:00"] * MANY + ["2020-01-01 10:00:00+02"], "VARCHAR",
+                         "2020-01-01 10:00:00+02"),
+    "parts of a microsecond": (["2020-01-01 10:00:00"] * MANY + ["2020-01-01 10:00:00.1234567"],
+                               "VARCHAR", "2020-01-01 10:00:00.1234567"),
     "numbers": (["1", "12"], "BIGINT", 12),
     "fractions": (["0.30000000000000004", ".5"], "DOUBLE", 0.5),
 }  # fmt: skip

@@ -10,7 +10,6 @@ import pytest
 
 from anonymizer.errors import SourceError
 from anonymizer.review.preview import preview
-from anonymizer.run.meant import EDGES
 from tests.runs import policy, run, source
 from tests.schema import hospital
 from tests.selection import few, some
@@ -223,12 +222,23 @@ def test_a_preset_refuses_a_kept_column_that_tells_another(tmp_path: Path) -> No
     assert told(tmp_path, other, columns, None, preset="internal", **rest) == []
 
 
-def test_every_blank_around_a_value_is_one(tmp_path: Path) -> None:
-    assert "\u00a0" in EDGES
-    spelled = "['flu', chr(160) || 'flu', 'flu' || chr(9), 'gout'][1 + i % 4]"
-    rows = f"select i as id, 20 + i % 7 as age, {spelled} as ill {OF}"
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "chr(160) || 'ill flu'",
+        "'ill flu' || chr(9)",
+        "'ill  flu'",
+        "'ill' || chr(8195) || 'flu' || chr(12288)",
+        "chr(65279) || 'ill f' || chr(8203) || 'lu'",
+        "chr(65353) || 'll flu'",
+    ],
+)
+def test_what_nobody_sees_makes_no_other_value(tmp_path: Path, spelled: str) -> None:
+    """Blanks of all kinds, characters without width, full-width letters."""
+    values = f"['ill flu', {spelled}, 'gout'][1 + i % 3]"
+    rows = f"select i as id, 20 + i % 7 as age, {values} as ill {OF}"
     (said,) = told(tmp_path, rows, USUAL, key="id")
-    assert said.startswith("columns.ill: 2 of 4 values")
+    assert said.startswith("columns.ill: 1 of 3 values")
 
 
 def test_every_table_is_looked_at(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymizer.review.draft.profiles import A_HANDFUL, Profile
 from anonymizer.source import column_names
 from anonymizer.source.person_names import NAME, names_bearers, names_people
-from anonymizer.source.persons import A_FEW, CATEGORY, UNFAMILIAR
+from anonymizer.source.persons import A_FEW, CATEGORY, NEARLY_UNIQUE, UNFAMILIAR
 
 NAMED = (2, 1 / 2), (5, 1 / 8)
 """Numbers and shares of different values with a frequent name, from which a text holds names."""
@@ -35,7 +35,8 @@ def holds_names(p: Profile) -> str | None:
 def unfamiliar(p: Profile) -> bool:
     """Whether a text has many values and is no code, place, job, date or number that is known."""
     many = p.texts and (p.different or 0) > A_FEW and p.spread > UNFAMILIAR
-    if not many or column_names.familiar(p.column):
+    unlike_jobs = p.spread > NEARLY_UNIQUE and column_names.says(p.column, column_names.JOBS)
+    if not many or (column_names.familiar(p.column) and not unlike_jobs):
         return False
     return not (p.written_as or (p.like_day or 0) > MOSTLY or _coded(p))
 
