@@ -186,7 +186,7 @@ def ineligible(column: Protected, row: Row) -> Problem:
             f"needs {m} different values in a bucket, but its sensitive cells have {different}",
             hint=f"{FEWER}, or protect it by t_closeness",
         )
-    over = -((known - most * m) // (m - 1))
+    over = (most * m - known + m - 2) // (m - 1)
     return Problem(
         path,
         f"needs no value in more than 1/{m} of its {known} sensitive cells,"

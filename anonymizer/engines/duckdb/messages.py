@@ -143,6 +143,10 @@ class Figure:
 
     __rmul__ = __mul__
 
+    def __floordiv__(self, other: object) -> Figure:
+        """Of counts that are not negative, for which SQL and Python agree."""
+        return Figure(f"({self.sql} // {_sql(other)})", self.trace)
+
     def __format__(self, spec: str) -> str:
         text = f"cast({self.sql} as varchar)"
         if spec:
