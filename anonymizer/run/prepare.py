@@ -156,7 +156,7 @@ def read_source(
         *meant_notes(policy, session.profile, first, SNAPSHOT, alone=not persons, rows=rows),
         *person_notes(policy, session.profile, first),
     )
-    executor.run(meant, "reading")
+    executor.run(meant, "checking")
     refuse_told(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:

@@ -46,7 +46,7 @@ def test_explain_shows_purpose_sql_rows_and_time(
     places = re.findall(r"-- step (\d+) of (\d+) of (\w+)", said)
     assert len(places) == len(blocks)
     assert list(dict.fromkeys(phase for _, _, phase in places)) == [
-        "reading", "anonymizing", "writing",
+        "reading", "checking", "anonymizing", "writing",
     ]  # fmt: skip
     for phase in {phase for _, _, phase in places}:
         numbers = [int(n) for n, _, its in places if its == phase]
