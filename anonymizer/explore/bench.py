@@ -129,7 +129,12 @@ class Bench:
             self.session.engine.interrupt()
 
 
-PHASES = {"reading": (0.0, 0.25), "anonymizing": (0.25, 0.55), "writing": (0.8, 0.1)}
+PHASES = {
+    "reading": (0.0, 0.2),
+    "checking": (0.2, 0.05),
+    "anonymizing": (0.25, 0.55),
+    "writing": (0.8, 0.1),
+}
 """Approximate start and duration of each phase, as shares of a run; the rest is verification."""
 
 
