@@ -197,9 +197,8 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
     again: dict[str, Any] = dict(measured_again(run_sql, view, layout, left_out))
-    if "proved_records" in stated:
-        shown = as_published(view, layout)
-        again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
+    shown = as_published(view, layout)
+    again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
     tables = released_tables(manifest)
     if tables is not None:
         again |= linked_below(run_sql, tables, in_release(view))

@@ -189,8 +189,7 @@ def release_measures(
     measures: dict[str, Any] = measure_release(
         run_sql, view, layout, where, link=LINK, suppressed=suppressed
     )
-    if engine.name != "spark":  # whose SQL cannot read some cells as the statement does
-        measures |= proved_records(run_sql, view, layout, where, requirements)
+    measures |= proved_records(run_sql, view, layout, where, requirements)
     if layout.group_id is not None:
         lost = found.suppressed if found.unit == "persons" else suppressed
         measures |= measure_groups(run_sql, view, layout, requirements, suppressed=lost)
