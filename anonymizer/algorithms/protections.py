@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from anonymizer.algorithms.encode import CODED, UNITS
 from anonymizer.algorithms.partition.partition import Protection
@@ -15,21 +16,29 @@ from anonymizer.policy.paths import column_path
 from anonymizer.privacy.alpha import Alpha
 from anonymizer.privacy.distinct_l import DistinctL
 from anonymizer.privacy.exact import at_most
+from anonymizer.privacy.ir import within
 from anonymizer.privacy.judge import merge_layers
+from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.t_ordered import TOrdered, TOrderedByRuns
 from anonymizer.process.text import many
-from anonymizer.source.profile import Sensitive, published_type
+from anonymizer.source.profile import Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
 
+_BY_ROWS = ", or raise suppression_limit so that they may be left out"
+_BY_PERSONS = "; full_domain and privacyfrost do it, up to suppression_limit"
+
 
 def protections(
-    policy: Policy, roles: Roles, keys: Sequence[Sql]
+    policy: Policy, roles: Roles, keys: Sequence[Sql], *, alone: bool = True
 ) -> tuple[tuple[Protection, ...], tuple[Stage, ...]]:
-    """The rules that the partitioning has to satisfy per protected column, and their stages."""
+    """The rules that the partitioning has to satisfy per protected column, and their stages.
+
+    `alone`: the table is released without others.
+    """
     made: list[Protection] = []
     stages: list[Stage] = []
     person = policy.person is not None
@@ -51,7 +60,9 @@ def protections(
         }
         stages += [
             Step(f"values of {column.column}", "prepare/reference.sql.j2", context),
-            feasible(column, rules),
+            feasible(
+                column, rules, leaves_out=(_BY_PERSONS if person else _BY_ROWS) if alone else ""
+            ),
             Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
         ]
         made.append(protection(column, rules))
@@ -95,12 +106,60 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
 
 def _declared(policy: Policy, column: Sensitive) -> Sql | None:
     """The code of the single value that `alpha_k` limits; NULL if the column does not have it."""
+    value = _declared_value(policy, column)
+    if value is None:
+        return None
+    return Sql(f"(select value from {ident(column.reference)} where original = {value})")
+
+
+def _declared_value(policy: Policy, column: Sensitive) -> Sql | None:
+    """The same value, in the type of the column."""
     limited = policy.privacy.alpha_k
     if limited is None or limited.value is None:
         return None
     value = lit(value_text(limited.value))
-    typed = f"try_cast({value} as {published_type(column.sql_type)})"
-    return Sql(f"(select value from {ident(column.reference)} where original = {typed})")
+    return Sql(f"try_cast({value} as {published_type(column.sql_type)})")
+
+
+def thinning_steps(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Step]:
+    """Steps that leave out rows of values that are too frequent in the table, as few as possible,
+    if suppression_limit allows so many. Persons, and rows with patterns, are not left out here.
+    """
+    if not policy.suppression_limit or policy.person is not None or roles.flagged:
+        return
+    assert profile.rows is not None
+    read = profile.rows + profile.left_out
+    for column in roles.sensitive:
+        for share, limited, null_as_value in _shares(policy, column):
+            yield Step(
+                f"rows of frequent values of {column.column}",
+                "prepare/thinned.sql.j2",
+                {
+                    "coded": CODED,
+                    "column": column.s,
+                    "limited": limited,
+                    "counts": None if null_as_value else Sql(f"{column.s} is not null"),
+                    "holds": Sql(within("place", share, "remaining")),
+                    "least": read - math.floor(at_most(policy.suppression_limit) * read),
+                },
+            )
+
+
+def _shares(policy: Policy, column: Sensitive) -> Iterator[tuple[Fraction, Sql | None, bool]]:
+    """The largest shares of values of a column, of which values (None: of all), and whether NULL
+    is one of them.
+    """
+    protect = policy.columns[column.column].protect
+    if policy.algorithm.name == "lgb":
+        least = bucket_rule(column.column, protect).m if protect is not None else 1
+        if least > 1:  # the values in a bucket do not repeat
+            yield Fraction(1, least), None, False
+        return
+    for rule in column_rules(policy, column):
+        if isinstance(rule, Alpha):
+            value = None if rule.only is None else _declared_value(policy, column)
+            limited = None if value is None else Sql(f"{column.s} = {value}")
+            yield at_most(rule.alpha), limited, rule.null_as_value
 
 
 def _distinct(rules: Sequence[Rule]) -> int:
@@ -125,8 +184,13 @@ def _surplus(rule: Rule, most: int, known: int) -> int:
     return max(0, math.ceil((most - share * known) / (1 - share)))
 
 
-def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -> Guard:
-    """A guard: InfeasibleError if the rules of a column fail for the table as one class."""
+def feasible(
+    column: Sensitive, rules: Sequence[Rule], where: str = "columns", leaves_out: str = ""
+) -> Guard:
+    """A guard: InfeasibleError if the rules of a column fail for the table as one class.
+
+    `leaves_out`: how the tool itself would leave rows out, to be added to the hint.
+    """
 
     def explain(row: Row) -> Problem:
         different, most, known = row
@@ -143,10 +207,8 @@ def feasible(column: Sensitive, rules: Sequence[Rule], where: str = "columns") -
         needed = max((_surplus(rule, most, known) for rule in rules), default=0)
         if needed >= most or not needed:
             hint = f"weaken {names}, or protect it by t_closeness"
-            return Problem(path, f"cannot hold in any class: {found}", hint=hint)
-        hint = f"weaken {names}, or leave these rows out in source.query"
-        if where == "columns":
-            hint += "; full_domain and privacyfrost do it, up to suppression_limit"
+            return Problem(path, f"cannot hold in every class: {found}", hint=hint)
+        hint = f"weaken {names}, or leave these rows out in source.query{leaves_out}"
         return Problem(
             path,
             f"cannot hold in every class: {found}, unless {needed:,} rows or more with that value"

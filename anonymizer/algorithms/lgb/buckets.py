@@ -103,7 +103,9 @@ class Protected:
         return Sql(f"{self.alias}.label")
 
 
-def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> tuple[Stage, ...]:
+def bucket_stages(
+    column: Protected, *, tight: bool, persons: bool = False, leaves_out: bool = False
+) -> tuple[Stage, ...]:
     """Stages that write the column's `dealt` (row_id, bucket, value, label).
 
     With `persons` no bucket holds two cells of one person. Cells are then assigned over the whole
@@ -152,7 +154,7 @@ def bucket_stages(column: Protected, *, tight: bool, persons: bool = False) -> t
         Step(f"sensitive cells of {name}", "lgb/sensitive_values.sql.j2", shared),
         Guard(
             Step(f"eligibility of {name}", "lgb/ineligible.sql.j2", shared),
-            lambda row: ineligible(column, row),
+            lambda row: ineligible(column, row, leaves_out=leaves_out),
             InfeasibleError,
         ),
         *((crowding_guard(name, shared),) if persons else ()),
@@ -169,8 +171,11 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
     return Attribute(source.index, source.column, source.sql_type, source.kind)
 
 
-def ineligible(column: Protected, row: Row) -> Problem:
-    """The problem if no buckets exist, described by counts."""
+def ineligible(column: Protected, row: Row, *, leaves_out: bool = False) -> Problem:
+    """The problem if no buckets exist, described by counts.
+
+    `leaves_out`: rows of frequent values are left out, up to suppression_limit.
+    """
     most, known, cells, different = row
     path = column_path(column.column, "protect")
     m = column.rule.m
@@ -192,5 +197,5 @@ def ineligible(column: Protected, row: Row) -> Problem:
         f"needs no value in more than 1/{m} of its {known} sensitive cells,"
         f" but the most frequent value has {most}, at least {over} too many",
         hint=f"{FEWER}, protect it by t_closeness, flag more cells, or leave rows out in"
-        " source.query",
+        f" source.query{' or by a larger suppression_limit' if leaves_out else ''}",
     )

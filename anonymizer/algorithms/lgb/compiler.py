@@ -24,6 +24,7 @@ from anonymizer.algorithms.lgb.seeds import seed_stages
 from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
 from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
+from anonymizer.algorithms.protections import thinning_steps
 from anonymizer.algorithms.split.size import split_of
 from anonymizer.algorithms.split.stages import divided_units, in_parts, judged_parts
 from anonymizer.compile import Sql, work
@@ -52,7 +53,10 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     dealt: list[Stage] = []
     for column in columns:
         dealt += bucket_stages(
-            column, tight=options.ranges == "tight", persons=policy.person is not None
+            column,
+            tight=options.ranges == "tight",
+            persons=policy.person is not None,
+            leaves_out=policy.person is None and not roles.flagged,
         )
     keys = [a.c for a in roles.quasi]
     pattern = [PATTERN] if roles.flagged else []
@@ -80,6 +84,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),
+        *thinning_steps(policy, profile, roles),
         *person_stages(policy, roles),
         enough_units(policy, k),
         *(pattern_stages(policy, roles, k, profile) if roles.flagged else ()),

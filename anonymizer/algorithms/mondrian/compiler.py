@@ -22,7 +22,7 @@ from anonymizer.algorithms.persons.feasible import feasibility
 from anonymizer.algorithms.persons.rules import holding_steps, person_rules
 from anonymizer.algorithms.persons.units import extent_steps
 from anonymizer.algorithms.population import population_rules, population_stages
-from anonymizer.algorithms.protections import column_rules, protections
+from anonymizer.algorithms.protections import column_rules, protections, thinning_steps
 from anonymizer.algorithms.refine.boxes import possible
 from anonymizer.algorithms.refine.stages import AUTO, refine_stages
 from anonymizer.algorithms.split.size import split_of
@@ -101,6 +101,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *coded_stages(
             policy, roles, numbered=not options.strict or dealing is not None, packed=together
         ),
+        *thinning_steps(policy, profile, roles),
         *person_stages(policy, roles, keys if together else None),
         enough_units(policy, k),
         *divided,

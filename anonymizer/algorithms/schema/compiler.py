@@ -68,7 +68,7 @@ def compile_tables(
     whole = persons_policy(policy, identity=True)
     k = least_class(whole)
     keys = tuple_keys(roles)
-    rules, rule_stages = protections(single, roles, keys)
+    rules, rule_stages = protections(single, roles, keys, alone=False)
     further, further_stages = child_protections(children)
     persons, judged = pair_rules(policy, roles.sensitive, children, _eir_l(policy), k=k)
     of_events = event_rules(policy, children)
