@@ -22,7 +22,7 @@ from anonymizer.source.check_digits import (
     octets,
     weighted,
 )
-from anonymizer.source.forms import ALONE, SOME, Form, any_case, of
+from anonymizer.source.forms import ALONE, BEFORE, SOME, Form, any_case, of
 from anonymizer.source.phones import PHONES
 from anonymizer.source.signs import UNUSUAL_SIGNS
 
@@ -43,6 +43,25 @@ GROUP = (
     "([0-9][0-9A-Za-z]{3}|[A-Za-z][0-9][0-9A-Za-z]{2}|[A-Za-z]{2}[0-9][0-9A-Za-z]|[A-Za-z]{3}[0-9])"
 )
 """Four letters and digits, and no word."""
+
+EXACT = "-?1?[0-9]{1,2}[.,][0-9]{3,}"
+DEGREES = f"{EXACT} ?°?"
+AXES = any_case(
+    "lat latitude latitud breite breitengrad lon lng long longitude longitud länge laenge"
+)
+AXIS = f"[\"']?({AXES})[\"' ]*[:=]?[\"' ]*"
+
+
+def _pair(point: str, between: str) -> str:
+    """Two numbers that nothing but their form tells to be coordinates, with four decimals or more.
+
+    Two numbers below 10 may be a ratio with its bounds: these have five or more.
+    """
+    far = f"-?[1-8][0-9]{point}[0-9]{{4,}}{between}-?1?[0-9]{{1,2}}{point}[0-9]{{4,}}"
+    east = f"-?0?[0-9]{point}[0-9]{{4,}}{between}-?1?[0-9]{{2}}{point}[0-9]{{4,}}"
+    near = f"-?0?[0-9]{point}[0-9]{{5,}}{between}-?0?[0-9]{point}[0-9]{{5,}}"
+    return f"{far}|{east}|{near}"
+
 
 _DIGITS = "([0-9]{{{}}})([^0-9A-Za-z]|$)"
 BSN = weighted([9, 8, 7, 6, 5, 4, 3, 2, -1], 11)
@@ -121,11 +140,14 @@ FORMS: tuple[Form, ...] = (
         f"((?:{any_case('ssn')}|[Ss]ocial [Ss]ecurity)[^0-9\\]]{{0,12}})" + _DIGITS.format(9),
     ),
     *PHONES,
-    Form(
-        "coordinates",
-        "(^|[^0-9A-Za-z.])(-?[0-8]?[0-9][.][0-9]{4,} ?[,; ] ?-?1?[0-9]{1,2}[.][0-9]{4,})"
-        "([.]?[^0-9A-Za-z.]|[.]?$)",
+    *(
+        Form("coordinates", f"(^|[^0-9A-Za-z.,])({pair})([.,]?[^0-9A-Za-z.,]|[.,]?$)")
+        for pair in (_pair("[.]", " ?[,; ] ?"), _pair(",", "( ?[;/] ?|, | )"))
     ),
+    Form("coordinates", of(f"{AXIS}{DEGREES}[\"' ]*[,;/ ]{{1,3}}{AXIS}{DEGREES}")),
+    Form("coordinates", of(f"[NS] ?{DEGREES} ?[,;/]? ?[EWO] ?{DEGREES}")),
+    Form("coordinates", of(f"{DEGREES} ?[NS] ?[,;/]? ?{DEGREES} ?[EWO]")),
+    Form("coordinates", f"{BEFORE}({EXACT}° ?[,;/]? ?{EXACT}°)"),
     Form("coordinates", "(^|[^0-9A-Za-z])([0-9]{1,3}° ?[0-9]{1,2}['′][^\\n]*[NSEWO])(\\n|.|$)"),
     Form(
         "national_id",

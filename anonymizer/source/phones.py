@@ -18,9 +18,13 @@ NO_DATE = (
 
 NAMED = any_case(
     "phone telef telem mobil mobiel movil móvil handy portable appel anruf rufnummer llama chiama"
-    " whatsapp celular cellular komórk komork"
+    " whatsapp celular cellular komórk komork телефон мобил звон сотов"
+    " 电话 電話 手机 手機 致电 携帯 전화 휴대폰 هاتف جوال موبايل تلفون फ़ोन फोन मोबाइल"
 )
-CALLS = any_case("tel tél fax cell call called calling ring rang dial dialled bel mob gsm cep")
+CALLS = any_case(
+    "tel tél fax cell call called calling ring rang dial dialled bel mob gsm cep тел моб"
+)
+LETTER = "A-Za-zА-яЁё"
 REACHED = any_case("contact contacto kontakt ph text texted sms reach reached")
 """Words before a telephone number; the last are followed by other things as well."""
 BETWEEN = f"[ .:,;#()=-]|{any_case('is on at me him her them us back to no number num nr via')}"
@@ -28,6 +32,8 @@ DIALLED = f"({THREE}{MORE}{{3,}}[0-9]|[0-9]{{1,2}}({NO_DATE})[0-9]|[0-9]{{10,11}
 """A number after a word such as `called`, which a date follows as well."""
 ZERO = f"(0[0-9]{{2}}{MORE}{{5,}}[0-9]|0[0-9]?({NO_DATE})[0-9]|[0-9]{{10,11}})"
 """The same, that begins with zero, or has 10 or 11 digits in a row."""
+SHORT = "43|49|98|247|290|352|358|500|672|676|677|678|682|685|686|690"
+"""Countries with numbers of eight digits, their own included; those under 1 and 7 have eleven."""
 
 PHONES: tuple[Form, ...] = (
     Form(
@@ -39,7 +45,8 @@ PHONES: tuple[Form, ...] = (
     Form(
         "phone",
         # (in one, or with a point before four digits; +12345678.90 is a number with a sign)
-        f"{BEFORE}([+][1-9][0-9]{{6,}}([.][0-9]{{4}})?)"
+        f"{BEFORE}([+]([17][0-9]{{10}}|({SHORT})[0-9]{{4,}}|[2-689][0-9]{{8,}}"
+        "|[1-9][0-9]{6,}[.][0-9]{4}))"
         "([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})",
         telephone,
     ),
@@ -84,7 +91,7 @@ PHONES: tuple[Form, ...] = (
     Form(
         "phone",
         # (not after a bracket: that is a replacement such as `[phone]`)
-        f"((?:(?:{NAMED})|(?:^|[^A-Za-z])(?:{CALLS})[^0-9A-Za-z\\]])[^0-9+\\]]{{0,14}})"
+        f"((?:(?:{NAMED})|(?:^|[^{LETTER}])(?:{CALLS})[^0-9{LETTER}\\]])[^0-9+\\]]{{0,14}})"
         # (nor before the minutes of a time)
         f"({DIALLED})([^0-9A-Za-z:]|:[^0-9]|:?$)",
         telephone,

@@ -38,6 +38,8 @@ ROWS = [
     ("Yves Yersin", "C100011", "ann@müller.example"),
     ("Xaver Xu", "C100010", "a\u00a0space \u2013 and nothing else"),
     ("Anna Möller", "C100008", "Anna Möller, Anna Möller,Anna Möller"),
+    ("Ben Ott", "C100077", "тел. 79161234567, да; call 0201234567! 电话：13812345678号"),
+    ("Ben Ott", "C100078", "at lat=52.5200, lon=13.4050; N 52.5200 E 13.4050."),
 ]
 SHOWN = {
     "Frau [name] ([customer]) called",
@@ -48,6 +50,8 @@ SHOWN = {
     "spoke with [name] ([customer]).",
     "a-z is a range; [mail] wrote [a-z]+",
     "[name], [name],[name]",
+    "тел. [phone], да; call [phone]! 电话:[phone]号",
+    "at [coordinates]; [coordinates].",
     "[mail]",
     "line one\n[mail]\r\n[phone]; [ssn]",
     "a\u00a0space \u2013 and nothing else",

@@ -166,6 +166,14 @@ def coordinates(r: random.Random) -> str:
     return f"{r.uniform(-80, 80):.5f}, {r.uniform(-170, 170):.5f}"
 
 
+def _placed(form: str) -> Make:
+    return lambda r: form.format(r.uniform(10, 80), r.uniform(10, 170))
+
+
+def _called(word: str) -> Make:
+    return lambda r: f"{word}1{digits(r, 10)}"
+
+
 def spanish(r: random.Random) -> str:
     number = digits(r, 8)
     return str(number + dni.calc_check_digit(number))
@@ -365,6 +373,42 @@ PLANTED: dict[str, tuple[str, Make]] = {
     "phones before a word": ("phone", inside(lambda r: f"2{digits(r, 9)} is her cell", 20)),
     "phones of contacts": ("phone", inside(lambda r: f"contact no. 98{digits(r, 8)}", 20)),
     "coordinates in sentences, rarely": ("coordinates", inside(coordinates, 20)),
+    **{
+        f"coordinates as in {form}": ("coordinates", inside(_placed(form), 20))
+        for form in (
+            "lat={:.4f}, lon={:.4f}",
+            "Lat: {:.4f} Long: {:.4f}",
+            '{{"latitude": {:.5f}, "longitude": {:.5f}}}',
+            "N {:.4f} E {:.4f}",
+            "{:.4f}°N, {:.4f}°E",
+            "{:.4f}°, {:.4f}°",
+        )
+    },
+    "coordinates with commas": (
+        "coordinates",
+        inside(lambda r: _placed("{:.4f}; {:.4f}")(r).replace(".", ","), 20),
+    ),
+    "coordinates near the Gulf of Guinea": (
+        "coordinates",
+        inside(lambda r: f"{r.uniform(4, 9):.5f}, {r.uniform(-8, 9):.5f}", 20),
+    ),
+    **{
+        f"phones after {word}": (
+            "phone",
+            inside(_called(word), 20),
+        )
+        for word in (
+            "电话：",
+            "手机",
+            "電話 ",
+            "тел. ",
+            "телефон: ",
+            "Позвонить ",
+            "هاتف ",
+            "फ़ोन: ",
+        )
+    },
+    "phones of eight digits": ("phone", lambda r: f"+49{r.randint(2, 9)}{digits(r, 5)}"),
     "social security with dots, rarely": ("ssn", inside(lambda r: ssn(r).replace("-", "."), 20)),
     "social security in one": ("ssn", inside(lambda r: f"SSN: {ssn(r).replace('-', '')}", 20)),
     "MAC addresses with hyphens, rarely": ("mac", inside(lambda r: mac(r).replace(":", "-"), 20)),
@@ -482,6 +526,12 @@ INNOCENT: dict[str, Make] = {
     "drug codes of 11": lambda r: f"00{r.randint(400, 999)}-{digits(r, 4)}-{digits(r, 2)}",
     "drug codes and tablets": lambda r: f"00{r.randint(400, 999)}-{digits(r, 4)}-{digits(r, 2)} 30",
     "signed numbers": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)}.{digits(r, 3)}",
+    "signed numbers of eight digits": lambda r: f"+1{digits(r, 7)}",
+    "ratios and their bounds": lambda r: f"HR {r.uniform(0, 9):.4f}, {r.uniform(0, 9):.4f}",
+    "pairs with commas": lambda r: f"{r.uniform(0, 9):.4f}; {r.uniform(0, 9):.4f}".replace(
+        ".", ","
+    ),
+    "teachers": lambda r: f"учитель {r.randint(10**9, 10**10)}, посетитель {digits(r, 10)}",
     "signed amounts": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)}.{digits(r, 2)}",
     "signed amounts, comma": lambda r: f"{r.choice('+-')}{r.randint(1, 10**9)},{digits(r, 2)}",
     "part numbers": lambda r: f"{digits(r, 3)}-{digits(r, 3)}-{digits(r, 3)}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from anonymizer.compile import Sql, lit, sql
 from anonymizer.source.detectors import FORMS
@@ -34,7 +34,7 @@ def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
             made = sql(
                 "regexp_replace({v}, {p}, {r}, 'g')",
                 v=made,
-                p=lit(form.pattern),
+                p=lit(flat(form.pattern)),
                 r=lit(replacement(form)),
             )
     found = lit("|".join(f"({form.pattern})" for form in forms_of(kinds)))
@@ -49,21 +49,16 @@ def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
 
 def replacement(form: Form) -> str:
     """The replacement for a match, which keeps the characters before and after it."""
-    last = list(_outer_groups(form.pattern))
-    after = f"\\{last[2]}" if len(last) > 2 else ""
+    after = "\\3" if re.compile(flat(form.pattern)).groups > 2 else ""
     return f"\\1[{form.kind}]{after}"
 
 
-def _outer_groups(pattern: str) -> Iterator[int]:
-    """The numbers of the groups that are not nested."""
-    number = depth = 0
-    plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]", lambda found: "." * len(found[0]), pattern)
-    for place, sign in enumerate(plain):
-        if sign == "(":
-            captures = plain[place + 1 : place + 2] != "?"
-            number += captures
-            if captures and depth == 0:
-                yield number
-            depth += 1
-        elif sign == ")":
-            depth -= 1
+def flat(pattern: str) -> str:
+    """The pattern whose nested groups are not numbered: only nine groups can be referred to."""
+    depth, made = 0, ""
+    blank = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]", lambda found: "." * len(found[0]), pattern)
+    for sign, known in zip(pattern, blank, strict=True):
+        nested = known == "(" and depth > 0
+        depth += (known == "(") - (known == ")")
+        made += sign + "?:" * nested
+    return made.replace("(?:?", "(?")
