@@ -278,13 +278,21 @@ def _of_one_person(name: Sql, snapshot: Table) -> str:
 
 
 def enough_units(policy: Policy, least: int) -> Guard:
-    """A guard that the table has enough rows (persons) for one class."""
+    """A guard that enough rows (persons) for one class are there, besides those that wait."""
     unit = "persons" if policy.person is not None else "rows"
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
     path = asking_for(policy, least)
 
     def explain(row: Row) -> Problem:
         are = "is" if row[0] == 1 else "are"
+        if policy.continues:
+            return Problem(
+                path,
+                f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,} besides those"
+                " that wait: of an earlier class that too few have stayed in, or that too few join",
+                hint="publish later; or, if these are other persons or the others have left,"
+                " republish: {new_population: true}",
+            )
         return Problem(
             path,
             f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,}",

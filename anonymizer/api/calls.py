@@ -128,7 +128,11 @@ def _of_table(function: Callable[..., T], table: Any, database: Any, options: An
     if kind_of(table) is not None:
         if database is not None:
             said = "is given beside a frame, which is a table of no database"
-            hint = "name every option, such as quasi=['age', 'zip']"
+            parameters = signature(function).parameters
+            options_of = [name for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY]
+            hint = f"name every option: {', '.join(options_of)}"
+            if "quasi" in parameters:
+                hint = "name every option, such as quasi=['age', 'zip']"
             raise SourceError.at("database", said, hint=hint)
         table, database = "frame", connected(table, "frame")
     elif not isinstance(table, str):

@@ -95,7 +95,10 @@ class Recognized:
         as_it_was = "their values written as they were (case, blanks, digits)"
         if not self.column:
             as_it_was = "a key or person from the first release on"
-        hint = f"{as_it_was}; for other persons, republish: {{new_population: true}}; or, {FORGET}"
+        hint = (
+            f"{as_it_was}; if they are other persons, or the others have left, republish:"
+            f" {{new_population: true}}; or, {FORGET}"
+        )
         yield Problem("ledger", said, hint=hint)
 
     @property

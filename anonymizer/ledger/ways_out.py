@@ -37,7 +37,8 @@ def ways_out(
     continued = [] if several or earlier != 1 else _continued(policy, m)
     if continued:
         ways.append(f"republish: {' or '.join(continued)}")
-    ways.append("coarser classes")
+    if not policy.continues:
+        ways.append("coarser classes")
     if policy.ledger is not None:
         ways.append(f"or, {FORGET}")
     return "; ".join(ways)

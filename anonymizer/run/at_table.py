@@ -12,7 +12,7 @@ from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import singles_of
-from anonymizer.policy.schema.paths import within
+from anonymizer.policy.schema.paths import of_source, within
 from anonymizer.source.roles import ROLES
 
 AS_TABLE = (
@@ -32,11 +32,15 @@ def at_file(policy: AnyPolicy) -> Iterator[None]:
 
 
 def of_file(policy: AnyPolicy, problem: Problem) -> Problem:
-    """The problem, with an extended hint if its source is a file."""
+    """The problem, with the path of its table's query in the hint, extended if that is a file."""
     hint = problem.hint or ""
     if "source.query" not in hint or AS_TABLE in hint:
         return problem
-    files = [path for path, one in singles_of(policy).items() if one.source.kind == "file"]
+    singles = singles_of(policy)
+    for path in filter(problem.path.startswith, singles):
+        hint = of_source(path, hint)
+    problem = replace(problem, hint=hint)
+    files = [path for path, one in singles.items() if one.source.kind == "file"]
     if not problem.path.startswith(tuple(files)):
         return problem
     return replace(problem, hint=f"{hint}; {AS_TABLE}")

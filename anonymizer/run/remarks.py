@@ -17,6 +17,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
+from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.checks.release import PROTECTS, may_be_invariant
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.table import SchemaTable
@@ -179,9 +180,15 @@ def remarks(
             + (" it is published as it is;" if published_as_it_is(policy, name) else "")
             + ("" if sure else " if it tells whose row it is,")
             + " k and the other guarantees count rows, not persons, and a class may hold the rows"
-            f" of one person only; name it as `person: {name}`, so that persons are counted"
+            f" of one person only; {_counted_by(policy, name)}"
         )
     return [*found, *meant_remarks(policy, notes, repeating)]
+
+
+def _counted_by(policy: Policy, name: str) -> str:
+    if crosscheck(policy.model_copy(update={"person": name})):
+        return "with this policy, which can name no person: keep one row of each in source.query"
+    return f"name it as `person: {name}`, so that persons are counted"
 
 
 def table_remarks(

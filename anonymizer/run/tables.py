@@ -17,7 +17,7 @@ from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.builders import Cardinality, Date
 from anonymizer.policy.schema.checks.release import clashes
 from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
-from anonymizer.policy.schema.paths import table_path
+from anonymizer.policy.schema.paths import of_source, table_path
 from anonymizer.process.text import many
 from anonymizer.run.at_table import at_persons, at_table
 from anonymizer.run.lifted import with_lifted
@@ -165,7 +165,8 @@ def _told(
 ) -> Iterator[str]:
     """The warnings about one table; removes its counts from the notes."""
     found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
-    return (f"{table_path(name)}.{warning}" for warning in found)
+    path = f"{table_path(name)}."
+    return (path + of_source(path, warning) for warning in found)
 
 
 def _left_out(children: Sequence[Child]) -> Iterator[str]:

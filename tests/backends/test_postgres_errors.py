@@ -85,6 +85,12 @@ BAD: dict[str, tuple[Callable[[str], str], dict[str, Any], str, str]] = {
         "source.query",
         "is not one SELECT",
     ),
+    "a query that fails": (
+        lambda a: a,
+        {"source": {"query": "select 1 / (age - age) as age, zip, ill from people"}},
+        "source.query",
+        "a number is divided by zero",
+    ),
     "long name": (
         lambda a: a,
         {"publish": {"name": "n" * 60}},
@@ -101,6 +107,8 @@ def test_one_clear_message(call: Call, tmp_path: Path, address: str, case: str) 
     assert code == 2
     assert [error["path"] for error in errors][:1] == [path]
     assert says in errors[0]["message"]
+    if case == "a query that fails":
+        assert errors[0]["hint"] == "run the query by itself to see why"
 
 
 def test_a_type_without_equality_is_refused(call: Call, tmp_path: Path, address: str) -> None:

@@ -151,7 +151,8 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a draft with options beside a frame": (
         lambda: anonymizer.init(people(), ["age", "zip"]),
-        "database: is given beside a frame",
+        "database: is given beside a frame, which is a table of no database (hint: name every"
+        " option: base, limits)",
     ),
     "letters for columns": (
         lambda: anonymizer.assess(people(), quasi="age"),

@@ -45,13 +45,16 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         {},
         [
             "tables.patients.key: is not unique: 1 row repeats a key (hint: every row of this table"
-            " has a key of its own: leave others out in source.query)"
+            " has a key of its own: leave others out in tables.patients.source.query)"
         ],
     ),
     "a person without a key": (
         ["update patients set patient_id = null where patient_id = 1037"],
         {},
-        ["tables.patients.key: is NULL in 1 row (hint: leave such rows out in source.query"],
+        [
+            "tables.patients.key: is NULL in 1 row (hint: leave such rows out in"
+            " tables.patients.source.query"
+        ],
     ),
     "a visit twice": (
         ["update visits set visit_id = 50000 where visit_id in (50003, 50006)"],
@@ -92,7 +95,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         {},
         [
             "tables.visits.links.patient_id: 2 rows have a link that leads to no row of patients"
-            " (hint: mend them in source.query, or tables: {visits: {orphans: drop}})"
+            " (hint: mend them in tables.visits.source.query, or tables: {visits: {orphans: drop}})"
         ],
     ),
     "a link that is NULL": (
@@ -123,7 +126,7 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         {},
         [
             "tables.visits.links.patient_id: is text, and the key patient_id of patients is a whole"
-            " number (hint: cast one of them in source.query)"
+            " number (hint: cast one of them in tables.visits.source.query)"
         ],
     ),
     "keys of numbers and doubles": (

@@ -236,6 +236,9 @@ def test_a_hint_names_only_what_the_policy_can_have() -> None:
     assert "republish" not in ways_out(dealt, 1, m=3)
     assert "republish" not in ways_out(plain, 2, m=3)
     assert "republish" not in ways_out(plain, 1, m=3, several=True)
+    assert "coarser classes" in ways_out(plain, 1)
+    again = policy(Path(), republish={"append_only": True})
+    assert "coarser classes" not in ways_out(again, 2)  # its classes are those of before
     assert "forget" in ways_out(plain, 1)
     assert "forget" not in ways_out(policy(Path(), ledger=None), 1)
 

@@ -38,6 +38,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
         "make infinite numbers, and those nearer to zero than 1e-300, NULL in source.query, or"
         " round them there; else check the conditions",
     ),
+    ("22012", "a number is divided by zero", "look at sensitive_when, and at views of the source"),
     (
         "22",
         "a value of the source does not fit its use",
@@ -81,7 +82,7 @@ def translate(error: Exception, where: str) -> AnonymizerError:
     kind = StatementError if state in _OF_SQL else EngineError
     for prefix, message, hint in _KNOWN:
         if state.startswith(prefix):
-            if where == "source.query" and state in _OF_SQL:
+            if where == "source.query" and (state in _OF_SQL or state.startswith("22")):
                 hint = "run the query by itself to see why"
             return kind.at(where, message, hint=hint)
     if not state:

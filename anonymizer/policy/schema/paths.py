@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -17,4 +18,11 @@ def table_path(table: str, *steps: object) -> str:
 def within(table: str, problems: Iterable[Problem]) -> Iterator[Problem]:
     """Problems of a single-table policy, with the paths of one of several tables."""
     for problem in problems:
-        yield replace(problem, path=f"{table_path(table)}.{problem.path}")
+        path = f"{table_path(table)}."
+        hint = problem.hint and of_source(path, problem.hint)
+        yield replace(problem, path=path + problem.path, hint=hint)
+
+
+def of_source(path: str, text: str) -> str:
+    """A text of a single-table policy, with the `path` of the table before that of its query."""
+    return re.sub(r"(?<![\w.])source\.query", lambda found: path + found[0], text)
