@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.policy import Policy
 from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source import column_names
@@ -31,6 +31,10 @@ FOLDED = Sql(folded(f"trim({_ONE_BLANK})"))
 """A value in one spelling: without blanks at its ends and characters that nobody sees."""
 FIRST_YEAR = 1500
 """Earlier dates are those of a century that was left out, or of no date."""
+_EARLY = "(0[0-9]{3}|1[0-4][0-9]{2})"
+_DAY, _MONTH = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
+EARLY = f"^ *({_EARLY}[-./]{_MONTH}[-./]{_DAY}|{_DAY}[-./]{_DAY}[-./]{_EARLY})([ T][0-9:.]+)? *$"
+"""A text that is a date before it."""
 SEVERAL = range(1, 10)
 FACTORS = (2, 3, 5, 7)
 """Numbers of copies, and factors of them, whose contents are counted."""
@@ -75,11 +79,13 @@ def household_digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, 
     ]
 
 
-def first_meant(sql_type: str) -> Sql | None:
-    """The first date of a type that is not early; None where it has no earlier ones."""
+def early(cell: Sql, sql_type: str) -> Sql | None:
+    """Whether a cell is an early date, or a text of one; None where its type has none."""
+    if read_as_text(sql_type):
+        return Sql(f"regexp_matches(cast({cell} as varchar), {lit(EARLY)})")
     if kind_of(sql_type) != "date" or sql_type == "TIMESTAMP_NS":
         return None
-    return Sql(f"cast('{FIRST_YEAR}-01-01' as {sql_type})")
+    return Sql(f"{cell} < cast('{FIRST_YEAR}-01-01' as {sql_type}) and not isinf({cell})")
 
 
 def meant_notes(
@@ -123,10 +129,8 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
     in_class = policy.algorithm.values_in == "class"
     for column, cell, sql_type in _columns(roles):
         place, given, text = _place(policy, column), policy.columns[column], read_as_text(sql_type)
-        first = first_meant(sql_type)
-        if first is not None:
-            early = f"{cell} < {first} and not isinf({cell})"
-            counts.append((Sql(early), f"{MEANT}early.{place}.n"))
+        if (found := early(cell, sql_type)) is not None:
+            counts.append((found, f"{MEANT}early.{place}.n"))
         if sql_type in EXACT_UP_TO:
             whole = f"{cell} = floor({cell}) and not (isnan({cell}) or isinf({cell}))"
             large = f"abs({cell}) >= {EXACT_UP_TO[sql_type]} and {whole}"

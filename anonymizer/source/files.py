@@ -73,7 +73,7 @@ def _json_arguments(file: str, ask: Ask, where: str) -> str:
         return f"{file}, columns = {{{columns.text}}}"
 
     texts = Sql(f"read_json({typed({name: TEXT for name, _ in seen})})")
-    kept = kept_types(seen, texts, lambda text: ask(text, where))
+    kept = kept_types(seen, texts, lambda text: ask(text, where), written=False)
     return typed(kept) if kept else file
 
 

@@ -21,6 +21,15 @@ REAL = (
     r"|[0-9]+e[-+][0-9]+) *| *[-+]?(nan|inf|infinity) *"
 )
 """Numbers that a double keeps. One like 12E3 is a code: programs write 1.2e4 or 12e+3."""
+DECIMALS = "length(regexp_extract({c}, '[.]([0-9]*) *$', 1))"
+UNEVEN = (
+    "min({d}) <> max({d}) and (bool_or({d} > 1 and {z}) or (min({d}) = 0 and bool_or({d} = 1 and"
+    " {z}) and bool_or({d} > 1 or ({d} = 1 and not {z}))))"
+)
+"""Whether some cells of a column of fractions end in a zero that others lack. Programs write all
+decimals, or no zero at the end, and 34 and 34.0 alone are one number."""
+SPELLINGS = "count(distinct lower(trim({c}))) {f} > count(distinct try_cast({c} as {t})) {f}"
+PLAIN = "filter (where regexp_full_match({c}, ' *-?[0-9.]+ *') and try_cast({c} as double) <> 0)"
 ZONED = ":[0-9]{2}([.][0-9]+)? *([+-][0-9]{2}(:?[0-9]{2})?|Z) *$|[.][0-9]{7}"
 """A time with a zone, or with more digits of a second than a TIMESTAMP keeps."""
 YEAR = "(^|[^0-9])[0-9]{4}([^0-9]|$)"
@@ -37,10 +46,13 @@ def kept_types(
     texts: Sql,
     ask: Ask,
     formats: Mapping[str, str] | None = None,
+    *,
+    written: bool = True,
 ) -> dict[str, str]:
     """The columns whose guessed type does not keep all values of the file, with one that does.
 
-    `texts`: the file with all cells as text; `formats`: those of dates, by type.
+    `texts`: the file with all cells as text; `formats`: those of dates, by type. `written`:
+    whether numbers are as they were written; those of JSON have no zeros at the end.
     """
     dates = {n: _cut_date(n, t, formats or {}) for n, t in columns if _DATE.match(t)}
     whole = {n: _unlike(n, WHOLE, t) for n, t in columns if _WHOLE_TYPE.match(t)}
@@ -56,7 +68,26 @@ def kept_types(
             kept[name] = TEXT
         else:
             kept[name] = "DOUBLE" if name in long else "HUGEINT"
+    read = {**dict(columns), **kept}.items()
+    doubtful = {n: t for n, t in read if t == "BOOLEAN" or (written and _REAL_TYPE.match(t))}
+    kept |= dict.fromkeys(_spelled_twice(doubtful, texts, ask), TEXT)
     return {name: sql_type for name, sql_type in kept.items() if name not in strange}
+
+
+def _spelled_twice(types: Mapping[str, str], texts: Sql, ask: Ask) -> list[str]:
+    """The columns in which a value is written in two ways, as true and 1, or 250.1 and 250.10."""
+    uneven: dict[str, Sql] = {}
+    for name in (n for n, t in types.items() if t != "BOOLEAN"):
+        decimals = sql(DECIMALS, c=ident(name))
+        uneven[name] = sql(
+            UNEVEN, d=decimals, z=sql("{c} like '%0'", c=sql("trim({c})", c=ident(name)))
+        )
+    tests = {n: sql(PLAIN, c=ident(n)) for n in _found(uneven, texts, ask)}
+    tests |= {n: Sql("") for n, t in types.items() if t == "BOOLEAN"}
+    spelled = {
+        n: sql(SPELLINGS, c=ident(n), t=Sql(types[n]), f=counted) for n, counted in tests.items()
+    }
+    return _found(spelled, texts, ask)
 
 
 def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
@@ -83,9 +114,14 @@ def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
 
 def _failing(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
     """The columns with a cell for which the test is true, in one pass over the file."""
+    return _found({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
+
+
+def _found(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
+    """The columns for which an aggregate is true, in one pass over the file."""
     if not tests:
         return []
-    # (NULL, of an empty cell, is none)
-    columns = join(sql("coalesce(bool_or({t}), false)", t=test) for test in tests.values())
+    # (NULL, of empty cells, is none)
+    columns = join(sql("coalesce({t}, false)", t=test) for test in tests.values())
     (row,) = ask(sql("select {c} from {s}", c=columns, s=texts).text)
     return [name for name, found in zip(tests, row, strict=True) if found]

@@ -37,6 +37,16 @@ READ: dict[str, tuple[list[str], str, Any]] = {
                          "2020-01-01 10:00:00+02"),
     "parts of a microsecond": (["2020-01-01 10:00:00"] * MANY + ["2020-01-01 10:00:00.1234567"],
                                "VARCHAR", "2020-01-01 10:00:00.1234567"),
+    "a truth in two ways, far down": (["true", "false"] * MANY + ["1"], "VARCHAR", "1"),
+    "truths in one way": (["true", "False"], "BOOLEAN", False),
+    "a code with a zero at the end": (["250.1", "250.10"], "VARCHAR", "250.10"),
+    "a code with a zero at the end, far down": (["250.1"] * MANY + ["250.10"], "VARCHAR", "250.10"),
+    "a code with a fraction of zero, far down": (
+        ["250"] * MANY + ["250.0", "250.1"], "VARCHAR", "250.1"),
+    "fractions with all decimals": (["250.10", "7.00"], "DOUBLE", 7.0),
+    "fractions without zeros at the end": (["250.0", "7.25"], "DOUBLE", 7.25),
+    "whole numbers of two programs": (["34", "34.0"], "DOUBLE", 34.0),
+    "zeros of two signs": (["-0.0", "0.0", "0.25"], "DOUBLE", 0.25),
     "numbers": (["1", "12"], "BIGINT", 12),
     "fractions": (["0.30000000000000004", ".5"], "DOUBLE", 0.5),
 }  # fmt: skip
@@ -75,6 +85,8 @@ def test_a_date_with_four_digits_of_its_year_is_a_date(date: str, tmp_path: Path
         ([int("1" * 45), int("9" * 45)], "VARCHAR"),
         ([1.5, 1e22], "DOUBLE"),
         ([1, 2], "BIGINT"),
+        ([34, 34.0, 1.5], "DOUBLE"),
+        ([True] * MANY + [1], "VARCHAR"),
     ],
 )
 def test_a_number_of_a_json_file_keeps_its_digits(

@@ -94,11 +94,14 @@ def test_little_is_told_of_a_table_that_is_as_it_is_meant(
     assert sum(any(said in warning for said in SAID) for warning in seen.warnings) <= 1
 
 
-def test_a_date_without_its_century_is_told_in_a_draft(tmp_path: Path) -> None:
+@pytest.mark.parametrize("written", ["", "cast(", "strftime("])
+def test_a_date_without_its_century_is_told_in_a_draft(tmp_path: Path, written: str) -> None:
+    seen = "date '0023-01-01' + cast(i % 90 as integer)"
+    ends = {"cast(": " as varchar)", "strftime(": ", '%d.%m.%Y')"}
     with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
         connection.execute(
             "create table visits as select 20 + i % 30 as age, i % 3 as ill,"
-            " date '0023-01-01' + cast(i % 90 as integer) as seen from range(300) t(i)"
+            f" {written}{seen}{ends.get(written, '')} as seen from range(300) t(i)"
         )
     text = draft("visits", str(tmp_path / "w.duckdb"), base=tmp_path).text
     assert "300 dates before 1500: was the century left out?" in text

@@ -81,6 +81,13 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
         {"key": "id"},
         "columns.seen: has 210 dates before the year 1500",
     ),
+    "a text with a date of a wrong century": (
+        f"select {BASE}, '0' || i % 2 || '23-01-07' as seen, '27.06.' || 1 + i % 2 as day {OF}",
+        f"select {BASE}, '1923-01-0' || 1 + i % 9 as seen, '27.06.' || 1 + i % 2 as day {OF}",
+        {**USUAL, "seen": "keep", "day": "keep"},
+        {"key": "id"},
+        "columns.seen: has 210 dates before the year 1500",
+    ),
     "a time of a wrong century, kept": (
         f"select {BASE}, timestamp '0023-01-01' as seen {OF}",
         f"select {BASE}, timestamp '2023-01-01' as seen {OF}",

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident
-from anonymizer.run.meant import first_meant
+from anonymizer.run.meant import early
 from anonymizer.run.raw_text import forms_found
 from anonymizer.source.persons import CATEGORY, MOST_ROWS, fractional
 from anonymizer.source.profile import kind_of
@@ -129,7 +129,7 @@ def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...
             "number": kind == "numeric",
             "fractional": fractional(sql_type),
             "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
-            "first": first_meant(sql_type),
+            "early": early(ident(name), sql_type),
         }
         for name, sql_type in opened.columns
         for kind in (kind_of(sql_type),)
