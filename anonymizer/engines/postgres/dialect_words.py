@@ -4,8 +4,15 @@ distinguish them from others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import md5
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from anonymizer.engines.postgres import LONGEST
+from anonymizer.policy.names import OWN
 
 if TYPE_CHECKING:
     from sqlglot import Token
@@ -70,3 +77,30 @@ def _word(token: Token, following: Token) -> str | None:
     if token.text.lower() == "len" and called:
         return LENGTH
     return UNSIZED if token.token_type.name == "DECIMAL" and not called else None
+
+
+def is_long(name: str) -> bool:
+    """Whether Postgres would truncate the name."""
+    return len(name.encode()) > LONGEST
+
+
+def _stand_in(name: str) -> str:
+    return OWN + md5(name.encode(), usedforsecurity=False).hexdigest()
+
+
+def short_names(node: exp.Expr) -> exp.Expr:
+    """Replace a name that would be truncated; `as_written` reverses this."""
+    if isinstance(node, exp.Identifier) and is_long(node.name):
+        return exp.to_identifier(_stand_in(node.name), quoted=True)
+    return node
+
+
+def as_written(text: str, columns: Sequence[str]) -> list[str]:
+    """The column names of a result as written in `text`, before its translation."""
+    if not any(name.startswith(OWN) for name in columns):
+        return list(columns)
+    import sqlglot
+
+    tree = sqlglot.parse_one(text, read="duckdb")
+    long = {_stand_in(one.name): one.name for one in tree.find_all(exp.Identifier)}
+    return [long.get(name, name) for name in columns]
