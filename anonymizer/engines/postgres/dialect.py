@@ -28,8 +28,7 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
-from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES
-from anonymizer.engines.postgres.names import short_names
+from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES, short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
