@@ -27,8 +27,8 @@ NODES = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better
 )
 """Kinds of nodes with the same meaning in Postgres and DuckDB after all rewrites, as sqlglot names
-them. The tests that compare whole releases execute each of them on a server. `Lower`, which depends on the server beyond ASCII, is only
-applied to texts that are compared with each other."""
+them. The tests that compare whole releases execute each of them on a server. `Lower`, which depends
+on the server beyond ASCII, is only applied to texts that are compared with each other."""
 
 FUNCTIONS = frozenset(
     """
