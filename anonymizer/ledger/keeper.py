@@ -30,6 +30,7 @@ from anonymizer.ledger.key import bound, digest, key_checks, same_secret
 from anonymizer.ledger.listing import list_releases, mark_listed, unlisted
 from anonymizer.ledger.opening import opened
 from anonymizer.ledger.places import FilePlace, Place, place_of
+from anonymizer.ledger.recognition import strangers, unrecognized
 from anonymizer.ledger.recognized import Recognized
 from anonymizer.ledger.recording import record, record_held, record_rows
 from anonymizer.ledger.schemas import NEW, Schema, schemas
@@ -150,9 +151,9 @@ class Keeper:
             EngineError.refuse(unlisted(home, earlier, self.key))
             again = self.policy.republish
             others = again is not None and bool(again.new_population)
-            EngineError.refuse(recognized.problems(self.view, earlier, others=others))
+            EngineError.refuse(unrecognized(recognized, self.view, earlier, others=others))
             if not others:
-                GuaranteeError.refuse(recognized.strangers(home, self.view, earlier))
+                GuaranteeError.refuse(strangers(recognized, home, self.view, earlier))
             known = schemas(home)
             number = max((entry.release for entry in earlier), default=0) + 1
             comparison = Comparison(

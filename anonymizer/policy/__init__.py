@@ -14,12 +14,11 @@ from anonymizer.policy.algorithms import (
 from anonymizer.policy.columns import Column
 from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.hierarchies import Hierarchy
-from anonymizer.policy.model import Policy
+from anonymizer.policy.model import Policy, SchemaPolicy
 from anonymizer.policy.privacy import Population, Privacy
 from anonymizer.policy.protect import Protect, RecursiveCL, TCloseness
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
 from anonymizer.policy.schema.either import AnyPolicy, load_policy, single
-from anonymizer.policy.schema.model import SchemaPolicy
 
 __all__ = [
     "Algorithm",

@@ -23,11 +23,11 @@ from anonymizer.policy.masking import (
     Step,
 )
 from anonymizer.policy.protect import Protect
-from anonymizer.policy.safe_harbor import HarborKind
 from anonymizer.policy.values import (
     AtLeastTwo,
     Bound,
     DataValue,
+    HarborKind,
     LocalPath,
     PositiveNumber,
     PositiveShare,

@@ -1,68 +1,34 @@
-"""The policy: roles of columns, required guarantees, how and where to publish."""
+"""The policy, complete and consistent: of one table, or of several that reach a person by links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.errors import Problem
-from anonymizer.policy import content, defaults, names
-from anonymizer.policy.algorithms import Algorithm, Mondrian
-from anonymizer.policy.checks import crosscheck
-from anonymizer.policy.columns import Column
+from anonymizer.policy import checks, content, defaults
 from anonymizer.policy.document import Document
-from anonymizer.policy.frozen import FrozenMap
-from anonymizer.policy.kinds import ReleaseKind, kind_of
-from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.fields import PolicyFields
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
-from anonymizer.policy.schema.model import SchemaPolicy
-from anonymizer.policy.values import LocalPath, Share, Text
+from anonymizer.policy.schema import checks as schema_checks
+from anonymizer.policy.schema.fields import SchemaFields
 
 
-class Policy(Document):
-    """A policy, complete and consistent; all errors are raised together as one `PolicyError`."""
+class SchemaPolicy(SchemaFields):
+    """A policy of several tables; all errors are raised together as one `PolicyError`."""
+
+    @classmethod
+    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
+        return defaults.fill_tables(given)
+
+    def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
+        return schema_checks.crosscheck(self, broken)
+
+
+class Policy(PolicyFields):
+    """A policy of one table; all errors are raised together as one `PolicyError`."""
 
     OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
-
-    kind: ReleaseKind | None = None
-    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
-    follows from the policy."""
-    engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
-    """Where the work is done."""
-    source: Source
-    """The table to anonymize."""
-    key: Text | None = None
-    """A column that is unique and not null; default: the row's content and copy number."""
-    person: Text | None = None
-    """The column that identifies the person of a row; all guarantees then count persons."""
-    merge_person_rows: bool = False
-    """If the rows of a person have different quasi-identifiers: merge them into one range or set
-    instead of refusing the run."""
-    columns: FrozenMap[Text, Column]
-    """Every column of the source by name."""
-    privacy: Privacy = Privacy()
-    """Guarantees for the whole table."""
-    suppression_limit: Share = 0.0
-    """Largest share of rows (persons, if `person` is set) that may be suppressed."""
-    algorithm: Algorithm = Mondrian(name="mondrian")
-    """How the table is anonymized."""
-    publish: Publish = Publish()
-    """Where and under which names the release is published."""
-    preset: defaults.Preset | None = None
-    """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
-    with 5 % suppression. safe_harbor: only what 45 CFR 164.514(b)(2) allows of every column, and no
-    guarantee (5 % suppression with k_anonymity). What the policy itself states takes precedence."""
-    workload: Workload | None = None
-    """The user's own queries, to show their error on the release."""
-    republish: Republish | None = None
-    """Guarantees over this and earlier releases of the same persons."""
-    ledger: LocalPath | None = None
-    """A private database file that records releases; never the file of the release."""
-    context: Context | None = None
-    """Who receives the release and what is known about them; printed in evidence, without effect
-    on the run."""
 
     if not TYPE_CHECKING:
 
@@ -80,70 +46,9 @@ class Policy(Document):
         return defaults.fill(given)
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
-        return crosscheck(self, broken)
+        return checks.crosscheck(self, broken)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema (2020-12) of a policy file, of one table or of several."""
         return content.either_schema("tables", SchemaPolicy, cls)
-
-    @property
-    def release_kind(self) -> ReleaseKind:
-        """The kind of the release: as stated, or as it follows from the policy."""
-        return kind_of(self)
-
-    @property
-    def continues(self) -> bool:
-        """Whether its releases continue earlier ones."""
-        return self.republish is not None and self.republish.continues
-
-    def column_name(self, column: str) -> str:
-        """The published name of a column: its own, unless `publish.rename` gives another."""
-        if column in self._generated:
-            return column  # the rename applies to the generated column of that name
-        return self.generated_name(column)
-
-    @cached_property
-    def _generated(self) -> frozenset[str]:
-        return frozenset(one.name for one in names.published_names(self) if one.generated)
-
-    def generated_name(self, name: str) -> str:
-        """The published name of a generated column such as `class_id` or `zip_bucket`."""
-        return self.publish.rename.get(name, name)
-
-    def _with_role(self, role: str) -> tuple[str, ...]:
-        return tuple(name for name, column in self.columns.items() if column.role == role)
-
-    @cached_property
-    def quasi(self) -> tuple[str, ...]:
-        """Quasi-identifiers, including semi-sensitive ones."""
-        return self._with_role("quasi")
-
-    @cached_property
-    def semi_sensitive(self) -> tuple[str, ...]:
-        """Quasi-identifiers with some sensitive cells (`sensitive_when`)."""
-        return tuple(n for n in self.quasi if self.columns[n].sensitive_when is not None)
-
-    @cached_property
-    def sensitive(self) -> tuple[str, ...]:
-        """Columns of the role sensitive."""
-        return self._with_role("sensitive")
-
-    @cached_property
-    def kept(self) -> tuple[str, ...]:
-        """Columns published unchanged."""
-        return self._with_role("keep")
-
-    @cached_property
-    def masked(self) -> tuple[str, ...]:
-        """Columns with a masking role, and others whose values are coarsened when read."""
-        return tuple(name for name, column in self.columns.items() if column.masks)
-
-    @cached_property
-    def protected(self) -> tuple[str, ...]:
-        """Sensitive and semi-sensitive columns with a rule."""
-        return tuple(
-            name
-            for name, column in self.columns.items()
-            if column.protect is not None and name in {*self.sensitive, *self.semi_sensitive}
-        )

@@ -14,7 +14,7 @@ from anonymizer.policy.masking import MASKS
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
 ROW_REF = "row_ref"
 """The reference from a published row to its original during verification; never published."""
@@ -42,7 +42,7 @@ def is_reserved(name: str) -> bool:
 
 
 def published_names(
-    policy: Policy, kinds: Mapping[str, str] | None = None
+    policy: PolicyFields, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
     """Every column that the release has or may have; `kinds`: of columns with known types."""
     if policy.algorithm.classless:
@@ -86,14 +86,14 @@ def cell_names(
         yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
 
 
-def separated_tables(policy: Policy) -> dict[str, str]:
+def separated_tables(policy: PolicyFields) -> dict[str, str]:
     """For msb: every sensitive column, and the name of the table of its values by group."""
     if policy.algorithm.values_in != "group":
         return {}
     return {name: f"{policy.publish.name}_{name}" for name in policy.sensitive}
 
 
-def renamed(policy: Policy, published: PublishedName) -> str:
+def renamed(policy: PolicyFields, published: PublishedName) -> str:
     """The final name of a published column."""
     if published.generated:
         return policy.generated_name(published.name)

@@ -5,36 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, get_args
 
+from anonymizer.policy.columns import Column
+from anonymizer.policy.values import HarborKind
 from anonymizer.policy.words import words
 
-if TYPE_CHECKING:
-    from anonymizer.policy.columns import Column
-
-HarborKind = Literal[
-    "names",
-    "geography",
-    "dates",
-    "birth",
-    "ages",
-    "telephone",
-    "fax",
-    "mail",
-    "ssn",
-    "medical_record",
-    "health_plan",
-    "account",
-    "licence",
-    "vehicle",
-    "device",
-    "url",
-    "ip",
-    "biometric",
-    "photograph",
-    "other",
-    "none",
-]
 KINDS: tuple[HarborKind, ...] = get_args(HarborKind)
 LETTERS: Mapping[str, tuple[str, tuple[HarborKind, ...]]] = {
     "A": ("names", ("names",)),

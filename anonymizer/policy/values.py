@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -213,3 +213,29 @@ class OneOf(Options):
         return self
 
     _one = model_validator(mode="after")(_exactly_one)
+
+
+HarborKind = Literal[
+    "names",
+    "geography",
+    "dates",
+    "birth",
+    "ages",
+    "telephone",
+    "fax",
+    "mail",
+    "ssn",
+    "medical_record",
+    "health_plan",
+    "account",
+    "licence",
+    "vehicle",
+    "device",
+    "url",
+    "ip",
+    "biometric",
+    "photograph",
+    "other",
+    "none",
+]
+"""Identifiers of 45 CFR 164.514(b)(2), the Safe Harbor rule."""

@@ -11,7 +11,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
 from anonymizer.contract.coarse import BOUNDS, finest
 from anonymizer.contract.columns import quasi
-from anonymizer.contract.layout import Layout
+from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.contract.reading import FIGURES
 from anonymizer.contract.tables import Released, in_release
 from anonymizer.engines.base import Engine
@@ -36,6 +36,11 @@ OF_RUNS = (
 """Measures that only the run could take, besides how many rows it left out."""
 SHARES = ("ncp_sets", "lattice_gap")
 COUNTS = ("lattice_nodes", "lattice_judged")
+OF_SETS = ("ncp_nodes", "ncp_sets")
+OF_LATTICE = (*COUNTS, "lattice_gap")
+LEAST = ("lattice_loss", "lattice_bound")
+OF_LEVELS = ("lattice_", "level.")
+"""Prefixes of the measures of a search over levels."""
 STATED = ("created", "reproducible", "versions")
 """What a manifest states of the run itself."""
 CLOSE = 1e-9
@@ -184,11 +189,32 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         same = _may_lose(name, figure, value, again) if name in hidden else _same(figure, value)
         if not same:
             yield changed(f"manifest.measures.{name}", "is not what the release has")
+    yield from _untold(stated, layout)
     for name, said in refuted(stated, _levels(layout)):
         yield changed(f"manifest.measures.{name}", said)
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():
         yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
+
+
+def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
+    """Measures of the run that every run states of such a release, and this manifest does not."""
+    always = {*TIMES}
+    if layout.of_persons:
+        always.add("suppressed_persons")
+    if layout.class_id is not None and any(_in_sets(column) for column in quasi(layout)):
+        always |= {*OF_SETS}
+    if layout.algorithm == "full_domain" or any(name.startswith(OF_LEVELS) for name in stated):
+        always |= {*OF_LATTICE}
+    if stated.keys() & {*LEAST}:
+        always |= {*LEAST}
+    for name in sorted(always - stated.keys()):
+        yield changed(f"manifest.measures.{name}", "is not stated, and every such run states it")
+
+
+def _in_sets(column: PublishedColumn) -> bool:
+    """Whether the nodes of a column are compared with the sets of values in each class."""
+    return column.hierarchy and column.kind == "categorical"
 
 
 def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:

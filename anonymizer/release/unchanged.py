@@ -10,9 +10,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from anonymizer.compile import Table
+from anonymizer.contract.coarse import NODES
+from anonymizer.contract.columns import quasi
 from anonymizer.contract.tables import in_release
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
-from anonymizer.policy import AnyPolicy, SchemaPolicy, safe_harbor
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, safe_harbor
 from anonymizer.policy.columns import weights_given
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.derived import lead_of, singles_of
@@ -20,7 +22,7 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.release.agreement import other_files
 from anonymizer.release.figures import changed, plain, required_of_population, suppression_stated
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import LEVEL, Manifest, published_measures
 from anonymizer.release.seal import CHANGED, manifest_problems
 from anonymizer.release.tables import (
     as_asked,
@@ -117,10 +119,22 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     if not suppression_stated(manifest).within(policy.suppression_limit):
         said = "is more than the policy's suppression_limit"
         yield Problem("manifest.measures.suppressed", said, hint=OTHER_POLICY)
+    for name in sorted(_measured_by(policy, manifest) - manifest.data["measures"].keys()):
+        said = "is not stated, and every run of the policy states it"
+        yield Problem(f"manifest.measures.{name}", said, hint=OTHER_POLICY)
     if manifest.data.get("algorithm") != policy.algorithm.name:
         yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
     if manifest.data.get("known_attacks") != known_attacks_of(of):
         yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
+
+
+def _measured_by(policy: Policy, manifest: Manifest) -> set[str]:
+    """Measures that a run states for what the policy asks, and no release shows."""
+    made = {"counterfeits"} if policy.republish is not None and policy.republish.m else set()
+    if NODES in manifest.data["measures"]:  # (over levels, an algorithm may find none)
+        levels = dict.fromkeys((LEVEL + column.column for column in quasi(manifest.layout)), 0)
+        made |= published_measures(levels, policy).keys()
+    return made
 
 
 def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from anonymizer.algorithms.persons.boxes import span
 from anonymizer.compile import Table, ident
@@ -21,9 +22,8 @@ def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, in
     """
     engine = session.engine
     text = counting(policy, described, at_once=engine.reads_once)
-    found = sorted(engine.raw(text, "counts of the source"))
-    read, rows, *figures = (int(figure or 0) for _, figure in found)
-    quasi = len(described.quasi)
+    read, rows, *figures = _figures(session, text)
+    quasi, clusters = len(described.quasi), policy.algorithm.clusters_persons
     return (
         read,
         rows,
@@ -31,11 +31,11 @@ def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, in
             session.profile,
             rows=rows,
             left_out=read - rows,
-            distinct=tuple(figures[0 : 3 * quasi : 3]),
-            heights=tuple(figures[1 : 3 * quasi : 3]),
-            spans=tuple(figures[2 : 3 * quasi : 3]),
+            distinct=tuple(figures[0 : 2 * quasi : 2]),
+            heights=tuple(figures[1 : 2 * quasi : 2]),
+            spans=_figures(session, spanning(described)) if clusters else (),
             nulls=tuple(rows - n for n in figures[len(figures) - quasi :]),
-            sensitive_heights=tuple(figures[3 * quasi : -quasi or None]),
+            sensitive_heights=tuple(figures[2 * quasi : -quasi or None]),
         ),
     )
 
@@ -48,13 +48,27 @@ def counting(policy: Policy, described: Roles, *, at_once: bool) -> str:
         counts += [
             f"select count(*) from {ident(a.values)}",
             _height(policy, a.column, a.hierarchy),
-            span(a) if policy.algorithm.clusters_persons else "select 0",
         ]
     counts += [_height(policy, s.column, s.hierarchy) for s in described.sensitive]
-    counts += known_rows
+    return _numbered([*counts, *known_rows])
+
+
+def spanning(described: Roles) -> str:
+    """The query for the span of each quasi-identifier; it reads no rows, so that no engine but the
+    one of compact state counts units of time.
+    """
+    return _numbered([span(a) for a in described.quasi])
+
+
+def _numbered(counts: Iterable[str]) -> str:
     return "\nunion all ".join(
         f"select {number} as number, ({query}) as figure" for number, query in enumerate(counts)
     )
+
+
+def _figures(session: Session, text: str) -> tuple[int, ...]:
+    found = sorted(session.engine.raw(text, "counts of the source"))
+    return tuple(int(figure or 0) for _, figure in found)
 
 
 def _height(policy: Policy, column: str, hierarchy: Table) -> str:

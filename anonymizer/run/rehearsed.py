@@ -27,7 +27,7 @@ from anonymizer.policy import Lgb, Policy
 from anonymizer.process.seed import Seed
 from anonymizer.process.text import many
 from anonymizer.release.judge import Suppression, refuse_beyond, unmet
-from anonymizer.run.counted import counting
+from anonymizer.run.counted import counting, spanning
 from anonymizer.run.link import LINK, linked_writes
 from anonymizer.run.original_values import members_read, originals
 from anonymizer.run.prepare import Prepared, prepare
@@ -64,6 +64,8 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
         judging = [*_judging(policy, prepared, requirements)]
         at_once = session.engine.reads_once
         counted = [counting(policy, prepared.roles, at_once=at_once)]
+        if policy.algorithm.clusters_persons:
+            counted.append(spanning(prepared.roles))
         if policy.algorithm.over_levels:
             counted.append(shape_sql([a.hierarchy for a in prepared.roles.quasi]))
         counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]

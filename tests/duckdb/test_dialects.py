@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.errors import TemplateError
 from tests.duckdb.dialects import (
     DIALECTS,
     SETTINGS,
@@ -95,6 +96,21 @@ def test_hierarchies(engine: str) -> None:
     made = Recorded(engine)
     record_hierarchies(made)
     assert made.problems() == []
+
+
+@pytest.mark.parametrize(("engine", "size"), [("postgres", "CARDINALITY"), ("spark", "SIZE")])
+def test_lengths_of_lists_and_of_texts(engine: str, size: str) -> None:
+    """By the word of the template, whatever the names of the columns."""
+    text = "select len(cell1) as a, length(cell1) as b, len(x) as c, 'len(x)' as d from t"
+    (made,) = DIALECTS[engine].translate(text)
+    listed = f"{size}(cell1) AS a, LENGTH(cell1) AS b, {size}(x) AS c, 'len(x)' AS d"
+    assert listed.lower() in made.lower()
+
+
+@pytest.mark.parametrize("unit", ["day", "month", "year", "second"])
+def test_no_units_of_time_are_counted_on_spark(unit: str) -> None:
+    with pytest.raises(TemplateError, match="DateDiff"):
+        DIALECTS["spark"].translate(f"select date_diff('{unit}', a, b) from t")
 
 
 @pytest.mark.slow

@@ -158,7 +158,7 @@ def test_lgb_refuses_a_person_with_too_many_cells(tmp_path: Path) -> None:
     database = runs.source(tmp_path, TYPES, rows)
     columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
     policy = runs.policy(tmp_path, columns, k=2, person="who", algorithm={"name": "lgb"})
-    with pytest.raises(InfeasibleError, match="1 persons have more sensitive cells"):
+    with pytest.raises(InfeasibleError, match="1 person has more sensitive cells"):
         runs.run(policy, database)
 
 
@@ -265,7 +265,7 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
     assert "asks for classes of 9 persons, but there are 5" in few
     crowd = [*others, *[(9, 30, "f", "150", f"x {i % 9}") for i in range(20)]]
     alpha = fails(tmp_path, crowd, name, {"eir_alpha_beta": {"alpha": 0.4, "beta": 0.9}})
-    assert "1 persons have more than a share 0.4 of all rows" in alpha
+    assert "1 person has more than a share 0.4 of all rows" in alpha
     same = [(who, 30 + who, "m", "152", "flu") for who in range(8)]
     assert "the table as one class fails" in fails(tmp_path, same, name, {"eir_l": 2})
     differing = [*others, (2, 99, "m", "152", "x"), (3, 33, "f", "152", "x")]
@@ -330,7 +330,7 @@ def test_persons_with_too_many_rows_are_left_out(tmp_path: Path, name: str) -> N
     assert 1 <= release.measures["suppressed_persons"] <= 10
     check(runs.published(release), privacy)
     told = fails(tmp_path, crowd, name, privacy, suppression_limit=0)
-    assert "1 persons have more than a share 0.3 of all rows" in told
+    assert "1 person has more than a share 0.3 of all rows" in told
 
 
 WHOLE: dict[str, dict[str, Any]] = {

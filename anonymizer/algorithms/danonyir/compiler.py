@@ -16,6 +16,7 @@ from anonymizer.algorithms.persons.units import extent_steps, person_units_step
 from anonymizer.compile import Sql
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy import Danonyir, Policy
+from anonymizer.process.text import many
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage
@@ -70,7 +71,7 @@ def _check_block_size(options: Danonyir, rows: int, least: int) -> None:
                 Problem(
                     path,
                     "all takes one statement after the other for every person, and"
-                    f" {rows} rows are too many for that",
+                    f" {many(rows, 'row is', 'rows are')} too many for that",
                     allowed=f"all up to {MOST_EXACT} rows, or a number of persons",
                     hint="leave it out: blocks of 128 persons grow side by side",
                 )

@@ -33,6 +33,7 @@ from anonymizer.policy import Lgb, Policy
 from anonymizer.privacy.exact import at_most
 from anonymizer.privacy.of_policy.buckets import bucket_rule
 from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.process.text import many
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Compute, Guard, Row, Stage, Step
@@ -153,8 +154,9 @@ def _stranded(context: Mapping[str, Any], k: int) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             "algorithm.small_patterns",
-            f"{row[0]} rows have patterns of sensitive cells that fewer than {k} rows share, and"
-            " flagging more of their cells joins them to no larger pattern",
+            f"{many(row[0], 'row has a pattern', 'rows have patterns')} of sensitive cells that"
+            f" fewer than {k} rows share, and flagging more of their cells joins them to no larger"
+            " pattern",
             hint="raise suppression_limit, so that they may be left out, or flag more cells",
         )
 

@@ -16,6 +16,7 @@ from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.source.draws import later_draw
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
@@ -69,8 +70,8 @@ def crowding_guard(name: str, shared: Mapping[str, Any]) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             column_path(name, "protect"),
-            f"{row[0]} persons have more sensitive cells than buckets of {shared['least']} can be"
-            f" made (the most are {row[1]} of {row[2]} cells)",
+            f"{many(row[0], 'person has', 'persons have')} more sensitive cells than buckets of"
+            f" {shared['least']} can be made (the most are {row[1]} of {row[2]} cells)",
             hint="lower l, or leave these persons out in source.query",
         )
 

@@ -17,6 +17,7 @@ from anonymizer.algorithms.msb.dimensions import Dimension
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.policy import Msb
+from anonymizer.process.text import many
 from anonymizer.source.draws import later_draw
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
@@ -159,7 +160,7 @@ def refuse_size(rows: int) -> None:
         raise InfeasibleError(
             Problem(
                 "algorithm.mode",
-                f"exact places one record at a time, and there are {rows} rows",
+                f"exact places one record at a time, and the table has {many(rows, 'row')}",
                 allowed=f"exact up to {EXACT_UP_TO} rows, or batched",
                 hint="mode: batched",
             )

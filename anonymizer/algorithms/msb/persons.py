@@ -14,6 +14,7 @@ from anonymizer.algorithms.encode import CODED
 from anonymizer.compile import work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 from anonymizer.source.profile import Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Row, Stage, Step
@@ -39,8 +40,8 @@ def _one_value(column: Sensitive) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             column_path(column.column),
-            f"differs between the rows of {row[0]} persons, and msb takes a person as one record"
-            " with one value",
+            f"differs between the rows of {many(row[0], 'person')}, and msb takes a person as one"
+            " record with one value",
             hint="gather a person's values into one in source.query, for instance by"
             " string_agg(distinct ...), or keep them all with eir_l and mondrian or danonyir",
         )

@@ -17,6 +17,7 @@ from anonymizer.privacy.exact import at_most, share_at_most
 from anonymizer.privacy.ir import PersonShare, ValueShare, within
 from anonymizer.privacy.rule import Rule
 from anonymizer.privacy.screens import screen, survives_additions
+from anonymizer.process.text import many
 from anonymizer.steps import Guard, Row, Stage, Step
 
 
@@ -54,7 +55,7 @@ def feasibility(
         column, persons, different, widest, pairs = row
         needed = max((_needed(rule, persons, pairs, widest) for rule in rules.rules), default=0)
         found = (
-            f"{persons} persons with a value, {different} different values,"
+            f"{many(persons, 'person')} with a value, {many(different, 'different value')},"
             f" the most widespread with {widest} persons"
         )
         path = column_path(names[int(column)])
@@ -114,7 +115,7 @@ def _searched(rules: PersonRules) -> tuple[Stage, ...]:
         return Problem(
             path,
             f"cannot hold eir_l in any class: fewer than {rules.hitting} values meet every one of"
-            f" {row[0]} persons, so that they do in every class",
+            f" {many(row[0], 'person')}, so that they do in every class",
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
@@ -147,8 +148,8 @@ def _crowding(policy: Policy, alpha: float, allowed: Sql | None) -> Guard:
     def explain(row: Row) -> Problem:
         return Problem(
             f"privacy.{name}.alpha",
-            f"{row[0]} persons have more than a share {alpha} of all rows, so no class can hold"
-            f" them (the most are {row[1]} of {row[2]} rows)",
+            f"{many(row[0], 'person has', 'persons have')} more than a share {alpha} of all rows,"
+            f" so no class can hold them (the most are {row[1]:,} of {many(row[2], 'row')})",
             hint="raise alpha, or leave these persons out: in source.query, or by danonyir with a"
             " suppression_limit for so many",
         )

@@ -3,14 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
-from sqlglot import exp, parse_one
+from sqlglot import exp, parse_one, tokenize
 
 from anonymizer.errors import TemplateError
 
 Rewrite: TypeAlias = "Callable[[exp.Expr], exp.Expr]"
 """Maps a node to itself or to its replacement."""
+
+LENGTH = "list_length"
+"""Replaces `len`, which templates use for lists only: the tree has one node for it and `length`."""
+
+
+def respelled(text: str, *, unsized: str = "DECIMAL") -> str:
+    """Replace, before parsing, the words that the tree does not distinguish from others.
+
+    `unsized` replaces a DECIMAL without sizes: in the tree it would get DuckDB's default sizes.
+    """
+    if "len(" not in text and (unsized == "DECIMAL" or "DECIMAL" not in text):
+        return text
+    pieces, done = [], 0
+    tokens = tokenize(text, read="duckdb")
+    for token, following in pairwise([*tokens, tokens[-1]]):
+        word, called = token.text, following.text == "("
+        if word.lower() == "len" and called:
+            word = LENGTH
+        elif token.token_type.name == "DECIMAL" and not called:
+            word = unsized
+        if word != token.text:
+            pieces += [text[done : token.start], word]
+            done = token.end + 1
+    return "".join([*pieces, text[done:]])
 
 
 def from_leaves(tree: exp.Expr, rewrites: Sequence[Rewrite]) -> exp.Expr:

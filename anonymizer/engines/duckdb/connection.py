@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Rows
@@ -19,8 +19,6 @@ from anonymizer.process import interrupts
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from anonymizer.engines.duckdb.apart import Apart
-
 SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
 MOST_LISTED = 20_000
@@ -30,6 +28,20 @@ FEW_ROWS = 50_000
 
 A scan of less than a row group (122,880 rows) is the work of one thread anyway.
 """
+
+
+class IsolatedReads(Protocol):
+    """Reads what runs SQL of the source on connections that can access only the source."""
+
+    definitions: list[str]
+
+    def view(self, view: Table, where: str) -> Table:
+        """Copy the rows of a source view, and return the scratch view that reads the copy."""
+        ...
+
+    def query(self, query: str, name: Table, where: str) -> Table:
+        """Copy the rows of a query over the source, and read the copy through the view `name`."""
+        ...
 
 
 @dataclass(slots=True)
@@ -55,7 +67,7 @@ class DuckDBEngine(Engine):
     """Whether the number of threads is left to us."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
-    apart: Apart | None = None
+    apart: IsolatedReads | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     databases: frozenset[Path] = frozenset()
     """Further database files that statements may attach; none is known of a user's connection."""

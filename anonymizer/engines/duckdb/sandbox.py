@@ -93,8 +93,8 @@ def own_connection(
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
-            engine.apart = Apart(engine, database, spill, limits)
-            folders.append(engine.apart.folder)
+            engine.apart = apart = Apart(engine, database, spill, limits)
+            folders.append(apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
         close_walls(connection, [*files, *logs], folders, lends_memory=lends_memory)

@@ -97,7 +97,7 @@ class PostgresEngine(Engine):
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         from anonymizer.engines.postgres.dialect import DIALECT, setting_of
-        from anonymizer.engines.postgres.names import as_written
+        from anonymizer.engines.postgres.dialect_words import as_written
 
         texts = DIALECT.translate(text)
         rows: Rows = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from anonymizer.compile.dialects.common import (
     named_subqueries,
     plain_stars,
     read_once,
+    respelled,
     tuple_membership,
 )
 from anonymizer.engines.postgres.dialect_lists import lists
@@ -26,8 +28,7 @@ from anonymizer.engines.postgres.dialect_types import (
     try_cast,
     types,
 )
-from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES, respelled
-from anonymizer.engines.postgres.names import short_names
+from anonymizer.engines.postgres.dialect_words import FUNCTIONS, NODES, short_names
 from anonymizer.errors import TemplateError
 
 ASIDE = "anon_next"
@@ -287,4 +288,5 @@ def statements(tree: exp.Expr) -> Iterator[exp.Expr | str]:
     yield f'ALTER TABLE "{MARK}"."{ASIDE}" RENAME TO {name}'
 
 
-DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, respelled)
+UNSIZED = partial(respelled, unsized="BIGDECIMAL")
+DIALECT = Dialect("postgres", (rewritten,), statements, NODES, FUNCTIONS, UNSIZED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from anonymizer.compile.dialects.common import LENGTH
 from anonymizer.engines.postgres.dialect_types import filled
-from anonymizer.engines.postgres.dialect_words import LENGTH
 
 
 def lists(node: exp.Expr) -> exp.Expr:

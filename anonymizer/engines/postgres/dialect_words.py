@@ -1,19 +1,14 @@
-"""Words of the templates that are replaced before parsing, since the syntax tree would not
-distinguish them from others.
-"""
+"""Words of Postgres' dialect: what has the same meaning in DuckDB, and names that are too long."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from hashlib import md5
 
-if TYPE_CHECKING:
-    from sqlglot import Token
+from sqlglot import exp
 
-"""The allow-list of constructs with the same meaning in Postgres and DuckDB, after all rewrites.
-
-The tests that compare whole releases execute each of them on a server.
-"""
+from anonymizer.engines.postgres import LONGEST
+from anonymizer.policy.names import OWN
 
 NODES = frozenset(
     """
@@ -31,8 +26,9 @@ NODES = frozenset(
     Trunc Tuple Union UnloggedProperty Unnest Upper Values Var Where Window WindowSpec With
     """.split()  # noqa: SIM905 - a list of words reads better
 )
-"""Kinds of nodes, as sqlglot names them. `Lower`, which depends on the server beyond ASCII, is only
-applied to texts that are compared with each other."""
+"""Kinds of nodes with the same meaning in Postgres and DuckDB after all rewrites, as sqlglot names
+them. The tests that compare whole releases execute each of them on a server. `Lower`, which depends
+on the server beyond ASCII, is only applied to texts that are compared with each other."""
 
 FUNCTIONS = frozenset(
     """
@@ -43,30 +39,28 @@ FUNCTIONS = frozenset(
 """Functions for which sqlglot has no node of their own."""
 
 
-LENGTH = "list_length"
-"""Replaces `len`, which templates use for lists only: the tree has one node for it and `length`."""
-UNSIZED = "BIGDECIMAL"
-"""Replaces a DECIMAL without sizes: in the tree it would get DuckDB's default sizes."""
+def is_long(name: str) -> bool:
+    """Whether Postgres would truncate the name."""
+    return len(name.encode()) > LONGEST
 
 
-def respelled(text: str) -> str:
-    """Replace the words that the tree does not distinguish from others."""
-    if "len(" not in text and "DECIMAL" not in text:
-        return text
-    from sqlglot import tokenize
-
-    pieces, done = [], 0
-    tokens = tokenize(text, read="duckdb")
-    for token, following in pairwise([*tokens, tokens[-1]]):
-        word = _word(token, following)
-        if word is not None:
-            pieces += [text[done : token.start], word]
-            done = token.end + 1
-    return "".join([*pieces, text[done:]])
+def _stand_in(name: str) -> str:
+    return OWN + md5(name.encode(), usedforsecurity=False).hexdigest()
 
 
-def _word(token: Token, following: Token) -> str | None:
-    called = following.text == "("
-    if token.text.lower() == "len" and called:
-        return LENGTH
-    return UNSIZED if token.token_type.name == "DECIMAL" and not called else None
+def short_names(node: exp.Expr) -> exp.Expr:
+    """Replace a name that would be truncated; `as_written` reverses this."""
+    if isinstance(node, exp.Identifier) and is_long(node.name):
+        return exp.to_identifier(_stand_in(node.name), quoted=True)
+    return node
+
+
+def as_written(text: str, columns: Sequence[str]) -> list[str]:
+    """The column names of a result as written in `text`, before its translation."""
+    if not any(name.startswith(OWN) for name in columns):
+        return list(columns)
+    import sqlglot
+
+    tree = sqlglot.parse_one(text, read="duckdb")
+    long = {_stand_in(one.name): one.name for one in tree.find_all(exp.Identifier)}
+    return [long.get(name, name) for name in columns]

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from hashlib import md5
 from itertools import product
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from anonymizer.compile import Table, quote
-from anonymizer.engines.postgres import LONGEST
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError
-from anonymizer.policy.names import OWN
 from anonymizer.policy.values import written_parts
 
 if TYPE_CHECKING:
@@ -25,11 +22,6 @@ SAFE_PATH = "pg_catalog, pg_temp"
 which would be searched first unless the path names pg_temp."""
 RELATIONS = "('r', 'p', 'v', 'm', 'f')"
 """Kinds of relations (`relkind`) that have rows to read."""
-
-
-def is_long(name: str) -> bool:
-    """Whether Postgres would truncate the name."""
-    return len(name.encode()) > LONGEST
 
 
 @contextmanager
@@ -139,25 +131,3 @@ def _missing(engine: PostgresEngine, written: Sequence[tuple[str, bool]], where:
     near = get_close_matches(parts[-1], sorted({table.name for table in tables}), n=1)
     hint = f"did you mean {near[0]}?" if near else "other schemas: write schema.table"
     return Problem(where, "is not a table of the source", hint=hint)
-
-
-def _stand_in(name: str) -> str:
-    return OWN + md5(name.encode(), usedforsecurity=False).hexdigest()
-
-
-def short_names(node: exp.Expr) -> exp.Expr:
-    """Replace a name that would be truncated; `as_written` reverses this."""
-    if isinstance(node, exp.Identifier) and is_long(node.name):
-        return exp.to_identifier(_stand_in(node.name), quoted=True)
-    return node
-
-
-def as_written(text: str, columns: Sequence[str]) -> list[str]:
-    """The column names of a result as written in `text`, before its translation."""
-    if not any(name.startswith(OWN) for name in columns):
-        return list(columns)
-    import sqlglot
-
-    tree = sqlglot.parse_one(text, read="duckdb")
-    long = {_stand_in(one.name): one.name for one in tree.find_all(exp.Identifier)}
-    return [long.get(name, name) for name in columns]

@@ -16,6 +16,7 @@ from anonymizer.compile.dialects.common import (
     filled,
     from_leaves,
     plain_stars,
+    respelled,
     tuple_membership,
 )
 from anonymizer.engines.spark.dialect_names import FUNCTIONS as KNOWN_FUNCTIONS
@@ -24,7 +25,6 @@ from anonymizer.engines.spark.dialect_values import (
     concatenation,
     draws,
     infinity,
-    list_lengths,
     list_members,
     named_functions,
     patterns,
@@ -152,7 +152,6 @@ EACH: tuple[Rewrite, ...] = (
     ordered_numbers,
     named_functions,
     infinity,
-    list_lengths,
     list_members,
     tuple_membership,
     plain_stars,
@@ -169,6 +168,4 @@ def _single(tree: exp.Expr) -> Iterable[exp.Expr]:
     yield tree
 
 
-DIALECT = Dialect(
-    name="spark", transforms=(_rewritten,), finish=_single, nodes=NODES, functions=KNOWN_FUNCTIONS
-)
+DIALECT = Dialect("spark", (_rewritten,), _single, NODES, KNOWN_FUNCTIONS, respelled)

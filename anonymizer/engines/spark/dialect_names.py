@@ -4,7 +4,7 @@ NODES = frozenset(
     """Abs Add Alias And Array ArrayAgg ArrayAppend ArrayCompact ArrayContains ArrayDistinct
     ArraySize ArraySlice ArraySort ArrayToString Avg Between BitwiseAnd BitwiseCount
     BitwiseLeftShift BitwiseOr BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case
-    Cast Ceil Coalesce Column Concat ConcatWs Count DPipe DataType DataTypeParam DateDiff Day
+    Cast Ceil Coalesce Column Concat ConcatWs Count DPipe DataType DataTypeParam Day
     Decode DenseRank Distinct Div EQ Encode EndsWith Exists Exp Explode Filter FirstValue
     Floor From GT GTE GenerateSeries Greatest Group GroupConcat Grouping GroupingSets
     Having ILike Identifier If In IntDiv Is IsNan Join LT LTE Lag Lambda LastValue Lead
@@ -13,12 +13,11 @@ NODES = frozenset(
     Paren Placeholder Pow RegexpExtract RegexpExtractAll RegexpLike RegexpReplace
     RegexpSplit Repeat Replace Reverse Right Round RowNumber Select Sign SplitPart Sqrt
     Star StartsWith StrPosition Sub Subquery Substring Sum Table TableAlias Transform
-    Translate Trim TryCast TsOrDsToDate Tuple Union UnixMicros Upper Values Var Where Window
+    Translate Trim TryCast TsOrDsToDate Tuple Union UnixMicros Upper Values Where Window
     WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
 )
 """Kinds of nodes, as sqlglot names them. Bit operations occur only in printed scripts, which no
-test runs on Spark. `DateDiff` is for days only: months are counted differently. `Reverse` is for
-digests only: in other texts DuckDB keeps grapheme clusters."""
+test runs on Spark. `Reverse` is for digests only: in other texts DuckDB keeps grapheme clusters."""
 
 FUNCTIONS = frozenset({"arrays_overlap", "octet_length", "slice", "xxhash64"})
 """Functions for which sqlglot has no node of their own."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from anonymizer.compile.dialects.common import filled
+from anonymizer.compile.dialects.common import LENGTH, filled
 
 
 def concatenation(node: exp.Expr) -> exp.Expr:
@@ -155,6 +155,7 @@ FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
         this="size", expressions=[exp.Anonymous(this="array_compact", expressions=[x])]
     ),
     "list_has_any": lambda x, y: exp.Anonymous(this="arrays_overlap", expressions=[x, y]),
+    LENGTH: lambda x: exp.Anonymous(this="size", expressions=[x]),
 }
 
 
@@ -180,21 +181,6 @@ def infinity(node: exp.Expr) -> exp.Expr:
         ),
         expressions=[exp.false()],
     )
-
-
-LISTS = re.compile(r"cell\d*|listed")
-"""Names of columns in the templates that hold lists wherever `len` is applied to them."""
-
-
-def list_lengths(node: exp.Expr) -> exp.Expr:
-    """Translate `len` to the size of a list if its argument is one, else to a text's length."""
-    if not isinstance(node, exp.Length):
-        return node
-    of = node.this
-    is_cell = isinstance(of, exp.Column) and LISTS.fullmatch(of.name) and not of.this.quoted
-    if isinstance(of, exp.Transform | exp.Array | exp.RegexpExtractAll) or is_cell:
-        return exp.Anonymous(this="size", expressions=[of])
-    return node
 
 
 def list_members(node: exp.Expr) -> exp.Expr:

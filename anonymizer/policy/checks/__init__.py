@@ -23,9 +23,9 @@ from anonymizer.policy.checks import (
 from anonymizer.policy.problems import Broken
 
 if TYPE_CHECKING:
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
-Check = Callable[["Policy"], Iterable[Problem]]
+Check = Callable[["PolicyFields"], Iterable[Problem]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.some_column, ("columns",)),
@@ -65,7 +65,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
 """Each check with the sections that must be valid for it."""
 
 
-def crosscheck(policy: Policy, broken: Broken = frozenset()) -> list[Problem]:
+def crosscheck(policy: PolicyFields, broken: Broken = frozenset()) -> list[Problem]:
     """Every contradiction in a policy whose parts are valid by themselves."""
     sections = {place[0] for place in broken if place}
     found: dict[Problem, None] = {}

@@ -13,7 +13,7 @@ from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.checks.columns import Table
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
 EXAMPLES = {
     "numeric": "hierarchy: {builder: cardinality}",
@@ -25,7 +25,7 @@ UNKNOWN = "for example {builder: cardinality} for numbers, {builder: date}, {fil
 WHOLE = ", or algorithm: {name: full_domain}"
 
 
-def quasi_needed(policy: Policy) -> Iterator[Problem]:
+def quasi_needed(policy: PolicyFields) -> Iterator[Problem]:
     """All algorithms need quasi-identifiers, except those that separate sensitive values."""
     if policy.algorithm.classless:
         return
@@ -34,7 +34,7 @@ def quasi_needed(policy: Policy) -> Iterator[Problem]:
         yield Problem("columns", said, hint="give the columns that others may know role: quasi")
 
 
-def none(policy: Policy) -> Iterator[Problem]:
+def none(policy: PolicyFields) -> Iterator[Problem]:
     """The algorithm `none` has no classes, so nothing can be generalized or guaranteed."""
     if not policy.algorithm.classless:
         return
@@ -60,7 +60,7 @@ def none(policy: Policy) -> Iterator[Problem]:
         yield Problem("ledger", said, hint=f"leave it out, or {other}")
 
 
-def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
+def hierarchies_needed(policy: PolicyFields) -> Iterator[Problem]:
     """Algorithms that publish hierarchy nodes need a hierarchy for every quasi-identifier."""
     if not policy.algorithm.over_levels:
         return
@@ -73,7 +73,7 @@ def hierarchies_needed(policy: Policy) -> Iterator[Problem]:
             yield Problem(column_path(name, "hierarchy"), said, hint=hint)
 
 
-def levels_nest(policy: Policy) -> Iterator[Problem]:
+def levels_nest(policy: PolicyFields) -> Iterator[Problem]:
     """Levels that need not nest are for algorithms that generalize by whole levels.
 
     (privacyfrost and geneir check the built levels, and refuse those that do not nest.)
@@ -97,7 +97,7 @@ def unnested(table: Table, *, whole: bool, otherwise: str = WHOLE) -> Iterator[P
             yield Problem(path, said, allowed, f"{hint}{otherwise}")
 
 
-def refine(policy: Policy) -> Iterator[Problem]:
+def refine(policy: PolicyFields) -> Iterator[Problem]:
     """The last pass knows sizes and values of classes, but not their persons."""
     if not getattr(policy.algorithm, "must_refine", False):
         return
@@ -106,14 +106,14 @@ def refine(policy: Policy) -> Iterator[Problem]:
         yield Problem("algorithm.refine", said, "auto, 0", "leave refine out")
 
 
-def part_size(policy: Policy) -> Iterator[Problem]:
+def part_size(policy: PolicyFields) -> Iterator[Problem]:
     """Parts are for a table that is released once: later releases continue its classes."""
     if policy.algorithm.must_divide and policy.continues:
         said = "divides a table that is released once, and not later releases of it"
         yield Problem("algorithm.part_size", said, "auto, all", "leave part_size out")
 
 
-def lgb(policy: Policy) -> Iterator[Problem]:
+def lgb(policy: PolicyFields) -> Iterator[Problem]:
     """What lgb needs besides its columns."""
     algorithm = policy.algorithm
     if not isinstance(algorithm, Lgb):
@@ -126,7 +126,7 @@ def lgb(policy: Policy) -> Iterator[Problem]:
         yield Problem("algorithm.rebalance", said, hint="generalization: ncp")
 
 
-def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
+def privacyfrost_columns(policy: PolicyFields) -> Iterator[Problem]:
     """Priorities and levels are for privacyfrost only."""
     if policy.algorithm.name == "privacyfrost":
         return
@@ -138,7 +138,7 @@ def privacyfrost_columns(policy: Policy) -> Iterator[Problem]:
                 yield Problem(column_path(name, option), said, hint=hint)
 
 
-def weights(policy: Policy) -> Iterator[Problem]:
+def weights(policy: PolicyFields) -> Iterator[Problem]:
     """Weights have an effect only where columns are compared by their loss."""
     hint = policy.algorithm.unweighted
     if hint is None:
@@ -151,7 +151,7 @@ def weights(policy: Policy) -> Iterator[Problem]:
             yield Problem(column_path(name, "weight"), said, hint=hint)
 
 
-def persons_clustered(policy: Policy) -> Iterator[Problem]:
+def persons_clustered(policy: PolicyFields) -> Iterator[Problem]:
     """Algorithms that cluster persons need an identity-reserved guarantee."""
     name = policy.algorithm.name
     if policy.algorithm.clusters_persons and not policy.privacy.identity_reserved:
@@ -163,7 +163,7 @@ def persons_clustered(policy: Policy) -> Iterator[Problem]:
         )
 
 
-def msb(policy: Policy) -> Iterator[Problem]:
+def msb(policy: PolicyFields) -> Iterator[Problem]:
     """Plain variants need one common l, the security-level variants need levels for all columns."""
     algorithm = policy.algorithm
     if not isinstance(algorithm, Msb):
@@ -203,7 +203,7 @@ def msb(policy: Policy) -> Iterator[Problem]:
                 yield Problem(column_path(name, "protect", "l_diversity"), said, hint=hint)
 
 
-def _msb_table(policy: Policy, algorithm: Msb) -> Iterator[Problem]:
+def _msb_table(policy: PolicyFields, algorithm: Msb) -> Iterator[Problem]:
     for name in policy.privacy.guarantees:
         if name != "k_anonymity":
             said = "is not enforced by msb, which separates sensitive values into groups"

@@ -13,13 +13,13 @@ from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
 BARE_NAME = re.compile(r"\s*(?:(?P<plain>[^\W\d]\w*)|\"(?P<quoted>(?:[^\"]|\"\")+)\")\s*")
 CONSTANTS = {"true", "false", "null"}
 
 
-def key_and_person(policy: Policy) -> Iterator[Problem]:
+def key_and_person(policy: PolicyFields) -> Iterator[Problem]:
     """Key and person are listed columns that are not published unchanged."""
     for option in ("key", "person"):
         name = getattr(policy, option)
@@ -34,7 +34,7 @@ def key_and_person(policy: Policy) -> Iterator[Problem]:
             yield Problem(column_path(name, "role"), said, "drop, identifier, token")
 
 
-def bare_condition(policy: Policy) -> Iterator[Problem]:
+def bare_condition(policy: PolicyFields) -> Iterator[Problem]:
     """A condition that is only a name must name a listed column."""
     known = {name.casefold() for name in policy.columns}
     for name, column in policy.columns.items():
@@ -49,13 +49,13 @@ def bare_condition(policy: Policy) -> Iterator[Problem]:
             yield Problem(path, "names a column that is not listed under columns", hint=hint)
 
 
-def person_options(policy: Policy) -> Iterator[Problem]:
+def person_options(policy: PolicyFields) -> Iterator[Problem]:
     """Merging the rows of a person needs a person."""
     if policy.merge_person_rows and policy.person is None:
         yield Problem("merge_person_rows", "needs a person", hint="person: <column>")
 
 
-def semi_sensitive(policy: Policy) -> Iterator[Problem]:
+def semi_sensitive(policy: PolicyFields) -> Iterator[Problem]:
     """Only lgb treats single cells as sensitive."""
     if policy.algorithm.values_in == "bucket":
         return
@@ -111,7 +111,7 @@ def some_column(table: Table) -> Iterator[Problem]:
         yield Problem("columns", "is empty", hint="columns: {age: {role: quasi}}")
 
 
-def same_name(policy: Policy) -> Iterator[Problem]:
+def same_name(policy: PolicyFields) -> Iterator[Problem]:
     """On DuckDB and Spark, which ignore the case of names, columns differ in more than case."""
     if policy.engine != "postgres":
         yield from same_but_for_case(policy, policy.engine)
@@ -127,7 +127,7 @@ def same_but_for_case(table: Table, engine: str) -> Iterator[Problem]:
             yield Problem(column_path(name), said)
 
 
-def options_fit_role(policy: Policy) -> Iterator[Problem]:
+def options_fit_role(policy: PolicyFields) -> Iterator[Problem]:
     """Options are only set for roles that use them."""
     for name, column in policy.columns.items():
         yield from misplaced(name, column)

@@ -9,7 +9,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
     from anonymizer.policy.privacy import Privacy
     from anonymizer.policy.protect import Protect
 
@@ -29,7 +29,7 @@ class Promising(Protocol):
     def sensitive(self) -> Sized: ...
 
 
-def some_guarantee(policy: Policy) -> Iterator[Problem]:
+def some_guarantee(policy: PolicyFields) -> Iterator[Problem]:
     """A policy names at least one guarantee; there is no default."""
     if policy.algorithm.classless:
         return  # none is possible, and algorithms.none refuses all
@@ -68,7 +68,7 @@ def alpha_k(policy: Promising) -> Iterator[Problem]:
         )
 
 
-def levels(policy: Policy) -> Iterator[Problem]:
+def levels(policy: PolicyFields) -> Iterator[Problem]:
     """The L_sl model: every used level has an l, and the algorithm is msb."""
     level_l = policy.privacy.level_l
     leveled = {

@@ -13,10 +13,10 @@ from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
 
-def options_given(policy: Policy) -> Iterator[Problem]:
+def options_given(policy: PolicyFields) -> Iterator[Problem]:
     """Every masking role has its required options."""
     for name, column in policy.columns.items():
         yield from of_column(name, column)

@@ -11,17 +11,17 @@ from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
 
 
-def collisions(policy: Policy) -> Iterator[Problem]:
+def collisions(policy: PolicyFields) -> Iterator[Problem]:
     """Name clashes that follow from the policy alone."""
     yield from _unknown_renames(policy, {one.name for one in published_names(policy)})
     yield from clashes(policy)
     yield from _msb_tables(policy)
 
 
-def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[Problem]:
+def clashes(policy: PolicyFields, kinds: Mapping[str, str] | None = None) -> Iterator[Problem]:
     """Published columns have distinct names; `kinds` determine the names of typed cells."""
     published = list(published_names(policy, kinds))
     yield from _reserved(policy, published)
@@ -35,7 +35,7 @@ def clashes(policy: Policy, kinds: Mapping[str, str] | None = None) -> Iterator[
             yield _collision(policy, other, one, final)
 
 
-def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator[Problem]:
+def too_long(policy: PolicyFields, kinds: Mapping[str, str], longest: int) -> Iterator[Problem]:
     """Published names that an engine would truncate, so that two might become equal."""
     for one in published_names(policy, kinds):
         final = renamed(policy, one)
@@ -45,7 +45,7 @@ def too_long(policy: Policy, kinds: Mapping[str, str], longest: int) -> Iterator
             yield Problem(_path(policy, one), said, allowed=f"{longest} bytes", hint=hint)
 
 
-def read_too_long(policy: Policy, longest: int) -> Iterator[Problem]:
+def read_too_long(policy: PolicyFields, longest: int) -> Iterator[Problem]:
     """Names of the source that no table of an engine can have, which would truncate them."""
     hint = "give the table a shorter name, or read it by source.query"
     for part in policy.source.parts if policy.source.kind == "table" else ():
@@ -58,7 +58,7 @@ def read_too_long(policy: Policy, longest: int) -> Iterator[Problem]:
             yield Problem(column_path(name), said, allowed=f"{longest} bytes", hint=hint)
 
 
-def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Problem]:
+def _reserved(policy: PolicyFields, published: list[PublishedName]) -> Iterator[Problem]:
     """Published names that the tool's work tables and statements use for columns."""
     for one in published:
         final = renamed(policy, one)
@@ -69,13 +69,15 @@ def _reserved(policy: Policy, published: list[PublishedName]) -> Iterator[Proble
         yield Problem(_path(policy, one), said, hint=hint)
 
 
-def _path(policy: Policy, one: PublishedName) -> str:
+def _path(policy: PolicyFields, one: PublishedName) -> str:
     if one.name in policy.publish.rename:
         return path_text(("publish", "rename", one.name))
     return column_path(one.column) if one.column is not None else "publish"
 
 
-def _collision(policy: Policy, column: PublishedName, other: PublishedName, final: str) -> Problem:
+def _collision(
+    policy: PolicyFields, column: PublishedName, other: PublishedName, final: str
+) -> Problem:
     owner = next((one for one in (column, other) if one.name in policy.publish.rename), None)
     path = column_path(column.column) if column.column is not None else "publish"
     if owner is not None and owner.name != final:
@@ -92,7 +94,7 @@ def _words(one: PublishedName) -> str:
     return f"{one.what} {name_text(one.name)}"
 
 
-def _unknown_renames(policy: Policy, known: set[str]) -> Iterator[Problem]:
+def _unknown_renames(policy: PolicyFields, known: set[str]) -> Iterator[Problem]:
     for name in policy.publish.rename:
         if name not in known:
             hint = closest(name, known) or "rename takes published names to new ones"
@@ -100,7 +102,7 @@ def _unknown_renames(policy: Policy, known: set[str]) -> Iterator[Problem]:
             yield Problem(path, "is not the name of a published column", hint=hint)
 
 
-def _msb_tables(policy: Policy) -> Iterator[Problem]:
+def _msb_tables(policy: PolicyFields) -> Iterator[Problem]:
     """Tables of sensitive columns are not named like the manifest table."""
     if policy.algorithm.values_in != "group":
         return

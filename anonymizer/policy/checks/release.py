@@ -15,9 +15,9 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.publish import Publish
 
 if TYPE_CHECKING:
-    from anonymizer.policy.model import Policy
+    from anonymizer.policy.fields import PolicyFields
     from anonymizer.policy.publish import Source
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
 
 SECRET = re.compile(r"password\s*=|://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE)
 OWN_SCHEMA = "_anonymizer"
@@ -26,7 +26,7 @@ ENGINES_SCHEMAS = ("information_schema", "pg_catalog", "pg_temp", "pg_toast", "t
 FORMAT = Publish().storage
 
 
-def place(policy: Policy) -> Iterator[Problem]:
+def place(policy: PolicyFields) -> Iterator[Problem]:
     """The release has a name, and does not overwrite its source."""
     publish, source = policy.publish, policy.source
     if not publish.name:
@@ -53,7 +53,7 @@ def place(policy: Policy) -> Iterator[Problem]:
             yield Problem(path, "is the same file as publish.database", hint="another file")
 
 
-def _in_place(policy: Policy) -> Iterator[Problem]:
+def _in_place(policy: PolicyFields) -> Iterator[Problem]:
     path = "publish.replace_source"
     if policy.source.kind != "table":
         said = f"needs a table as source, and this is a {policy.source.kind}"
@@ -93,21 +93,21 @@ def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:
     return schema == publish.schema_.casefold()
 
 
-def remembering_engine(policy: Policy) -> Iterator[Problem]:
+def remembering_engine(policy: PolicyFields) -> Iterator[Problem]:
     """The ledger is a DuckDB database, kept by runs on DuckDB and Postgres."""
     if policy.ledger is not None and policy.engine == "spark":
         said = f"is not kept with the engine {policy.engine}"
         yield Problem("ledger", said, hint="engine: duckdb, or leave ledger out")
 
 
-def remembered(policy: Policy | SchemaPolicy) -> Iterator[Problem]:
+def remembered(policy: PolicyFields | SchemaFields) -> Iterator[Problem]:
     """What is said of earlier releases needs a ledger."""
     if policy.republish is not None and policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
         yield Problem("republish", said, hint="ledger: private.duckdb")
 
 
-def memory(policy: Policy) -> Iterator[Problem]:
+def memory(policy: PolicyFields) -> Iterator[Problem]:
     """Later releases need a ledger, and a key or person."""
     yield from remembered(policy)
     if policy.continues and policy.person is None and policy.key is None:
@@ -115,7 +115,7 @@ def memory(policy: Policy) -> Iterator[Problem]:
         yield Problem("republish", said, hint="person: <column>")
 
 
-def continued(policy: Policy) -> Iterator[Problem]:
+def continued(policy: PolicyFields) -> Iterator[Problem]:
     """Settings that a release that continues earlier ones cannot have."""
     if not policy.continues:
         return
@@ -137,12 +137,12 @@ def continued(policy: Policy) -> Iterator[Problem]:
 PROTECTS = "republish: {m: 3} protects values"
 
 
-def may_be_invariant(policy: Policy) -> bool:
+def may_be_invariant(policy: PolicyFields) -> bool:
     """Whether the columns of a policy allow m-invariance."""
     return not any(_invariant(policy))
 
 
-def _appended(policy: Policy) -> Iterator[Problem]:
+def _appended(policy: PolicyFields) -> Iterator[Problem]:
     if policy.privacy.k_anonymity is None:
         said = "keeps classes of at least k, and the policy states no k"
         yield Problem("republish.append_only", said, hint="privacy: {k_anonymity: 5}")
@@ -152,7 +152,7 @@ def _appended(policy: Policy) -> Iterator[Problem]:
         yield Problem(column_path(name, "protect"), said, hint=hint)
 
 
-def _invariant(policy: Policy) -> Iterator[Problem]:
+def _invariant(policy: PolicyFields) -> Iterator[Problem]:
     if len(policy.sensitive) != 1:
         said = f"protects one sensitive column, and the policy has {len(policy.sensitive)}"
         yield Problem("republish.m", said, hint="role drop for the others, or a policy for each")

@@ -24,8 +24,8 @@ from anonymizer.policy.safe_harbor import (
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
+    from anonymizer.policy.fields import PolicyFields
     from anonymizer.policy.masking import Code, Rounding
-    from anonymizer.policy.model import Policy
 
 REFUSED = {
     "token": "a code that is derived from a value, 164.514(c)",
@@ -36,7 +36,7 @@ REFUSED = {
 """Roles whose columns may not declare `none`, with the reason."""
 
 
-def stated(policy: Policy) -> Iterator[Problem]:
+def stated(policy: PolicyFields) -> Iterator[Problem]:
     """Every published column declares its content, and shows no more than is allowed."""
     for name, column in policy.columns.items():
         path = column_path(name, "safe_harbor")
@@ -60,7 +60,7 @@ def stated(policy: Policy) -> Iterator[Problem]:
             yield from _by_name(name, column)
 
 
-def algorithm(policy: Policy) -> Iterator[Problem]:
+def algorithm(policy: PolicyFields) -> Iterator[Problem]:
     """Algorithms and options that publish values in places that are not checked are refused."""
     if not applies(policy):
         return

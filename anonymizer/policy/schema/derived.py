@@ -8,12 +8,11 @@ from anonymizer.policy.algorithms import FullDomain, Mondrian
 from anonymizer.policy.columns import Column
 from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.hierarchies import Hierarchy
-from anonymizer.policy.model import Policy
+from anonymizer.policy.model import Policy, SchemaPolicy
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.protect import Protect
 from anonymizer.policy.publish import Publish, Republish
 from anonymizer.policy.schema.either import AnyPolicy
-from anonymizer.policy.schema.model import SchemaPolicy
 from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
 

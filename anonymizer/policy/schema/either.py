@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from anonymizer.errors import PolicyError
-from anonymizer.policy.model import Policy
-from anonymizer.policy.schema.model import SchemaPolicy
+from anonymizer.policy.model import Policy, SchemaPolicy
 
 AnyPolicy: TypeAlias = Policy | SchemaPolicy
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from anonymizer.compile import Table, ident
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.names import is_long
+from anonymizer.engines.postgres.dialect_words import is_long
 from anonymizer.engines.postgres.record import has_schema, may_make_schemas, record_of
 from anonymizer.errors import Problem, TargetError
 from anonymizer.publish.postgres.hanging import hanging

@@ -12,7 +12,7 @@ from typing import Any
 
 from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Problem
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.schema.model import Knows
+from anonymizer.policy.schema.fields import Knows
 
 
 @dataclass(frozen=True, slots=True)

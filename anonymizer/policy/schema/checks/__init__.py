@@ -16,9 +16,9 @@ from anonymizer.policy.problems import Broken
 from anonymizer.policy.schema.checks import columns, events, guarantees, keys, release
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
 
-Check = Callable[["SchemaPolicy"], Iterable[Problem]]
+Check = Callable[["SchemaFields"], Iterable[Problem]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (kinds.agrees, ("kind", "tables", "columns", "algorithm")),
@@ -50,7 +50,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
 """Each check with the sections, of the policy or of any table, that must be valid for it."""
 
 
-def crosscheck(policy: SchemaPolicy, broken: Broken = frozenset()) -> list[Problem]:
+def crosscheck(policy: SchemaFields, broken: Broken = frozenset()) -> list[Problem]:
     """Every contradiction in a policy whose parts are valid by themselves."""
     sections = set(_sections(broken))
     found: dict[Problem, None] = {}

@@ -12,7 +12,7 @@ from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.policy.schema.paths import table_path, within
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
     from anonymizer.policy.schema.table import SchemaTable
 
 ROLES = {
@@ -29,7 +29,7 @@ ROLES = {
 }
 
 
-def each_table(policy: SchemaPolicy) -> Iterator[Problem]:
+def each_table(policy: SchemaFields) -> Iterator[Problem]:
     """The checks of the columns of a single table, for each table."""
     for name, table in policy.tables.items():
         yield from within(name, _of_table(table, policy.engine))
@@ -43,14 +43,14 @@ def _of_table(table: SchemaTable, engine: str) -> Iterator[Problem]:
     yield from unnested(table, whole=False, otherwise="")
 
 
-def options_fit_role(policy: SchemaPolicy) -> Iterator[Problem]:
+def options_fit_role(policy: SchemaFields) -> Iterator[Problem]:
     """Options are only set for roles that use them."""
     for name, table in policy.tables.items():
         for column, given in table.columns.items():
             yield from within(name, columns.misplaced(column, given, ROLES))
 
 
-def masks(policy: SchemaPolicy) -> Iterator[Problem]:
+def masks(policy: SchemaFields) -> Iterator[Problem]:
     """Every masking role has its required options."""
     for name, table in policy.tables.items():
         for column, given in table.columns.items():
@@ -78,7 +78,7 @@ def masks(policy: SchemaPolicy) -> Iterator[Problem]:
     )
 
 
-def roles_fit_table(policy: SchemaPolicy) -> Iterator[Problem]:
+def roles_fit_table(policy: SchemaFields) -> Iterator[Problem]:
     """The role quasi is for the persons' table, the role event for the others."""
     if policy.person not in policy.tables:
         return
@@ -114,7 +114,7 @@ def _of_rows(table: SchemaTable, persons: str) -> Iterator[Problem]:
             yield Problem(column_path(name, "nulls"), said, "own_class, forbid")
 
 
-def _lifted_names(policy: SchemaPolicy, table: str) -> Iterator[Problem]:
+def _lifted_names(policy: SchemaFields, table: str) -> Iterator[Problem]:
     """The name of a lifted column differs from those of the persons' columns."""
     taken = {name.casefold(): policy.person for name in policy.tables[policy.person].columns}
     for other in list(policy.tables)[: list(policy.tables).index(table)]:
@@ -126,7 +126,7 @@ def _lifted_names(policy: SchemaPolicy, table: str) -> Iterator[Problem]:
             yield Problem(column_path(name, "of"), said, hint="rename it in source.query")
 
 
-def quasi_needed(policy: SchemaPolicy) -> Iterator[Problem]:
+def quasi_needed(policy: SchemaFields) -> Iterator[Problem]:
     """There is at least one quasi-identifier to form classes of persons."""
     persons = policy.tables.get(policy.person)
     if persons is not None and persons.columns and not (persons.quasi or policy.lifted):

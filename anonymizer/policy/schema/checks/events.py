@@ -11,7 +11,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.paths import table_path, within
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
     from anonymizer.policy.schema.table import SchemaColumn
 
 RULE = "eir_l"
@@ -19,7 +19,7 @@ RULE = "eir_l"
 CATEGORIES = "is a rule on values of categories, and the cells of this column are intervals"
 
 
-def rules_of_events(policy: SchemaPolicy) -> Iterator[Problem]:
+def rules_of_events(policy: SchemaFields) -> Iterator[Problem]:
     """A rule on an event column can be judged by its generalized cells."""
     for name, table in policy.tables.items():
         for column in table.events:
@@ -50,7 +50,7 @@ def _of_column(name: str, column: SchemaColumn) -> Iterator[Problem]:
         yield Problem(path, CATEGORIES, hint=otherwise)
 
 
-def not_combined(policy: SchemaPolicy) -> Iterator[Problem]:
+def not_combined(policy: SchemaFields) -> Iterator[Problem]:
     """A rule on an event column is judged in whole classes of one release."""
     ruled = [(name, c) for name, table in policy.tables.items() for c in table.ruled_events]
     if not ruled:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from anonymizer.errors import Problem
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
 
 
 OF_PERSONS = {"k_anonymity", "ir_k"}
 """Guarantees about persons, not values."""
 
 
-def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
+def k_needed(policy: SchemaFields) -> Iterator[Problem]:
     """Every guarantee for several tables needs k persons."""
     if policy.privacy.k_anonymity is None:
         said = "is missing: with several tables at least k persons share what is known"
@@ -23,7 +23,7 @@ def k_needed(policy: SchemaPolicy) -> Iterator[Problem]:
         yield Problem("privacy.k_anonymity", said, hint=hint)
 
 
-def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
+def something_to_know(policy: SchemaFields) -> Iterator[Problem]:
     """`knows` refers to columns, rows and rules that the policy has."""
     knows = policy.privacy.knows
     if knows.events and policy.tables and not policy.events:
@@ -43,14 +43,14 @@ def something_to_know(policy: SchemaPolicy) -> Iterator[Problem]:
         yield Problem("privacy.knows.sensitive", said, "false", hint)
 
 
-def _rules(policy: SchemaPolicy) -> bool:
+def _rules(policy: SchemaFields) -> bool:
     """Whether any rule concerns the values of a sensitive column."""
     if any(table.protected for table in policy.tables.values()):
         return True
     return bool(policy.sensitive and set(policy.privacy.guarantees) - OF_PERSONS)
 
 
-def as_tree(policy: SchemaPolicy) -> Iterator[Problem]:
+def as_tree(policy: SchemaFields) -> Iterator[Problem]:
     """Options of mondrian that the tree of classes of whole tuples does not support."""
     if policy.algorithm.must_refine:
         said = "gives rows better classes within one table, not with several tables"

@@ -11,10 +11,10 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
 
 
-def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
+def persons_table(policy: SchemaFields) -> Iterator[Problem]:
     """`person` names a table, not a column as in a policy of one table."""
     if not policy.tables:
         example = "tables: {patients: {source: {table: main.patients}, columns: …}, visits: …}"
@@ -28,7 +28,7 @@ def persons_table(policy: SchemaPolicy) -> Iterator[Problem]:
         yield Problem("person", said, allowed, near or f"person: {named}, its key is the person")
 
 
-def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
+def one_link(policy: SchemaFields) -> Iterator[Problem]:
     """Only the persons' table has no link; every other table has exactly one."""
     if policy.person not in policy.tables:
         return
@@ -48,7 +48,7 @@ def one_link(policy: SchemaPolicy) -> Iterator[Problem]:
             yield Problem(path, said, "one link", "leave one link; role: drop for the other keys")
 
 
-def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
+def known_tables(policy: SchemaFields) -> Iterator[Problem]:
     """Every link leads to a table of the policy."""
     for name, table in policy.tables.items():
         for column, other in table.links.items():
@@ -58,7 +58,7 @@ def known_tables(policy: SchemaPolicy) -> Iterator[Problem]:
                 yield Problem(table_path(name, "links", column), said, hint=hint)
 
 
-def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
+def no_circle(policy: SchemaFields) -> Iterator[Problem]:
     """Links do not form a cycle; every cycle is reported once."""
     for circle in circles(policy):
         if policy.person in circle:
@@ -69,7 +69,7 @@ def no_circle(policy: SchemaPolicy) -> Iterator[Problem]:
         yield Problem(table_path(circle[0], "links", column), said, hint=hint)
 
 
-def circles(policy: SchemaPolicy) -> list[list[str]]:
+def circles(policy: SchemaFields) -> list[list[str]]:
     """The tables of every cycle, the first one repeated at the end."""
     found: list[list[str]] = []
     for name in policy.tables:
@@ -80,7 +80,7 @@ def circles(policy: SchemaPolicy) -> list[list[str]]:
     return found
 
 
-def _way(policy: SchemaPolicy, start: str) -> list[str]:
+def _way(policy: SchemaFields, start: str) -> list[str]:
     """The tables along the links from `start`, up to the first repeated one."""
     way = [start]
     while (link := policy.tables[way[-1]].link) is not None and link[1] in policy.tables:
@@ -91,7 +91,7 @@ def _way(policy: SchemaPolicy, start: str) -> list[str]:
     return way
 
 
-def listed(policy: SchemaPolicy) -> Iterator[Problem]:
+def listed(policy: SchemaFields) -> Iterator[Problem]:
     """Key and links are columns of their table."""
     for name, table in policy.tables.items():
         named = [(column, ("links", column)) for column in table.links]
@@ -104,7 +104,7 @@ def listed(policy: SchemaPolicy) -> Iterator[Problem]:
                 yield Problem(table_path(name, *place), said, hint=hint)
 
 
-def role_of_keys(policy: SchemaPolicy) -> Iterator[Problem]:
+def role_of_keys(policy: SchemaFields) -> Iterator[Problem]:
     """The key of a table and its link have the role key."""
     leading = _leading(policy)
     for name, table in policy.tables.items():
@@ -124,7 +124,7 @@ def role_of_keys(policy: SchemaPolicy) -> Iterator[Problem]:
             yield Problem(path, said, "key, drop, identifier", "role: key")
 
 
-def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
+def one_use(policy: SchemaFields) -> Iterator[Problem]:
     """A column of the role key is either the key of its table or a link."""
     leading, round_about = _leading(policy), {name for way in circles(policy) for name in way}
     for name, table in policy.tables.items():
@@ -145,7 +145,7 @@ def one_use(policy: SchemaPolicy) -> Iterator[Problem]:
             yield Problem(path, said, hint="links: {<column>: <table>}, or role: drop")
 
 
-def needed(policy: SchemaPolicy) -> Iterator[Problem]:
+def needed(policy: SchemaFields) -> Iterator[Problem]:
     """The persons' table has a key, and so has every table that others link to."""
     leading = _leading(policy)
     for name, table in policy.tables.items():
@@ -155,7 +155,7 @@ def needed(policy: SchemaPolicy) -> Iterator[Problem]:
             yield Problem(table_path(name, "key"), said, hint=f"key: {own}")
 
 
-def _leading(policy: SchemaPolicy) -> dict[str, str]:
+def _leading(policy: SchemaFields) -> dict[str, str]:
     """Tables that need a key, with the reason."""
     round_about = {name for way in circles(policy) for name in way}
     why = {

@@ -15,11 +15,11 @@ from anonymizer.policy.schema.paths import table_path
 from anonymizer.policy.suggest import closest
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.model import SchemaPolicy
+    from anonymizer.policy.schema.fields import SchemaFields
 
 
 def column_names(
-    policy: SchemaPolicy, table: str, kinds: Mapping[str, str] | None = None
+    policy: SchemaFields, table: str, kinds: Mapping[str, str] | None = None
 ) -> Iterator[PublishedName]:
     """Every column that the view of a table may have; `kinds`: of columns with known types."""
     if table == policy.person:
@@ -35,7 +35,7 @@ def column_names(
 BY_QUERY = "rename the column in a query as source"
 
 
-def place(policy: SchemaPolicy) -> Iterator[Problem]:
+def place(policy: SchemaFields) -> Iterator[Problem]:
     """The release overwrites neither its sources nor the ledger."""
     publish = policy.publish
     yield from target(publish)
@@ -59,7 +59,7 @@ def _same(file: str | None, database: str | None) -> bool:
     return file is not None and database is not None and PurePath(file) == PurePath(database)
 
 
-def views(policy: SchemaPolicy) -> Iterator[Problem]:
+def views(policy: SchemaFields) -> Iterator[Problem]:
     """Every view has a distinct name, also from the manifest."""
     for name in policy.publish.names:
         if name not in policy.tables:
@@ -82,7 +82,7 @@ def views(policy: SchemaPolicy) -> Iterator[Problem]:
 
 
 def clashes(
-    policy: SchemaPolicy, kinds: Mapping[str, Mapping[str, str]] | None = None
+    policy: SchemaFields, kinds: Mapping[str, Mapping[str, str]] | None = None
 ) -> Iterator[Problem]:
     """The published columns of a table have distinct names; `kinds`, by table and column, determine
     those of typed cells.
@@ -103,7 +103,7 @@ def clashes(
                 yield Problem(place, f"{told} {name_text(one.name)}", hint=BY_QUERY)
 
 
-def _place(policy: SchemaPolicy, table: str, column: str | None) -> str:
+def _place(policy: SchemaFields, table: str, column: str | None) -> str:
     """The path of a column in the policy; some of the persons' columns are in another table."""
     if column is None:
         return table_path(table, "columns")

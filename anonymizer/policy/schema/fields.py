@@ -1,24 +1,21 @@
-"""The policy of several tables: tables that reach a person by links, published together."""
+"""What a policy of several tables states: links to the persons, and one release of all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from anonymizer.errors import Problem
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
 from anonymizer.policy.document import Document
 from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, Refused, fail
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import DeltaPresence, KMap, Privacy
-from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Context, Publish
 from anonymizer.policy.safe_harbor import PRESET
-from anonymizer.policy.schema.checks import crosscheck
 from anonymizer.policy.schema.table import MONDRIAN, SINGLE, SchemaColumn, SchemaTable
 from anonymizer.policy.suggest import closest
 from anonymizer.policy.values import LocalPath, OneOf, Positive, PositiveNumber, Share, Text
@@ -139,8 +136,8 @@ def _of_several(given: object) -> object:
     return given
 
 
-class SchemaPolicy(Document):
-    """A policy of several tables; all errors are raised together as one `PolicyError`."""
+class SchemaFields(Document):
+    """The fields of a policy of several tables, and what follows from them."""
 
     kind: ReleaseKind | None = None
     """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
@@ -177,13 +174,6 @@ class SchemaPolicy(Document):
     columns: Annotated[None, OF_TABLE] = None
     merge_person_rows: Annotated[None, MERGED] = None
     workload: Annotated[None, LEAVE] = None
-
-    @classmethod
-    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
-        return defaults.fill_tables(given)
-
-    def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
-        return crosscheck(self, broken)
 
     @property
     def release_kind(self) -> ReleaseKind:

@@ -1,0 +1,119 @@
+"""What a policy states: roles of columns, required guarantees, how and where to publish."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+from anonymizer.policy import defaults, names
+from anonymizer.policy.algorithms import Algorithm, Mondrian
+from anonymizer.policy.columns import Column
+from anonymizer.policy.document import Document
+from anonymizer.policy.frozen import FrozenMap
+from anonymizer.policy.kinds import ReleaseKind, kind_of
+from anonymizer.policy.privacy import Privacy
+from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
+from anonymizer.policy.values import LocalPath, Share, Text
+
+
+class PolicyFields(Document):
+    """The fields of a policy of one table, and what follows from them."""
+
+    kind: ReleaseKind | None = None
+    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
+    follows from the policy."""
+    engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
+    """Where the work is done."""
+    source: Source
+    """The table to anonymize."""
+    key: Text | None = None
+    """A column that is unique and not null; default: the row's content and copy number."""
+    person: Text | None = None
+    """The column that identifies the person of a row; all guarantees then count persons."""
+    merge_person_rows: bool = False
+    """If the rows of a person have different quasi-identifiers: merge them into one range or set
+    instead of refusing the run."""
+    columns: FrozenMap[Text, Column]
+    """Every column of the source by name."""
+    privacy: Privacy = Privacy()
+    """Guarantees for the whole table."""
+    suppression_limit: Share = 0.0
+    """Largest share of rows (persons, if `person` is set) that may be suppressed."""
+    algorithm: Algorithm = Mondrian(name="mondrian")
+    """How the table is anonymized."""
+    publish: Publish = Publish()
+    """Where and under which names the release is published."""
+    preset: defaults.Preset | None = None
+    """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
+    with 5 % suppression. safe_harbor: only what 45 CFR 164.514(b)(2) allows of every column, and no
+    guarantee (5 % suppression with k_anonymity). What the policy itself states takes precedence."""
+    workload: Workload | None = None
+    """The user's own queries, to show their error on the release."""
+    republish: Republish | None = None
+    """Guarantees over this and earlier releases of the same persons."""
+    ledger: LocalPath | None = None
+    """A private database file that records releases; never the file of the release."""
+    context: Context | None = None
+    """Who receives the release and what is known about them; printed in evidence, without effect
+    on the run."""
+
+    @property
+    def release_kind(self) -> ReleaseKind:
+        """The kind of the release: as stated, or as it follows from the policy."""
+        return kind_of(self)
+
+    @property
+    def continues(self) -> bool:
+        """Whether its releases continue earlier ones."""
+        return self.republish is not None and self.republish.continues
+
+    def column_name(self, column: str) -> str:
+        """The published name of a column: its own, unless `publish.rename` gives another."""
+        if column in self._generated:
+            return column  # the rename applies to the generated column of that name
+        return self.generated_name(column)
+
+    @cached_property
+    def _generated(self) -> frozenset[str]:
+        return frozenset(one.name for one in names.published_names(self) if one.generated)
+
+    def generated_name(self, name: str) -> str:
+        """The published name of a generated column such as `class_id` or `zip_bucket`."""
+        return self.publish.rename.get(name, name)
+
+    def _with_role(self, role: str) -> tuple[str, ...]:
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @cached_property
+    def quasi(self) -> tuple[str, ...]:
+        """Quasi-identifiers, including semi-sensitive ones."""
+        return self._with_role("quasi")
+
+    @cached_property
+    def semi_sensitive(self) -> tuple[str, ...]:
+        """Quasi-identifiers with some sensitive cells (`sensitive_when`)."""
+        return tuple(n for n in self.quasi if self.columns[n].sensitive_when is not None)
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns of the role sensitive."""
+        return self._with_role("sensitive")
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """Columns published unchanged."""
+        return self._with_role("keep")
+
+    @cached_property
+    def masked(self) -> tuple[str, ...]:
+        """Columns with a masking role, and others whose values are coarsened when read."""
+        return tuple(name for name, column in self.columns.items() if column.masks)
+
+    @cached_property
+    def protected(self) -> tuple[str, ...]:
+        """Sensitive and semi-sensitive columns with a rule."""
+        return tuple(
+            name
+            for name, column in self.columns.items()
+            if column.protect is not None and name in {*self.sensitive, *self.semi_sensitive}
+        )

@@ -1,0 +1,76 @@
+"""A measure that is taken out of a manifest, which is sealed anew, is missed by `verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anonymizer
+from anonymizer.errors import AnonymizerError
+from anonymizer.publish.rewrite import rewrite
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.seal import manifest_digest
+from anonymizer.release.tables import stated_certificate
+from tests.frozen import corpus
+from tests.frozen.test_frozen import CASES, ONE
+from tests.selection import some
+
+KINDS = [
+    *("two events and rows", "full domain ncp", "mondrian refine", "danonyir eir l", "lgb"),
+    *("full domain budget unbounded", "privacyfrost suppressing", "lgb weights", "msb", "none"),
+    *("one event", "mondrian persons", "geneir alpha beta", "msb of persons", "lgb ncp"),
+]
+GIVEN = {name: given for (_, name), given in CASES.items()}
+
+
+def places(measures: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where a figure is: of further tables, inside objects."""
+    for name, value in measures.items():
+        yield (*path, name)
+        if isinstance(value, dict):
+            yield from places(value, (*path, name))
+
+
+def put(file: Path, view: str, data: dict[str, Any]) -> None:
+    """Write a manifest, sealed anew, and nothing of the one before in unused space."""
+    data["seal"]["digest"] = manifest_digest(data)
+    with duckdb.connect(str(file)) as connection:
+        text = json.dumps(data, indent=2, sort_keys=True)
+        connection.execute(f'update "{view}_manifest" set manifest = ?', [text])
+    rewrite(file)
+
+
+@some(1, 6)
+@pytest.mark.parametrize("name", KINDS)
+def test_no_measure_can_be_left_out(name: str, tmp_path: Path) -> None:
+    source = corpus.prepare(tmp_path, corpus.make_template(tmp_path / "template.duckdb"))
+    policy = corpus.loaded(GIVEN[name], tmp_path)
+    release = anonymizer.run(policy, source, seed=corpus.SEED, limits=ONE)
+    file, view = tmp_path / "release.duckdb", release.view.rpartition(".")[2].strip('"')
+    for beside in tmp_path.glob("*.manifest.*"):
+        beside.unlink()
+    assert anonymizer.verify(policy).passed
+    missed, whole = set(), release.manifest.data
+    for *path, last in places(whole["measures"]):
+        data = json.loads(release.manifest.text())
+        of = data["measures"]
+        for step in path:
+            of = of[step]
+        del of[last]
+        with suppress(KeyError):  # (without a count that it needs, it stays as it was)
+            data["certificate"] = stated_certificate(Manifest(data))
+        put(file, view, data)
+        with suppress(AnonymizerError):
+            anonymizer.verify(policy)
+            missed.add(".".join((*path, last)))
+    assert missed == set()
+    put(file, view, json.loads(release.manifest.text()))
+    assert anonymizer.verify(policy).passed  # nothing else was refused
+    assert ("proved_records" in whole["measures"]) == (name != "none")
+    assert ("linked_below" in whole["measures"]) == ("event" in name)
