@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anonymizer.api.anonymize import anonymize
-    from anonymizer.api.calls import assess, attack, certify, init, report, sweep
+    from anonymizer.api import anonymize, assess, attack, certify, init, report, sweep
     from anonymizer.errors import AnonymizerError
     from anonymizer.policy import Policy, SchemaPolicy
     from anonymizer.release.published import Release
@@ -43,10 +42,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "anonymize": "anonymizer.api.anonymize",
+    "anonymize": "anonymizer.api",
     **dict.fromkeys(
         ("assess", "attack", "certify", "init", "plan", "report", "run", "sweep", "verify"),
-        "anonymizer.api.calls",
+        "anonymizer.api",
     ),
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",

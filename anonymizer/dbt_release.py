@@ -36,7 +36,7 @@ def publish(given: str, session: Any) -> None:
     All problems are stored in a variable of the session, for the materialization to raise:
     dbt would print an exception's traceback before its message.
     """
-    from anonymizer.commands.failures import failure
+    from anonymizer.cli.failures import failure
     from anonymizer.compile import lit
 
     data: dict[str, Any] = json.loads(given)

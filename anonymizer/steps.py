@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from anonymizer.compile import Statement, Table, header, render
 from anonymizer.errors import Problem
-from anonymizer.process.shown import Fact, as_html, as_text, fact
+from anonymizer.process.text import Fact, as_html, as_text, fact
 
 Row: TypeAlias = tuple[Any, ...]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from anonymizer.algorithms.split.tree import leaf_sql, nodes_of, parts_of
+from anonymizer.algorithms.core.split import leaf_sql, nodes_of, parts_of
 from anonymizer.compile import Sql
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Row

@@ -107,7 +107,7 @@ def policy(folder: Path, m: int, k: int, weight: float) -> dict[str, Any]:
 def one(folder: Path, m: int, k: int, weight: float, *, attacked: bool) -> dict[str, Any]:
     """One run in this process, and what observers are left with."""
     from anonymizer import Policy, run
-    from anonymizer.review.tables import attack_tables
+    from anonymizer.review.observers import attack_tables
 
     asked = Policy.model_validate(policy(folder, m, k, weight), context={"base": folder})
     began = time.perf_counter()

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.algorithms.compiled import STAGED
+from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.measure import measure_release
-from anonymizer.process.seed import Seed
-from anonymizer.run.original_values import originals
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source_checks import stage_link
+from anonymizer.run.source_comparison import originals, stage_link
 
 
 @dataclass(frozen=True)

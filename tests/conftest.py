@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from anonymizer.contract import coarse
+from anonymizer.contract import rounding
 from tests.selection import spread
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,9 +34,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.en
 @pytest.fixture
 def fine_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures that a release gives rounded (`contract.coarse`), as they were computed."""
-    monkeypatch.setattr(coarse, "finest", lambda units: Decimal("1e-9"))
-    monkeypatch.setattr(coarse, "DIGITS", 12)
-    monkeypatch.setattr(coarse, "_of_scores", lambda told, units: told)
+    monkeypatch.setattr(rounding, "finest", lambda units: Decimal("1e-9"))
+    monkeypatch.setattr(rounding, "DIGITS", 12)
+    monkeypatch.setattr(rounding, "_of_scores", lambda told, units: told)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import Prepared, prepare
 from tests import runs
 from tests.oracle import danonyir as oracle

@@ -12,16 +12,13 @@ from anonymizer import Policy, SchemaPolicy
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.ledger.access import attached, settle_down
 from anonymizer.ledger.entries import entries
-from anonymizer.ledger.key import key_checks, read_key
-from anonymizer.ledger.listing import list_releases
-from anonymizer.ledger.seal import digests, seal
-from anonymizer.ledger.tables import LISTING, RELEASES
+from anonymizer.ledger.seal import digests, list_releases, seal
+from anonymizer.ledger.store import LISTING, RELEASES, attached, key_checks, read_key, settle_down
 from anonymizer.publish.rewrite import rewrite
+from anonymizer.release.across_tables import names_of
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 from anonymizer.release.sealing import objects_of, sealed_in
-from anonymizer.release.tables import names_of
 
 P = TypeVar("P", Policy, SchemaPolicy)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymizer.compile import Sql, Table, ident, join
-from anonymizer.privacy.judge import merge_layers
-from anonymizer.privacy.rule import Rule
+from anonymizer.guarantees.rule import Rule, merge_layers
 
 
 def layered_sql(relation: Table | Sql, part: Sql, rules: Sequence[Rule]) -> Sql:

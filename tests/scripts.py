@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from anonymizer import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.scripts import script
 from tests.runs import Rows, fetch, policy
 

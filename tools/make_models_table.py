@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from anonymizer.privacy.of_policy.registry import GUARANTEES
+from anonymizer.guarantees.requirements import GUARANTEES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "models.md"
 PLACE = re.compile(r"(<!-- table of models: [^\n]* -->\n).*?(<!-- end of the table -->)", re.DOTALL)

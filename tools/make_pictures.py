@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-from anonymizer.explore.opening import given, opened
-from anonymizer.explore.serve import serve
+from anonymizer.explore.desk import given, opened
+from anonymizer.explore.server import serve
 from anonymizer.policy import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.review import demo
 from anonymizer.review.report import write_report
 

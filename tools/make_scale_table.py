@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from anonymizer.engines.capabilities import FEATURES
-from anonymizer.engines.registry import engines
+from anonymizer.engines.registry import FEATURES, engines
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 PLACE = re.compile(

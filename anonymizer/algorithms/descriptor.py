@@ -1,9 +1,4 @@
-"""The descriptor of an algorithm: everything about it that the package needs, except its options.
-
-The package of an algorithm has an attribute `ALGORITHM`, which the registry discovers. What the
-policy layer needs (where values are published, whether hierarchies are needed) is in the class of
-the options.
-"""
+"""The descriptor of an algorithm, and the known attacks that its certificates name."""
 
 from __future__ import annotations
 
@@ -12,14 +7,51 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from anonymizer.guarantees.guarantee import Guarantee
 from anonymizer.policy import Policy
-from anonymizer.policy.algorithm_options import AlgorithmOptions
-from anonymizer.privacy.guarantee import Guarantee
+from anonymizer.policy.algorithms import AlgorithmOptions
 
 if TYPE_CHECKING:
-    from anonymizer.algorithms.compiled import Compiled
+    from anonymizer.algorithms.core.compiled import Compiled
     from anonymizer.source.profile import TableProfile
     from anonymizer.source.roles import Roles
+
+
+# Known attacks on the releases of some algorithms, as certificates describe them.
+#
+# `verify` compares them with those in the manifest: if the wording changes, older releases fail.
+
+
+COMPOSITION = (
+    "composition (Ganta et al. 2008): a second release of overlapping persons can be intersected"
+)
+DOWNCODING = (
+    "downcoding (Cohen 2022): minimal generalizations can be refined from the release's own rules"
+)
+REFINEMENT = "combinatorial refinement (2025): local recoding can be narrowed without other data"
+MINIMALITY = (
+    "minimality (Wong et al. 2007): cuts that depend on sensitive values tell something of them"
+)
+DEFINETTI = (
+    "deFinetti (Kifer 2009): a model of who has which value can be learned from bucketized data"
+)
+SKEWNESS = "skewness and similarity (Li et al. 2007): different values may be alike in meaning"
+JOINING = (
+    "joining: every column that is published as it is can be joined on, with another table or with"
+    " what somebody knows"
+)
+SINGLING_OUT = (
+    "singling out: no row is made like another, so that a few known values tell whose row it is"
+)
+
+
+# The descriptor of an algorithm: everything about it that the package needs, except its options.
+#
+# The package of an algorithm has an attribute `ALGORITHM`, which the registry discovers. What the
+# policy layer needs (where values are published, whether hierarchies are needed) is in the class
+# of
+# the options.
+
 
 Compiler: TypeAlias = "Callable[[Policy, TableProfile, Roles], Compiled]"
 Lacking = Mapping[str, tuple[str, str]]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from anonymizer.compile.reads import parser
+from anonymizer.compile.render import parser
 from anonymizer.compile.sql import Sql, ident
 from anonymizer.errors import Problem
 

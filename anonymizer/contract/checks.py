@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.shown import Fact, as_html, as_text
-from anonymizer.process.text import figure
+from anonymizer.process.text import Fact, as_html, as_text, figure
 
 Rows = list[tuple[Any, ...]]
 RunSql = Callable[[str], Rows]

@@ -1,15 +1,20 @@
-"""The layout of a release: its columns, and the requirements on them.
-
-Plain data that can be converted to JSON and back.
-"""
+"""The layout of a release: its columns, the requirements on them, and SQL that reads its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Literal
 
+from anonymizer.compile import Sql, Table, ident, sql
+from anonymizer.errors import TemplateError
 from anonymizer.policy.kinds import CLASSLESS
+
+# The layout of a release: its columns, and the requirements on them.
+#
+# Plain data that can be converted to JSON and back.
+
 
 Role = Literal["quasi", "semi", "sensitive", "keep"]
 
@@ -125,3 +130,198 @@ class Layout:
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(PublishedColumn.from_dict(column) for column in data["columns"])
         return cls(**{**data, "columns": columns})
+
+
+# SQL that reads the cells of a published column, from the layout of the release alone.
+
+
+TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
+
+
+def type_sql(name: str) -> Sql:
+    """The name of a plain SQL type as SQL. Raises TemplateError for anything else."""
+    if not TYPE.match(name):
+        raise TemplateError(f"the layout names a type that is not plain: {name[:40]}")
+    return Sql(name)
+
+
+def quasi(layout: Layout) -> tuple[PublishedColumn, ...]:
+    """Columns with generalized cells, including semi-sensitive ones."""
+    return tuple(column for column in layout.columns if column.role in ("quasi", "semi"))
+
+
+def bucketized(layout: Layout) -> tuple[PublishedColumn, ...]:
+    """Columns some or all of whose values are in buckets."""
+    return tuple(column for column in layout.columns if column.bucket is not None)
+
+
+def cell_parts(column: PublishedColumn) -> list[str]:
+    """The published columns that make up the generalized cell."""
+    parts = (column.name, column.lo, column.hi, column.nullable)
+    return [part for part in parts if part is not None]
+
+
+def flags(layout: Layout) -> list[Sql]:
+    """For each semi-sensitive column, whether the cell is generalized."""
+    return [
+        sql("({bucket} is null)", bucket=column.bucket)
+        for column in quasi(layout)
+        if column.bucket is not None
+    ]
+
+
+def cells(layout: Layout) -> list[Sql]:
+    """The generalized cells of the published tuple, with bucketized ones as NULL."""
+    return [
+        ident(part)
+        if column.bucket is None
+        else sql("case when {bucket} is null then {part} end", bucket=column.bucket, part=part)
+        for column in quasi(layout)
+        for part in cell_parts(column)
+    ]
+
+
+def published(layout: Layout) -> list[str]:
+    """Every column of the view, in no particular order."""
+    names = [layout.class_id, layout.person_id, layout.group_id, layout.key, *layout.links]
+    for column in layout.columns:
+        if column.column not in layout.tables:
+            names += [*cell_parts(column), column.value, column.bucket]
+    return [name for name in names if name is not None]
+
+
+# The declaration of a question about a requirement, from which the verifier makes a statement.
+
+
+Direction = Literal["least", "greatest"]
+"""Which judged group is the worst: the one with the smallest or with the largest figure."""
+Scope = Literal["class", "bucket", "group"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A template of the verifier, and the parameters of a requirement that it is given."""
+
+    template: str
+    """`templates/verify/<template>.sql.j2`; may name a parameter: `t_closeness_{distance}`."""
+    words: str | None = None
+    """The check's name for readers of a report."""
+    _: KW_ONLY
+    of: Literal["values", "units", "tuples", "population"] = "values"
+    """What it counts: a column's values in every group, the units of every class or of every
+    published tuple, or the members of the population that match a tuple."""
+    name: str = "{name}"
+    """Name of the check; `{name}` is that of the guarantee."""
+    worst: Direction | Mapping[str, Direction]
+    """Which judged group is the worst, by the column `achieved` or by several columns."""
+    given: tuple[str, ...] = ()
+    """Parameters that are passed to the template unchanged."""
+    upper: Mapping[str, str] = field(default_factory=dict)
+    """Upper bounds, passed as exact fractions: the template's name -> the parameter."""
+    lower: Mapping[str, str] = field(default_factory=dict)
+    """The same for lower bounds."""
+    logarithms: Mapping[str, str] = field(default_factory=dict)
+    """The same for upper bounds of a logarithm, passed as the ratio that has it."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of the template that do not depend on the requirement."""
+    computed: Callable[[Requirement], Mapping[str, Any]] | None = None
+    """Further arguments of the template, computed from the requirement."""
+    reads: tuple[str, ...] = ()
+    """The parameters that `computed` reads."""
+    constants: tuple[str, ...] = ()
+    """Required parameters that are not bounds, such as the distance of t-closeness."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that a requirement may leave out."""
+    share: int | None = None
+    """A bound that is the same for every requirement, shown as required."""
+    scopes: tuple[Scope, ...] = ("class", "bucket", "group")
+    """The groups for which this is asked."""
+    persons: bool = False
+    """Whether it counts persons, so that the release has to identify persons."""
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The parameters on which the answer depends."""
+        bounds = (*self.upper.values(), *self.lower.values(), *self.logarithms.values())
+        return frozenset((*self.given, *bounds, *self.constants, *self.defaults, *self.reads))
+
+    def parameters(self, requirement: Requirement) -> dict[str, Any]:
+        """The requirement's parameters, defaults filled in."""
+        return {**self.defaults, **requirement.parameters}
+
+    def required(self, parameters: Mapping[str, Any]) -> Any:
+        """What the check shows as required: one figure, or several by name."""
+        bounds = (*self.lower.values(), *self.upper.values(), *self.logarithms.values())
+        names = (*bounds, *self.given, *self.constants)
+        figures = {} if self.share is None else {"share": self.share}
+        figures |= {name: parameters[name] for name in names}
+        return figures if len(figures) > 1 else next(iter(figures.values()))
+
+
+# Values of a policy as text that SQL converts back to the same value.
+
+
+def value_text(value: object) -> str:
+    """`true` and `false` in SQL's spelling; any other value as Python writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# The source in the form that verification reads.
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedColumn:
+    """A column whose values were masked when they were read, and its original values."""
+
+    column: str
+    """Name in the source."""
+    sql_type: str
+    """Type of the original values."""
+    masked: Sql
+    """Physical column with the masked values."""
+    original: Sql
+    """Physical column with the original values."""
+    masks: tuple[Mapping[str, Any], ...]
+    """The masks, as in a layout."""
+    per: Sql | None = None
+    """Physical column whose value is shared by rows that are shifted alike."""
+    identifiers: tuple[tuple[Table | None, Sql], ...] = ()
+    """Tables (None for this one) and physical columns with identifying values, which must not
+    occur in texts."""
+    apart: str = ""
+    """A key shared by masks that map equally: kind and format, the column of `per`, the key, and
+    the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The source as it was read: one row per source row, including suppressed rows."""
+
+    table: Table
+    values: Mapping[str, str]
+    """Source column -> physical column with its values."""
+    flags: Mapping[str, str] = field(default_factory=dict)
+    """Semi-sensitive source column -> boolean column, true (or NULL) if the cell is sensitive."""
+    nodes: Mapping[str, Table] = field(default_factory=dict)
+    """Source column -> table (value, label): every value with itself and each ancestor."""
+    person: str | None = None
+    """Physical column that identifies the person of a row."""
+    sets: frozenset[str] = frozenset()
+    """Source columns whose nodes are sets that list their members."""
+    leaves: Mapping[str, Table] = field(default_factory=dict)
+    """Source column -> table (value, label) of all leaves that its hierarchy's file or table
+    declares, each with every ancestor: the total of which losses are shares."""
+    admitted: Mapping[str, Table] = field(default_factory=dict)
+    """Source column -> table (lo, hi, first, last) of bounds that need not occur in published rows:
+    they follow from the policy, or from the ends of the data `first` and `last`, if published.
+    """
+    distinct: Mapping[str, Table] = field(default_factory=dict)
+    """Source column -> table (value) of its distinct values, if they are already known."""
+    masked: tuple[MaskedColumn, ...] = ()
+    """The columns whose values were masked, with their original values."""
+    read: Table | None = None
+    """The rows that were read, if `table` has others as well, which were never masked."""
+    published: bool = False
+    """Whether `table` is the release itself, which does not show what nodes stand for."""
+    row_ref: str = "row_ref"
+    """Column of this table and of the staged rows that joins them."""

@@ -86,7 +86,7 @@ class Engine(ABC):
     """A connection to the place where statements run.
 
     Statements are written in DuckDB's SQL, whatever the engine: one that speaks another dialect
-    translates them (`anonymizer.compile.dialects`). Every failure is raised as one of our errors,
+    translates them (`anonymizer.compile.dialect`). Every failure is raised as one of our errors,
     without the engine's own words, which may quote values.
     """
 

@@ -15,7 +15,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.values import QUOTES, TABLE_NAMES, table_parts
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.relation import Relation
+from anonymizer.source.snapshot import Relation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -1,27 +1,37 @@
-"""Details after a policy's figures: distributions, observers, and examples of published rows."""
+"""Details of a policy's effect: examples, what costs most, and other hierarchies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, render, work
 from anonymizer.contract.checks import RunSql
-from anonymizer.contract.layout import PublishedColumn
-from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError
-from anonymizer.measure.staging import QueryTables, stage
+from anonymizer.contract.layout import PublishedColumn, quasi
+from anonymizer.engines.session import Database, Session
+from anonymizer.errors import AnonymizerError, PolicyError
+from anonymizer.explore.edits import Edit, with_edits
+from anonymizer.explore.trial import Bench, Outcome, State, Stop, alone
+from anonymizer.hierarchy.levels import Shown
+from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
+from anonymizer.policy.hierarchies import DATE_LEVELS
+from anonymizer.policy.paths import column_path
 from anonymizer.release.certificate import known_attacks
 from anonymizer.review.assess import Assessment
-from anonymizer.review.attack import Attack
-from anonymizer.review.attack.attacks import attack_beside
-from anonymizer.review.report.classes import after, before
-from anonymizer.review.report.collect import FLOOR, floor_of
+from anonymizer.review.attack import Attack, attack_beside
+from anonymizer.review.hierarchies import Built, built
+from anonymizer.review.inputs import Beside, Scratch, unit_of
+from anonymizer.review.report.content import FLOOR, after, before, floor_of
 from anonymizer.review.report.distributions import compared
-from anonymizer.review.scratch import Scratch, unit_of
-from anonymizer.review.with_source import Beside
+from anonymizer.review.suggest import losses, only_quasi, suggest
+from anonymizer.run.source_comparison import LINK
+from anonymizer.source.profile import kind_of
+
+# Details after a policy's figures: distributions, observers, and examples of published rows.
+
 
 HIDDEN = "(rare)"
 
@@ -208,3 +218,214 @@ def raw_rows(session: Session) -> dict[str, Any]:
         "columns": [name for name, _ in session.profile.columns],
         "rows": [[None if value is None else str(value) for value in row] for row in rows],
     }
+
+
+# What costs most in a policy, and what relaxing each demand one step would save, on a sample.
+
+
+LIMIT = 0.05
+"""One step of the suppression limit."""
+WIDER = 1.25
+"""Factor of one step of t."""
+CELLS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One demand relaxed by one step."""
+
+    says: str
+    edits: tuple[Edit, ...]
+
+
+def steps_of(policy: Policy) -> Iterator[Step]:
+    """Relax each demand by one step: k, the rules of columns, quasi-identifiers, the limit."""
+    k = policy.privacy.k_anonymity
+    if k is not None and k > 2:
+        yield Step(f"k {k - 1} instead of {k}", (Edit(("privacy", "k_anonymity"), k - 1),))
+    for name in policy.protected:
+        protect = policy.columns[name].protect
+        l, t = getattr(protect, "l_diversity", None), getattr(protect, "t_closeness", None)
+        at = ("columns", name, "protect")
+        if isinstance(l, int) and l > 2:
+            yield Step(f"l {l - 1} instead of {l} for {name}", (Edit((*at, "l_diversity"), l - 1),))
+        distance = getattr(t, "t", None)
+        if isinstance(distance, float) and distance * WIDER <= 1:
+            wider = round(distance * WIDER, 4)
+            path = (*at, "t_closeness", "t")
+            yield Step(f"t {wider} instead of {distance} for {name}", (Edit(path, wider),))
+    if len(policy.quasi) > 1:
+        for name in policy.quasi:
+            if name not in policy.semi_sensitive:
+                edit = Edit(("columns", name, "role"), "drop")
+                yield Step(f"without {name}", (edit,))
+    more = round(policy.suppression_limit + LIMIT, 4)
+    if more <= 1:
+        yield Step(f"up to {100 * more:g} % left out", (Edit(("suppression_limit",), more),))
+
+
+def why(
+    state: State,
+    base: Path,
+    first: str,
+    bench: Bench,
+    stop: Stop,
+    told: Callable[[dict[str, Any]], None],
+    now: Outcome,
+    cells: list[dict[str, Any]],
+) -> None:
+    """Try every step, and report after each what it saves. `now`: the policy on the same sample."""
+    found: list[dict[str, Any]] = []
+    wanted = list(steps_of(state.policy))
+    shares = costs_of(now)
+    for number in range(len(wanted) + 1):
+        told({"columns": shares, "cells": cells, "steps": found, "done": number, "of": len(wanted)})
+        if number == len(wanted):
+            return
+        stop.check()
+        step = wanted[number]
+        try:
+            _, policy = with_edits(state.text, step.edits, base, first)
+        except AnonymizerError:
+            continue  # another part of the policy needs it
+        outcome, _ = bench.tried(policy, stop)
+        found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
+
+
+def costs_of(outcome: Outcome) -> list[dict[str, Any]]:
+    """Every quasi-identifier with its loss and its share of the total, the most costly first."""
+    losses: dict[str, float] = outcome.figures.get("losses", {})
+    total = sum(losses.values())
+    listed = sorted(losses.items(), key=lambda item: (-item[1], item[0]))
+    return [
+        {"column": name, "loss": loss, "share": loss / total if total else 0.0}
+        for name, loss in listed
+    ]
+
+
+def _saved(step: Step, now: Outcome, then: Outcome) -> dict[str, Any]:
+    loss, before = then.figures.get("loss"), now.figures.get("loss")
+    saved = before - loss if loss is not None and before is not None else 0.0
+    return {
+        "says": step.says,
+        "edits": [{"path": list(edit.path), "value": edit.value} for edit in step.edits],
+        "loss": loss,
+        "risk": then.figures.get("risk"),
+        "holds": then.figures.get("holds", False),
+        "saved": saved,
+        "problem": str(then.problems[0]) if then.problems else None,
+    }
+
+
+def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dict[str, Any]]:
+    """The published cells of a column that cost most, without rare ones."""
+    described = next((c for c in quasi(found.layout) if c.column == column), None)
+    if described is None or not found.holds(policy):
+        return []
+    beside = found.beside(policy)
+    day = described.kind == "date"
+    rows = beside.select(
+        "explore/costly_cells",
+        link=LINK,
+        original=beside.originals.table,
+        physical=beside.originals.values[described.column],
+        cell=cell_text(described),
+        ordered=described.kind != "categorical",
+        place=Sql("epoch(cast(value as timestamp))" if day else "cast(value as double)"),
+        floor=floor_shown(policy),
+        shown=CELLS,
+    )
+    hidden = rare_cells(policy, beside, described, [row[0] for row in rows])
+    return [
+        {"column": column, "cell": HIDDEN if cell in hidden else cell, "rows": n, "share": share}
+        for cell, n, share in rows
+    ]
+
+
+# Candidate hierarchies: suggestions for a column, their trees, and their levels.
+
+
+LISTS = {"date": "levels", "prefix": "lengths", "suffix": "lengths", "divisor": "divisors"}
+"""Builders with a list of levels in the policy, from fine to coarse, and its option."""
+MOST = 1_500
+"""Largest number of nodes sent to the page; coarse levels take precedence."""
+
+
+def candidates(policy: Policy, database: Database, column: str) -> list[dict[str, Any]]:
+    """Suitable hierarchies for a column, built over the source, without example values."""
+    if column not in policy.quasi:
+        raise PolicyError.at(column_path(column), "has no role quasi", hint="role: quasi")
+    listed = []
+    for found in suggest(alone(policy), database, [column]):
+        told = found.as_dict()
+        levels = [{n: one[n] for n in ("level", "nodes", "loss")} for one in told["levels"]]
+        listed.append({**told, "levels": levels})
+    return listed
+
+
+def tree(
+    policy: Policy, database: Database, column: str, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The tree of a hierarchy, from the root down, and the options that choose each level.
+
+    Nodes with few rows, or whose label shows a rare value, are sent without their labels.
+    """
+    with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
+        shown = made[0].shown()
+        hidden = _hidden(policy, made[0], shown)
+    return {
+        "column": column,
+        "hierarchy": dict(options),
+        "nests": shown.nests,
+        "levels": [
+            {"level": n, "nodes": nodes, "loss": loss, "choose": from_level(options, n)}
+            for n, nodes, loss in losses(shown)
+        ],
+        "nodes": _nodes(shown, floor_shown(policy), hidden),
+    }
+
+
+def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
+    """The hierarchy without the levels below `level`, from 1; None if its builder has no list."""
+    name = LISTS.get(str(options.get("builder")))
+    steps = options.get(name) if name is not None else None
+    if steps is None and options.get("builder") == "date":
+        steps = DATE_LEVELS
+    if name is None or steps is None or level > len(steps):
+        return None
+    return {**options, name: list(steps[level - 1 :])}
+
+
+def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
+    """Labels of nodes with few rows, or that show a rare value.
+
+    With persons, all labels are hidden, since the number of persons per node is unknown.
+    """
+    labels = {node.label for node in shown.nodes}
+    if policy.person is not None:
+        return labels
+    floor = floor_shown(policy)
+    source = made.session.source
+    return {node.label for node in shown.nodes if node.rows < floor} | rare_labels(
+        lambda text: made.session.engine.raw(text, "hierarchies"),
+        source.table or source.sql,
+        ident(made.column),
+        labels,
+        floor,
+        number=kind_of(made.sql_type) == "numeric",
+    )
+
+
+def _nodes(shown: Shown, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
+    ordered = sorted(shown.nodes, key=lambda node: (-node.level, node.node))
+    return [
+        {
+            "level": node.level,
+            "node": node.node,
+            "parent": node.parent,
+            "label": None if node.label in hidden else node.label,
+            "values": node.values,
+            "rows": node.rows if node.rows >= floor else None,
+        }
+        for node in ordered[:MOST]
+    ]

@@ -8,9 +8,9 @@ from typing import TypeAlias, assert_never
 
 from anonymizer.compile import Table
 from anonymizer.errors import Problem, SourceError
-from anonymizer.hierarchy import affix, calendar, intervals, merging, ordered, sets, taxonomy
-from anonymizer.hierarchy.place import Place
-from anonymizer.policy import builders as options
+from anonymizer.hierarchy import exchange, intervals, sets
+from anonymizer.hierarchy.scale import Place
+from anonymizer.policy import hierarchies as options
 from anonymizer.steps import Stage
 
 Spec: TypeAlias = (
@@ -76,25 +76,25 @@ def stages(
     check_type(place, kind, spec)
     match spec:
         case options.Conventional():
-            return ordered.conventional(place, spec)
+            return intervals.conventional(place, spec)
         case options.Divisor():
-            return ordered.divisor(place, spec)
+            return intervals.divisor(place, spec)
         case options.Cardinality():
-            return ordered.cardinality(place, spec)
+            return intervals.cardinality(place, spec)
         case options.OnTheFly():
-            return merging.on_the_fly(place)
+            return sets.on_the_fly(place)
         case options.Intervals():
             return intervals.intervals(place, spec)
         case options.Date():
-            return calendar.date(place, spec)
+            return intervals.date(place, spec)
         case options.Prefix() | options.Suffix():
-            return affix.affix(place, spec)
+            return sets.affix(place, spec)
         case options.Frequency():
             return sets.frequency(place)
         case options.Order():
             return sets.order(place, spec)
         case options.Taxonomy():
-            return taxonomy.taxonomy(place, spec, base, resolve)
+            return exchange.taxonomy(place, spec, base, resolve)
         case _:
             assert_never(spec)
 

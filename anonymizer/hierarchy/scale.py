@@ -1,20 +1,56 @@
-"""Positions of the values of an ordered type on a line, as SQL, and the text of bounds.
-
-There are three kinds of line. *Points*: integers, decimals (in units of their last digit) and dates
-have integer positions, one per value. *Days*: the position of a timestamp is its day in UTC, so
-many values share a position. *Reals*: a floating-point value is its own position; neighbouring
-intervals share a bound.
-"""
+"""Values of an ordered type on a line, and the text of values, as SQL."""
 
 from __future__ import annotations
 
 import datetime as dt
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from anonymizer.compile import Sql, lit, sql
+from anonymizer.compile import Sql, Table, lit, sql, work
+from anonymizer.errors import InfeasibleError, Problem
+from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
+from anonymizer.steps import Guard, Step
+
+# The text of a single value in a published set or cell, as SQL.
+
+
+MISREAD = r'^$|^\*$|^NULL$|^ | $| or NULL$|[][,{}"]'
+"""A category that could be mistaken for another cell, or for part of a list."""
+
+
+def exact(text: Sql) -> Sql:
+    """A category as it is published: in double quotes if it could be misread.
+
+    `text` is SQL of type VARCHAR, never NULL.
+    """
+    return sql(
+        "case when regexp_matches({t}, {misread})"
+        " then '\"' || replace({t}, '\"', '\"\"') || '\"' else {t} end",
+        t=text,
+        misread=lit(MISREAD),
+    )
+
+
+def from_text(text: Sql, sql_type: str) -> Sql:
+    """Convert a listed text to a value of the column's type; NULL if it is not one."""
+    if sql_type == "VARCHAR":
+        return text
+    return sql("try_cast({t} as {type})", t=text, type=Sql(sql_type))
+
+
+# Positions of the values of an ordered type on a line, as SQL, and the text of bounds.
+#
+# There are three kinds of line. *Points*: integers, decimals (in units of their last digit) and
+# dates
+# have integer positions, one per value. *Days*: the position of a timestamp is its day in UTC, so
+# many values share a position. *Reals*: a floating-point value is its own position; neighbouring
+# intervals share a bound.
+
 
 Bound: TypeAlias = int | float | str
 
@@ -282,3 +318,92 @@ class Scale:
 
 def _hugeint(number: int) -> Sql:
     return sql("cast({n} as hugeint)", n=lit(str(number)))
+
+
+# The line of an SQL type, if its values have distances.
+
+
+INTEGER = re.compile(r"(U?)(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)\Z")
+TIMESTAMP = re.compile(r"TIMESTAMP(_S|_MS|_NS)?\Z")
+BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 120}
+
+
+def scale_of(sql_type: str) -> Scale | None:
+    """The line of a type; None if its values have no distance (text, boolean, uuid)."""
+    if found := INTEGER.match(sql_type):
+        bits = BITS[found[2]]
+        if found[1]:
+            return Scale(sql_type, "points", least=0, greatest=2**bits - 1)
+        return Scale(sql_type, "points", least=-(2 ** (bits - 1)), greatest=2 ** (bits - 1) - 1)
+    if found := DECIMAL.match(sql_type):
+        end = 10 ** int(found[1]) - 1
+        return Scale(sql_type, "points", unit=10 ** int(found[2]), least=-end, greatest=end)
+    if sql_type in {"FLOAT", "DOUBLE"}:
+        return Scale(sql_type, "reals")
+    if sql_type == "DATE":
+        return Scale(sql_type, "points")
+    if sql_type == ZONED or TIMESTAMP.match(sql_type):
+        return Scale(sql_type, "days")
+    return None
+
+
+# The context of building a hierarchy: number, type and policy path of the quasi-identifier.
+
+
+FOLDER = "hierarchy"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One quasi-identifier whose hierarchy is built."""
+
+    index: int
+    column: str
+    sql_type: str
+
+    @property
+    def path(self) -> str:
+        """The path of its hierarchy in the policy."""
+        return column_path(self.column, "hierarchy")
+
+    @property
+    def values(self) -> Table:
+        return self.table("values")
+
+    @property
+    def hierarchy(self) -> Table:
+        return self.table("hierarchy")
+
+    @property
+    def scale(self) -> Scale | None:
+        """The line on which its values lie; None for types whose values have no distances."""
+        return scale_of(self.sql_type)
+
+    def table(self, name: str) -> Table:
+        """A work table of this hierarchy."""
+        return work(f"{name}_{self.index}")
+
+    def step(self, template: str, **parameters: object) -> Step:
+        return Step(f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}.sql.j2", parameters)
+
+    def guard(
+        self,
+        template: str,
+        parameters: Mapping[str, object],
+        explain: Callable[[tuple[Any, ...]], Problem],
+    ) -> Guard:
+        return Guard(self.step(template, **parameters), explain, InfeasibleError)
+
+    def refuse_values(self, condition: Sql, what: str, hint: str) -> Guard:
+        """Stop if values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
+
+        def explain(row: tuple[Any, ...]) -> Problem:
+            return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
+
+        return self.guard("guard_values", {"values": self.values, "condition": condition}, explain)
+
+
+def counted(values: int, rows: int) -> str:
+    """Counts as text: `1 distinct value (12 rows)`."""
+    return f"{many(values, 'distinct value')} ({many(rows, 'row')})"

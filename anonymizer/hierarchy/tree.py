@@ -1,10 +1,9 @@
-"""Check and number a hierarchy given as a wide table (value, level 1, ..., level h).
-
-Uses no database. Two columns whose second has values of the first are read as child and parent.
-"""
+"""Check and number a hierarchy given as a wide table or as pairs of child and parent."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +11,143 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from anonymizer.errors import Problem, SourceError
-from anonymizer.hierarchy import parents
-from anonymizer.hierarchy.spans import span_problems
 from anonymizer.process.text import many
+
+# Hierarchies given as pairs of child and parent, and labels that are their own ancestors.
+
+
+def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether it has two columns, no single root, and parents that are children of others."""
+    if len(rows[0]) != 2 or len({row[1] for row in rows}) == 1:
+        return False
+    children = {row[0] for row in rows}
+    return any(parent in children for child, parent in rows if child != parent)
+
+
+def unfold(rows: Sequence[Sequence[str]], where: str) -> tuple[list[list[str]], list[Problem]]:
+    """Convert a child-parent table to a wide table, or return its problems.
+
+    Levels count from the root; a leaf closer to the root is repeated on the levels below.
+    """
+    given = {(child, parent) for child, parent in rows}
+    above: dict[str, str] = {}
+    torn = {child for child, parent in given if above.setdefault(child, parent) != parent}
+    if torn:
+        said = many(len(torn), "value is", "values are")
+        return [], [Problem(where, f"{said} under two parents")]
+    if found := cycle_problems(given, where):
+        return [], found
+    above = {child: parent for child, parent in above.items() if child != parent}
+    inner = set(above.values())
+    paths: list[list[str]] = []
+    for leaf in (row[0] for row in rows):
+        if leaf in inner or leaf not in above:
+            continue
+        path = [leaf]
+        while path[-1] in above:
+            path.append(above[path[-1]])
+        paths.append(path)
+    height = max(len(path) for path in paths)
+    return [[path[0]] * (height - len(path)) + path for path in paths], []
+
+
+def cycle_problems(pairs: set[tuple[str, str]], where: str) -> list[Problem]:
+    """Report labels that are their own ancestors, except labels repeated on the next level."""
+    above: dict[str, set[str]] = {}
+    for child, parent in pairs:
+        if child != parent:
+            above.setdefault(child, set()).add(parent)
+    # repeatedly remove labels without a parent; a cycle remains
+    below: dict[str, set[str]] = {}
+    for child, tops in above.items():
+        for top in tops:
+            below.setdefault(top, set()).add(child)
+    waiting = {child: len(tops) for child, tops in above.items()}
+    free = [label for label in below if label not in waiting]
+    while free:
+        for child in below.get(free.pop(), ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                del waiting[child]
+                free.append(child)
+    if not waiting:
+        return []
+    return [
+        Problem(
+            where,
+            f"has a cycle: {len(waiting):,} labels lie above themselves, or below such labels",
+            hint="a label must not come back as an ancestor of its own ancestors",
+        )
+    ]
+
+
+# Gaps and overlaps of interval labels in a given hierarchy (`[20, 29]` or `20-29`).
+
+
+SPAN = re.compile(r"\[(-?\d+), (-?\d+)\]\Z|(-?\d+)-(-?\d+)\Z")
+WHOLE = re.compile(r"-?\d+\Z")
+
+
+def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
+    """Report overlaps and gaps of levels whose labels are intervals of whole numbers.
+
+    A level with any other label, or without an interval, is not checked. Space between two
+    intervals is a gap if it contains a listed value. Space without listed values is harmless,
+    because all values of the source must be listed.
+    """
+    if not all(WHOLE.match(row[0]) for row in rows):
+        return []
+    values = sorted(int(row[0]) for row in rows)
+    found = []
+    for level in range(1, len(rows[0])):
+        pairs = list(pairwise(sorted(_spans(rows, level))))
+        overlaps = sum(after[0] <= before[1] for before, after in pairs)
+        gaps = sum(_between(values, before[1], after[0]) for before, after in pairs)
+        if overlaps:
+            found.append(Problem(where, f"level {level} has {_many(overlaps, 'overlap')}"))
+        if gaps:
+            found.append(
+                Problem(
+                    where,
+                    f"level {level} has {_many(gaps, 'gap')}",
+                    hint="let each interval begin where the one before it ends, plus one",
+                )
+            )
+    return found
+
+
+def _between(values: Sequence[int], low: int, high: int) -> bool:
+    """Whether one of the sorted values lies strictly between the two."""
+    at = bisect_right(values, low)
+    return at < len(values) and values[at] < high
+
+
+def _spans(rows: Sequence[Sequence[str]], level: int) -> set[tuple[int, int]]:
+    """The intervals of a level; none if a label is not an interval, or all are numbers (codes)."""
+    labels = {row[level] for row in rows}
+    spans = {label: match for label in labels if (match := SPAN.match(label))}
+    if not spans or not all(label in spans or WHOLE.match(label) for label in labels):
+        return set()
+    found = set()
+    for label in labels:
+        match = spans.get(label)
+        ends = [bound for bound in match.groups() if bound is not None] if match else [label]
+        found.add((int(ends[0]), int(ends[-1])))
+    return found
+
+
+def _many(count: int, what: str) -> str:
+    return (
+        f"{'an' if what[0] == 'o' else 'a'} {what} between intervals"
+        if count == 1
+        else (f"{count:,} {what}s between intervals")
+    )
+
+
+# Check and number a hierarchy given as a wide table (value, level 1, ..., level h).
+#
+# Uses no database. Two columns whose second has values of the first are read as child and parent.
+
 
 ROOT = "*"
 
@@ -48,8 +181,8 @@ def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = T
     if found:
         raise SourceError(found)
     wide = [[str(cell) for cell in row] for row in rows]
-    if nested and parents.is_parent_table(wide):
-        wide, found = parents.unfold(wide, where)
+    if nested and is_parent_table(wide):
+        wide, found = unfold(wide, where)
     found = found or check_wide(wide, where, lines, nested=nested)
     if found:
         raise SourceError(found)
@@ -164,7 +297,7 @@ def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
 
 def _cycle_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     """Report cycles among inner levels; values and root are excluded, as a value may be `*`."""
-    return parents.cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
+    return cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
 
 
 def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:

@@ -10,8 +10,8 @@ depends on the standard library only, and on DuckDB to fetch rows.
 
 from __future__ import annotations
 
-from anonymizer.independent.errors import ChangedError, UnreadableError
+from anonymizer.independent.fetch import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
-from anonymizer.independent.result import Check, Judgement, NotChecked
+from anonymizer.independent.rules import Check, Judgement, NotChecked
 
 __all__ = ["ChangedError", "Check", "Judgement", "NotChecked", "UnreadableError", "judge"]

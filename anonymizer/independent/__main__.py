@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from anonymizer.independent.errors import ChangedError, UnreadableError
+from anonymizer.independent.fetch import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
-from anonymizer.independent.result import Check, Judgement
-from anonymizer.independent.rules import Figure
+from anonymizer.independent.rules import Check, Figure, Judgement
 
 FIGURES = "not compared by this verifier: measures, and the figures that the manifest states"
 

@@ -1,7 +1,4 @@
-"""Tables of one file, fetched by a locked engine without other files, network, or settings.
-
-Every value is fetched as the text of its SQL type (lists as lists of texts) and parsed in Python.
-"""
+"""Tables of one file, fetched by a locked engine without other files, network, or settings."""
 
 from __future__ import annotations
 
@@ -14,10 +11,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from anonymizer.independent.cells import Raw
-from anonymizer.independent.errors import UnreadableError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+# The errors of this package.
+
+
+class UnreadableError(Exception):
+    """The release or its manifest cannot be judged; the message contains no value of the data."""
+
+
+class ChangedError(UnreadableError):
+    """The release is not what was published, by a digest of its manifest."""
+
+
+# Tables of one file, fetched by a locked engine without other files, network, or settings.
+#
+# Every value is fetched as the text of its SQL type (lists as lists of texts) and parsed in
+# Python.
+
 
 CATALOG = "release"
 SUFFIXES = (".parquet", ".csv")

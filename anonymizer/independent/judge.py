@@ -1,20 +1,262 @@
-"""Judge a release: its form, then every guarantee of its manifest."""
+"""Judge a release, of one table or of several: its form, then every guarantee."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
-from anonymizer.independent import population
-from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.fetch import read_file
-from anonymizer.independent.form import form
-from anonymizer.independent.guarantees import judge_requirement
+from anonymizer.independent import definitions
+from anonymizer.independent import persons as known
+from anonymizer.independent.cells import Cell
+from anonymizer.independent.definitions import (
+    OF_COLUMN,
+    judge_among,
+    judge_event,
+    judge_requirement,
+)
+from anonymizer.independent.fetch import UnreadableError, read_file
+from anonymizer.independent.form import form, gaps
 from anonymizer.independent.layout import Requirement
-from anonymizer.independent.release import Release, decode
-from anonymizer.independent.result import Check, Judgement, NotChecked
-from anonymizer.independent.rows import Opened, open_release
-from anonymizer.independent.rules import Terms
-from anonymizer.independent.schema import judge_tables
+from anonymizer.independent.manifest import Linked, LinkedTable
+from anonymizer.independent.rows import (
+    Opened,
+    Release,
+    Row,
+    decode,
+    number,
+    open_release,
+    published,
+)
+from anonymizer.independent.rules import Check, Figure, Judgement, NotChecked, Terms, counted
+
+# Judges the tables of a release together: their keys, known rows of a person, and rules.
+#
+# Every row of a table belongs to the person that its keys lead to, and to the class of that
+# person.
+
+
+Numbers: TypeAlias = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A table of rows that belong to persons."""
+
+    table: LinkedTable
+    opened: Opened
+    release: Release
+    keys: Mapping[str, Numbers]
+    """The numbers of all rows, by key column."""
+    owners: Numbers
+    """The person of every row; None if its keys lead to no person."""
+
+    @property
+    def link(self) -> str:
+        """The column that leads to the parent."""
+        return next(iter(self.table.links))
+
+    @property
+    def parent(self) -> str:
+        """The table that the rows link to."""
+        return self.table.links[self.link]
+
+    def cells(self, column: str) -> list[Cell]:
+        """The cells of a column in the rows that lead to a person."""
+        rows = zip(self.release.rows, self.owners, strict=True)
+        return [row.cells[column] for row, who in rows if who is not None]
+
+    def as_persons(self, persons: Release) -> Release:
+        """Its rows in the classes of their persons, as if in one wide table."""
+        row_of = {row.person: row for row in persons.rows}
+        rows = []
+        for row, who in zip(self.release.rows, self.owners, strict=True):
+            if who is not None:
+                own = row_of[who]
+                rows.append(replace(row, class_id=own.class_id, person=who, cells=own.cells))
+        layout = replace(self.release.layout, class_id="class", person_id="person")
+        return replace(self.release, layout=layout, rows=tuple(rows))
+
+
+def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...]:
+    """The tables, parents before the tables that link to them. Raises UnreadableError."""
+    owner = {linked.person.table: {key: key for key in persons if key is not None}}
+    found = []
+    for table in linked.children:
+        own, release = _decoded(opened, table)
+        keys = {name: _column(own, name) for name in table.keys}
+        ((link, parent),) = table.links.items()
+        whose = tuple(None if to is None else owner[parent].get(to) for to in keys[link])
+        if table.key is not None:
+            owner[table.table] = {
+                key: who
+                for key, who in zip(keys[table.key], whose, strict=True)
+                if key is not None and who is not None
+            }
+        found.append(Child(table, own, release, keys, whose))
+    return tuple(found)
+
+
+def _decoded(opened: Opened, table: LinkedTable) -> tuple[Opened, Release]:
+    """Decode one table like a release without classes and persons."""
+    part = opened.linked.get(table.table)
+    if part is None:
+        raise UnreadableError("release: lacks a table of its manifest")
+    layout = replace(opened.manifest.layout, columns=table.columns, class_id=None, person_id=None)
+    missing = sorted(set(table.keys) - set(part.rows.columns))
+    if missing:
+        raise UnreadableError(f"release: lacks the column {missing[0]!r} of its manifest")
+    if set(table.keys) & set(published(layout)):
+        raise UnreadableError("manifest.tables: one published column stands for two things")
+    manifest = replace(opened.manifest, layout=layout, requirements=(), linked=None)
+    own = Opened(manifest, part.rows, {}, part.view, part.frozen)
+    return own, decode(own)
+
+
+def _column(opened: Opened, name: str) -> Numbers:
+    place = opened.rows.columns.index(name)
+    return tuple(number(row[place]) for row in opened.rows.rows)
+
+
+def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
+    """How often each person has each row of a table with events, by its published cells."""
+    held: dict[int, Counter[Hashable]] = {}
+    for child in children:
+        if child.table.events:
+            for row, who in zip(child.release.rows, child.owners, strict=True):
+                if who is not None:
+                    held.setdefault(who, Counter())[child.table.table, row.tuple] += 1
+    return held
+
+
+def numbers_of_rows(children: Sequence[Child]) -> dict[int, Counter[str]]:
+    """How many rows each person has in each table, without zeros."""
+    found: dict[int, Counter[str]] = {}
+    for child in children:
+        for who in child.owners:
+            if who is not None:
+                found.setdefault(who, Counter())[child.table.table] += 1
+    return found
+
+
+def classes(persons: Release) -> Iterator[tuple[str, dict[Hashable, list[int]]]]:
+    """The persons of every class number, and (`_tuples`) of equal quasi-identifiers."""
+    label: Callable[[Row], Hashable]
+    for suffix, label in (("", lambda row: row.class_id), ("_tuples", lambda row: row.tuple)):
+        found: dict[Hashable, dict[int, None]] = {}
+        for row in persons.rows:
+            if row.person is not None:
+                found.setdefault(label(row), {})[row.person] = None
+        yield suffix, {one: list(some) for one, some in found.items()}
+
+
+def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[Check]:
+    """All checks specific to a release of several tables. Raises UnreadableError."""
+    own = tuple(row.person for row in persons.rows)
+    yield counted("key_dense", linked.person.table, _unfit(own) + gaps(own))
+    children = joined(opened, linked, own)
+    for child in children:
+        yield from _keys(child, children, own)
+        for check in form(child.opened, child.release, child.table.keys):
+            yield _qualified(check, child.table)
+    left: dict[Hashable, set[frozenset[int]]] = {}
+    for suffix, of_class in classes(persons):
+        yield from _known(suffix, linked, list(of_class.values()), children)
+        if linked.knows.sensitive:
+            left |= {one: _left(linked, some, children) for one, some in of_class.items()}
+    for requirement in linked.person.requirements:
+        yield from judge_requirement(requirement, persons)
+    if linked.knows.sensitive:
+        for requirement in (*opened.manifest.requirements, *linked.person.requirements):
+            if requirement.name in OF_COLUMN:
+                yield from judge_among(requirement, persons, left)
+    for child in children:
+        rows = child.as_persons(persons)
+        for requirement in child.table.requirements:
+            column = rows.layout.column(requirement.column)
+            if column is not None and column.role == "event" and not linked.knows.sensitive:
+                cells = child.cells(column.column)
+                for check in judge_event(requirement, column, cells, rows):
+                    yield _qualified(check, child.table)
+                continue
+            if column is None or column.role != "sensitive":
+                raise UnreadableError(f"manifest.tables: {requirement.name}: names no such column")
+            for check in judge_requirement(requirement, rows):
+                yield _qualified(check, child.table)
+            if linked.knows.sensitive:
+                for check in judge_among(requirement, rows, left):
+                    yield _qualified(check, child.table)
+
+
+def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator[Check]:
+    """Check that every link is a key of its parent, and that keys are distinct numbers from 1."""
+    table = child.table
+    there: set[int | None] = set(persons)
+    for one in children:
+        if one.table.table == child.parent and one.table.key is not None:
+            there = set(one.keys[one.table.key])
+    astray = sum(to is None or to not in there for to in child.keys[child.link])
+    yield counted("references", f"{table.table}.{child.link}", astray)
+    if table.key is not None:
+        numbers = child.keys[table.key]
+        # a key that is a link has the numbers of its parent; some may have no row here
+        missing = 0 if table.key in table.links else gaps(numbers)
+        yield counted("key_dense", table.table, _unfit(numbers) + missing)
+
+
+def _unfit(numbers: Numbers) -> int:
+    """Keys that are missing, not numbers, or duplicates."""
+    return sum(n if one is None else n - 1 for one, n in Counter(numbers).items())
+
+
+def _known(
+    suffix: str, linked: Linked, found: Sequence[Sequence[int]], children: Sequence[Child]
+) -> Iterator[Check]:
+    """Check that at least k persons remain, whichever rows (or row counts) are known."""
+    k, m = linked.k, linked.knows.events
+    held, counts = events(children), numbers_of_rows(children)
+    left = [known.fewest([held.get(who, Counter()) for who in some], m) for some in found]
+    yield _least(f"known_events{suffix}", {"k": k, "events": m}, left)
+    if linked.knows.rows:
+        alike = [
+            min(Counter(frozenset(counts.get(who, {}).items()) for who in some).values())
+            for some in found
+        ]
+        yield _least(f"known_rows{suffix}", {"k": k}, alike)
+
+
+def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> set[frozenset[int]]:
+    """The sets of remaining persons of a class, for everything that may be known of one of them."""
+    held, counts = events(children), numbers_of_rows(children)
+    rows = [held.get(who, Counter()) for who in persons]
+    found = {
+        frozenset(who for place, who in enumerate(persons) if some >> place & 1)
+        for some in known.remaining(rows, linked.knows.events)
+    }
+    if linked.knows.rows:
+        alike: dict[Hashable, set[int]] = {}
+        for who in persons:
+            alike.setdefault(frozenset(counts.get(who, {}).items()), set()).add(who)
+        found |= {frozenset(some) for some in alike.values()}
+    return found
+
+
+def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
+    """Whether k persons remain in every class; `found` has the least number for each class."""
+    failing = sum(one < required["k"] for one in found)
+    return Check(name, None, required, {"k": min(found, default=None)}, failing)
+
+
+def _qualified(check: Check, table: LinkedTable) -> Check:
+    """The check with the table's name as a prefix of the column's."""
+    column = table.table if check.column is None else f"{table.table}.{check.column}"
+    return replace(check, column=column)
+
+
+# Judge a release: its form, then every guarantee of its manifest.
+
 
 NEEDED = "needs the population, which is not part of the release"
 
@@ -31,11 +273,11 @@ def judge(
     members = None
     if population_file is not None:
         table = read_file(Path(population_file))
-        members = population.members(table, opened.manifest.layout, population_person)
+        members = definitions.members(table, opened.manifest.layout, population_person)
     return judge_opened(opened, members)
 
 
-def judge_opened(opened: Opened, members: population.Members | None = None) -> Judgement:
+def judge_opened(opened: Opened, members: definitions.Members | None = None) -> Judgement:
     """Judge an opened release. Raises UnreadableError if there is nothing to judge."""
     manifest = opened.manifest
     if not opened.rows.rows:
@@ -49,7 +291,7 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
     checks = list(form(opened, release))
     left: list[NotChecked] = []
     for requirement in manifest.requirements:
-        if requirement.name in population.PARAMETERS:
+        if requirement.name in definitions.PARAMETERS:
             found = _of_population(requirement, release, members)
             if isinstance(found, Check):
                 checks.append(found)
@@ -68,11 +310,11 @@ def judge_opened(opened: Opened, members: population.Members | None = None) -> J
 
 
 def _of_population(
-    requirement: Requirement, release: Release, members: population.Members | None
+    requirement: Requirement, release: Release, members: definitions.Members | None
 ) -> Check | NotChecked:
     terms = Terms(requirement)
-    terms.only(*population.PARAMETERS[requirement.name])
-    reason = population.unanswerable(release.layout) if members is not None else NEEDED
+    terms.only(*definitions.PARAMETERS[requirement.name])
+    reason = definitions.unanswerable(release.layout) if members is not None else NEEDED
     if reason is not None or members is None:
         return NotChecked(requirement.name, reason or NEEDED)
-    return population.judge(terms, release, members)
+    return definitions.judge(terms, release, members)

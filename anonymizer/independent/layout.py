@@ -1,34 +1,256 @@
-"""The columns of a release and its requirements, read from untrusted JSON.
-
-Unknown fields are refused, because they might change the meaning of a column or a guarantee.
-"""
+"""The columns of a release, their masks, and its requirements, read from untrusted JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from fractions import Fraction
 from math import inf
 from typing import Any, Literal, TypeAlias, cast
 
-from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.fields import (
-    code,
-    flag,
-    is_number,
-    known,
-    listed,
-    mapping,
-    name,
-    text,
-    whole,
+from anonymizer.independent.fetch import UnreadableError
+
+# Typed access to fields of untrusted JSON. Raises UnreadableError.
+
+
+def parsed(text: str) -> Any:
+    """Parse JSON with exact numbers; constants such as NaN and duplicate keys are errors."""
+    try:
+        return json.loads(
+            text,
+            parse_int=_whole,
+            parse_float=Decimal,
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_duplicates,
+        )
+    except (ValueError, RecursionError, ArithmeticError, MemoryError):
+        raise UnreadableError("manifest: is not JSON that can be read") from None
+
+
+def mapping(given: Any, where: str) -> dict[str, Any]:
+    """An object."""
+    if not isinstance(given, dict):
+        raise UnreadableError(f"{where}: is not an object")
+    return given
+
+
+def known(given: Any, where: str, fields: set[str]) -> dict[str, Any]:
+    """An object with at most these fields: another one might change their meaning."""
+    data = mapping(given, where)
+    if set(data) - fields:
+        raise UnreadableError(f"{where}: has a field that this reader does not know")
+    return data
+
+
+def listed(given: Any, where: str) -> list[Any]:
+    """A list."""
+    if not isinstance(given, list):
+        raise UnreadableError(f"{where}: is not a list")
+    return given
+
+
+def text(given: Any, where: str) -> str:
+    """A non-empty text."""
+    if not isinstance(given, str) or not given:
+        raise UnreadableError(f"{where}: is not a text")
+    return given
+
+
+def name(given: Any, where: str) -> str | None:
+    """A non-empty text, or null."""
+    return None if given is None else text(given, where)
+
+
+def flag(given: Any, where: str) -> bool:
+    """True or false."""
+    if not isinstance(given, bool):
+        raise UnreadableError(f"{where}: is not true or false")
+    return given
+
+
+def whole(given: Any, where: str, least: int, most: int) -> int:
+    """A whole number between two bounds."""
+    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
+        raise UnreadableError(f"{where}: is no whole number from {least} to {most}")
+    return given
+
+
+def is_number(given: Any) -> bool:
+    """Whether the value is a number as parsed by `parsed`."""
+    return isinstance(given, int | Decimal) and not isinstance(given, bool)
+
+
+def code(given: Any, where: str) -> int | Decimal | str | None:
+    """The top or bottom code of a column."""
+    if given is not None and not isinstance(given, str) and not is_number(given):
+        raise UnreadableError(f"{where}: is no number and no text")
+    found: int | Decimal | str | None = given
+    return found
+
+
+def _whole(text: str) -> int:
+    found = int(text)
+    float(found)  # raises for a number beyond all doubles
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError("no number of JSON")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+# The masks of columns in a manifest, parsed from untrusted JSON.
+
+
+LARGEST = 2**63
+CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
+FORMATS = ("hex", "uuid", "number", "like")
+METHODS = ("nearest", "random", "down")
+KINDS = (
+    *("mail", "phone", "iban", "card", "ssn", "national_id", "ip", "mac", "url"),
+    *("coordinates", "uuid"),
 )
-from anonymizer.independent.masks import HARBOR, Mask, read_masks
+CENSUS, GIVEN = "census 2000", "given"
+_FEW = "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"
+RESTRICTED = tuple(_FEW.split())
+"""Areas with at most 20,000 people in the Census of 2000."""
+_HELD = (
+    "names geography dates birth ages telephone fax mail ssn medical_record health_plan account"
+    " licence vehicle device url ip biometric photograph other none"
+)
+HARBOR = frozenset(_HELD.split())
+"""What a column may contain under Safe Harbor."""
+OPTIONS: Mapping[str, frozenset[str]] = {
+    "token": frozenset({"format", "lasting"}),
+    "shift": frozenset({"within", "keep"}),
+    "top_code": frozenset({"at", "at_least"}),
+    "bottom_code": frozenset({"at", "at_least"}),
+    "round": frozenset({"to", "method"}),
+    "noise": frozenset({"amount", "share", "between"}),
+    "redact": frozenset({"patterns"}),
+    "zip3": frozenset({"population", "restricted"}),
+    "null": frozenset(),
+    "constant": frozenset({"value"}),
+}
+"""The options that each mask may have."""
+ONE_OF = {
+    "top_code": ("at", "at_least"),
+    "bottom_code": ("at", "at_least"),
+    "noise": ("amount", "share"),
+    "round": ("to",),
+    "shift": ("within",),
+    "constant": ("value",),
+    "token": ("format",),
+    "zip3": ("population",),
+}
+"""Options of which a mask has exactly one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """One mask of a column, with its options."""
+
+    name: str
+    options: Mapping[str, Any]
+
+
+def read_masks(given: Any, where: str) -> tuple[Mask, ...]:
+    """Parse the masks of a column. Raises UnreadableError for anything unknown."""
+    masks = tuple(_mask(one, f"{where}[{i}]") for i, one in enumerate(listed(given, where)))
+    if len({mask.name for mask in masks}) < len(masks):
+        raise UnreadableError(f"{where}: has a mask twice")
+    return masks
+
+
+def _mask(given: Any, where: str) -> Mask:
+    name = mapping(given, where).get("mask")
+    if not isinstance(name, str) or name not in OPTIONS:
+        raise UnreadableError(f"{where}.mask: is not known")
+    options = dict(known(given, where, {"mask", *OPTIONS[name]}))
+    del options["mask"]
+    needed = ONE_OF.get(name, ())
+    if needed and sum(option in options for option in needed) != 1:
+        raise UnreadableError(f"{where}: needs one of {', '.join(needed)}")
+    if name == "zip3" and ("restricted" in options) != (options["population"] == GIVEN):
+        raise UnreadableError(f"{where}.restricted: is not that of its population")
+    for option, value in options.items():
+        _refuse_odd(option, value, f"{where}.{option}")
+    return Mask(name, options)
+
+
+def _refuse_odd(option: str, value: Any, where: str) -> None:
+    match option:
+        case "within" | "at_least":
+            good = whole(value, where, 1, LARGEST) > 0
+        case "at":
+            limit(value, where)
+            good = True
+        case "amount" | "share":
+            good = is_number(value) and value > 0
+        case "to":
+            good = value in CALENDAR if isinstance(value, str) else is_number(value) and value > 0
+        case "between":
+            low, high = (limit(end, where) for end in _pair(value, where))
+            good = low <= high
+        case "lasting":
+            good = value is True
+        case "value":
+            good = isinstance(value, str | bool) or is_number(value)
+        case _:
+            allowed: Collection[str] = {
+                "format": FORMATS,
+                "method": METHODS,
+                "keep": ("weekday", "order"),
+                "patterns": KINDS,
+                "population": (CENSUS, GIVEN),
+                "restricted": [f"{area:03}" for area in range(1000)],
+            }[option]
+            several = option in ("keep", "patterns", "restricted")
+            values = listed(value, where) if several else [value]
+            good = all(isinstance(one, str) and one in allowed for one in values)
+    if not good:
+        raise UnreadableError(f"{where}: is not known")
+
+
+def _pair(value: Any, where: str) -> list[Any]:
+    ends = listed(value, where)
+    if len(ends) != 2 or isinstance(ends[0], str) != isinstance(ends[1], str):
+        raise UnreadableError(f"{where}: is no pair of values")
+    return ends
+
+
+def limit(value: Any, where: str) -> Fraction:
+    """A number, or the seconds of a date since 1970."""
+    if is_number(value):
+        return Fraction(value)
+    try:
+        moment = dt.datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise UnreadableError(f"{where}: is no number and no date") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.UTC)
+    since = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return Fraction(since // dt.timedelta(microseconds=1), 10**6)
+
+
+# The columns of a release and its requirements, read from untrusted JSON.
+#
+# Unknown fields are refused, because they might change the meaning of a column or a guarantee.
+
 
 Role: TypeAlias = Literal["quasi", "semi", "event", "sensitive", "keep"]
 Scope: TypeAlias = Literal["class", "bucket", "group"]
 ROLES = ("quasi", "semi", "sensitive", "keep")
-KINDS = ("numeric", "categorical", "date")
+COLUMN_KINDS = ("numeric", "categorical", "date")
 SCOPES = ("class", "bucket", "group")
 
 
@@ -148,7 +370,7 @@ def refuse_twice(columns: tuple[Column, ...], where: str) -> None:
 def read_column(given: Any, where: str, cells: object, roles: tuple[str, ...] = ROLES) -> Column:
     """Parse a column with one of the `roles`. Raises UnreadableError."""
     data = known(given, where, {one.name for one in fields(Column)})
-    if data.get("role") not in roles or data.get("kind") not in KINDS:
+    if data.get("role") not in roles or data.get("kind") not in COLUMN_KINDS:
         raise UnreadableError(f"{where}: has a role or kind that this reader does not know")
     names = {
         key: name(data.get(key), f"{where}.{key}")

@@ -1,25 +1,28 @@
-"""Identity-reserved models, for releases in which a person has several rows.
-
-IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without any
-value counts towards k, but is excluded from everything else.
-
-Shares of records (alpha of both families, and beta of IR) have to hold both over the published rows
-and over distinct (person, value) pairs; the figure is the larger of the two.
-
-In a class in which nobody has a value, l is 0 and fails. Its beta is 0/0 and fails too, as in
-`diversity`.
-"""
+"""Identity-reserved models, and candidates left to an observer who knows rows of a person."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from anonymizer.independent.groups import Group
-from anonymizer.independent.rules import Figure, Finding, Rule, Terms, upper
-from anonymizer.independent.values import Value
+from anonymizer.independent.cells import Value
+from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, upper
+
+# Identity-reserved models, for releases in which a person has several rows.
+#
+# IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without
+# any
+# value counts towards k, but is excluded from everything else.
+#
+# Shares of records (alpha of both families, and beta of IR) have to hold both over the published
+# rows
+# and over distinct (person, value) pairs; the figure is the larger of the two.
+#
+# In a class in which nobody has a value, l is 0 and fails. Its beta is 0/0 and fails too, as in
+# `diversity`.
+
 
 INFINITE = float("inf")
 Family: TypeAlias = Collection[frozenset[Value | None]]
@@ -134,3 +137,54 @@ def _largest(items: Iterable[Hashable]) -> Figure:
     """The share of the most frequent item; infinite without items."""
     counts = Counter(items)
     return Fraction(max(counts.values()), sum(counts.values())) if counts else INFINITE
+
+
+# Candidates left to an observer who knows rows of a person: k^m-anonymity in a class.
+#
+# A choice is any at most m of a person's published rows. A person remains if, for each chosen
+# row,
+# they have a separate row that looks the same (Terrovitis, Mamoulis and Kalnis 2008, with rows
+# that
+# may repeat). Rows that look the same differ only in their number: a person with n equal rows
+# remains
+# for every choice that has the row at most n times.
+
+
+Persons: TypeAlias = int
+"""A set of persons of a class, as one bit per person."""
+Rows: TypeAlias = Mapping[Any, int]
+"""How often a person has each row, by its table and published cells."""
+
+
+def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
+    """The remaining persons for each choice of at most m rows of some person of the class."""
+    nobody_known = {(1 << len(held)) - 1}
+    repeated = _repeated(held, m)
+    # found[c]: after choices of at most c rows; n rows of another kind make them c + n
+    found = [nobody_known]
+    for chosen in range(1, m + 1):
+        after = set(found[-1])
+        for times, having in repeated.items():
+            if times <= chosen:
+                after.update(some & one for some in found[chosen - times] for one in having)
+        after.discard(0)
+        found.append(after)
+    return found[m]
+
+
+def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
+    """For each number up to m, the sets of persons with at least that many equal rows."""
+    having: dict[tuple[Hashable, int], Persons] = {}
+    for place, rows in enumerate(held):
+        for row, count in rows.items():
+            for times in range(1, min(count, m) + 1):
+                having[row, times] = having.get((row, times), 0) | 1 << place
+    found: dict[int, set[Persons]] = {}
+    for (_, times), some in having.items():
+        found.setdefault(times, set()).add(some)
+    return found
+
+
+def fewest(held: Sequence[Rows], m: int) -> int:
+    """The least number of remaining persons over all choices."""
+    return min(some.bit_count() for some in remaining(held, m))

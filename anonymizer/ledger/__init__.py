@@ -5,7 +5,7 @@ release, a keyed digest of each person with the person's class or bucket, so tha
 can compute what an observer of all releases would learn, and refuse to publish.
 """
 
-from anonymizer.ledger.further import Written
-from anonymizer.ledger.keeper import Keeper
+from anonymizer.ledger.protected_columns import Written
+from anonymizer.ledger.session import Keeper
 
 __all__ = ["Keeper", "Written"]

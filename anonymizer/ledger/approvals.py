@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import EngineError, Problem
-from anonymizer.ledger.key import digest, key_file, make_key, no_key, read_key
+from anonymizer.ledger.store import digest, key_file, make_key, no_key, read_key
 from anonymizer.process.files import append, read_beside
 
 PURPOSE = "approvals 1"

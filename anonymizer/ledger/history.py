@@ -1,21 +1,20 @@
-"""Data about earlier releases for a run that continues them, copied into scratch tables.
-
-For every person the latest release is used: its signature of values (m-invariance), or the lineage
-of its class (append-only), with the person's group in the series and how many are in it.
-"""
+"""Data about earlier releases for a run that continues them, and keyed digests of persons."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from anonymizer.compile import ident, lit
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.ledger.access import attached, is_ledger
+from anonymizer.ledger.compare import group_series
 from anonymizer.ledger.entries import entries
-from anonymizer.ledger.facets import CLASS
-from anonymizer.ledger.series import group_series
-from anonymizer.ledger.tables import (
+from anonymizer.ledger.protected_columns import CLASS, identity, marks
+from anonymizer.ledger.record import beside_server, hand_over
+from anonymizer.ledger.store import (
     DICTIONARY,
+    DIGESTS,
     HISTORY,
     HISTORY_TEXTS,
     HISTORY_VALUES,
@@ -23,7 +22,23 @@ from anonymizer.ledger.tables import (
     RELEASES,
     SERIES,
     SIGNATURES,
+    attached,
+    bound,
+    is_ledger,
+    read_key,
 )
+from anonymizer.policy import Policy
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import SNAPSHOT
+from anonymizer.steps import Step
+
+# Data about earlier releases for a run that continues them, copied into scratch tables.
+#
+# For every person the latest release is used: its signature of values (m-invariance), or the
+# lineage
+# of its class (append-only), with the person's group in the series and how many are in it.
+
 
 KNOWN = "list_sort(list_distinct(signature))"
 """A signature as a set: the ledger may list a value twice."""
@@ -92,3 +107,39 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         f" where facet = {lit(column)} group by value",
         "ledger",
     )
+
+
+# Keyed digests, by which a ledger recognizes persons.
+
+
+def digests_step(policy: Policy, roles: Roles, profile: TableProfile) -> Step:
+    """The step that computes digests for a continued series; the ledger's key is bound in it."""
+    context = {**digested(policy, roles, profile), "digests": DIGESTS}
+    return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
+
+
+def digested(policy: Policy, roles: Roles, profile: TableProfile) -> dict[str, Any]:
+    """The parameters of the digests of persons."""
+    return {
+        "snapshot": SNAPSHOT,
+        "identity": identity(policy, roles, profile),
+        "marks": marks(policy, roles),
+    }
+
+
+def prepare_history(policy: Policy, engine: Engine) -> None:
+    """For a run that continues earlier releases, load their history into scratch, and bind the key
+    of the digests (a temporary one if there is no ledger yet).
+    """
+    if not policy.continues or policy.republish is None or policy.ledger is None:
+        return
+    path = policy.resolve(policy.ledger).resolve()
+    if "ledger_key" not in engine.binds:
+        engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
+    column = policy.sensitive[0] if policy.republish.m else None
+    if isinstance(engine, DuckDBEngine):
+        load_history(engine, path, column)
+        return
+    with beside_server(engine, path) as home:
+        load_history(home, path, column)
+        hand_over(engine, home, HISTORY_TABLES)

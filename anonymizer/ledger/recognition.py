@@ -8,8 +8,8 @@ from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.recognized import Recognized
-from anonymizer.ledger.tables import MEMBERS, NEW_MEMBERS
+from anonymizer.ledger.protected_columns import Recognized
+from anonymizer.ledger.store import MEMBERS, NEW_MEMBERS
 from anonymizer.policy.paths import name_text
 
 FORGET = "if that release reached nobody, `anonymizer ledger forget`"

@@ -1,8 +1,4 @@
-"""The seal of a release in a ledger: a keyed digest of all that the ledger holds of it.
-
-Whoever changes a value without the ledger's key is noticed. Digests of lines are added up, so that
-their order does not matter.
-"""
+"""The seal of a ledger: of each release, of their list, and the check for damage."""
 
 from __future__ import annotations
 
@@ -10,23 +6,37 @@ import hashlib
 import hmac
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.ledger.entries import PUBLISHED, Entry, entries
-from anonymizer.ledger.key import digest, key_checks
-from anonymizer.ledger.tables import (
+from anonymizer.errors import EngineError, Problem
+from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry, entries
+from anonymizer.ledger.record import held
+from anonymizer.ledger.store import (
     DICTIONARY,
     GROUPS,
+    LISTING,
     MEMBERS,
     RELEASES,
     ROWS,
     SCHEMAS,
     SIGNATURES,
+    digest,
+    key_checks,
+    no_key,
 )
+
+# The seal of a release in a ledger: a keyed digest of all that the ledger holds of it.
+#
+# Whoever changes a value without the ledger's key is noticed. Digests of lines are added up, so
+# that
+# their order does not matter.
+
 
 PURPOSE = "seals 1"
 """Derives the key of seals from the ledger's key."""
@@ -144,3 +154,183 @@ def changed(found: Iterable[Entry], key: str, of: Digests) -> list[Entry]:
         if entry.release >= since
         and not hmac.compare_digest(entry.seal or "", seal(key, entry, of))
     ]
+
+
+# The list of a ledger's releases, under its key: one that was removed as a whole is missed.
+#
+# The seals tell what was changed in a release, and not that there was another one. So the ledger
+# keeps one keyed digest of the numbers and runs of all its releases, made anew with every entry
+# that
+# is added or removed.
+
+
+LISTING_PURPOSE = "list of releases 1"
+"""Derives the key of the list from the ledger's key."""
+
+
+def is_listed(engine: DuckDBEngine) -> bool:
+    """Whether the attached ledger has a list; it has none before the first run with its key."""
+    return bool(_kept(engine))
+
+
+def unlisted(engine: DuckDBEngine, found: Iterable[Entry], key: str) -> Iterator[Problem]:
+    """What is wrong if the releases of the attached ledger are not those of its list.
+
+    Ledgers of before there was a list have none. The key check of a listed entry is another one,
+    so that a list that was removed is missed.
+    """
+    releases, kept = tuple(found), _kept(engine)
+    listed = bool(kept) or any(entry.key_check == key_checks(key)[0] for entry in releases)
+    if listed and not (len(kept) == 1 and hmac.compare_digest(kept[0], _listing(key, releases))):
+        yield Problem(
+            "ledger",
+            "is damaged: its releases are not those that were recorded: one was removed or added"
+            " as a whole",
+            hint="restore the ledger from a copy; `anonymizer ledger forget` removes a release that"
+            " nobody has",
+        )
+
+
+def list_releases(engine: DuckDBEngine, key: str) -> None:
+    """Make the list of the releases that the attached ledger has now."""
+    engine.raw(f"delete from {ident(LISTING)}", "ledger")
+    now = _listing(key, entries(engine))
+    engine.raw(f"insert into {ident(LISTING)} values ({lit(now)})", "ledger")
+
+
+def mark_listed(engine: DuckDBEngine, found: Iterable[Entry], key: str, of: Digests) -> None:
+    """Give entries of before there was a list the key check and the seal of listed ones."""
+    check = key_checks(key)[0]
+    for entry in found:
+        if entry.key_check != check:
+            marked = replace(entry, key_check=check)
+            engine.raw(
+                f"update {ident(RELEASES)} set key_check = {lit(check)},"
+                f" seal = {lit(seal(key, marked, of))} where release = {lit(entry.release)}",
+                "ledger",
+            )
+
+
+def _kept(engine: DuckDBEngine) -> list[str]:
+    return [str(row[0]) for row in engine.raw(f"select listing from {ident(LISTING)}", "ledger")]
+
+
+def _listing(key: str, found: Iterable[Entry]) -> str:
+    text = json.dumps(sorted((entry.release, entry.run_id) for entry in found))
+    return hmac.new(
+        digest(key, LISTING_PURPOSE).encode(), text.encode(), hashlib.sha256
+    ).hexdigest()
+
+
+# Checks for ledgers that were damaged or edited. They are refused: a release would only be
+# compared with the part that remains.
+
+
+RESTORE = "restore the ledger from a copy"
+RUN_ID = re.compile(r"\w{1,64}", re.ASCII)
+"""Valid run ids: they are part of file names."""
+TEXTS = (
+    *("run_id", "view", "target", "policy_digest", "created", "owner"),
+    *("key_check", "secret_digest"),
+)
+COUNTS = ("release", "persons", "counterfeits")
+LISTS = ("facets", "scopes", "marks")
+
+
+def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key: str) -> Digests:
+    """Raise EngineError if the attached ledger is inconsistent with its table of releases, was
+    changed, or is of another key. Returns the digests of its content.
+    """
+    entries = tuple(found)
+    EngineError.refuse(_odd(entries))
+    if any(entry.key_check not in key_checks(key) for entry in entries):
+        raise EngineError(no_key(path))
+    EngineError.refuse(unlisted(engine, entries, key))
+    EngineError.refuse(_missing(engine, entries))
+    of = digests(engine)
+    EngineError.refuse(
+        Problem(
+            "ledger",
+            f"is damaged: what it holds of the release of run {entry.run_id} was changed",
+            hint=f"{RESTORE}; or `anonymizer ledger forget {path.name} {entry.run_id}`, if nobody"
+            " has that release",
+        )
+        for entry in changed(entries, key, of)
+    )
+    return of
+
+
+def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
+    if not all(map(_is_recorded, entries)) or len({e.release for e in entries}) < len(entries):
+        yield _damaged("its table of releases has what no run has recorded")
+
+
+def _is_recorded(entry: Entry) -> bool:
+    """Whether the entry's fields have valid types and values."""
+    values: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__slots__}
+    lists = [values[name] for name in LISTS] + [values["forms"] or (), values["opens"] or ()]
+    return (
+        all(isinstance(values[name], str) for name in TEXTS)
+        and all(isinstance(values[name], int) and values[name] >= 0 for name in COUNTS)
+        and all(isinstance(one, tuple) and all(isinstance(v, str) for v in one) for one in lists)
+        and RUN_ID.fullmatch(entry.run_id) is not None
+        and entry.state in (PENDING, PUBLISHED)
+        and isinstance(values["several"], bool)
+        and len(entry.facets) == len(entry.scopes)
+        and (entry.forms is None or len(entry.forms) == len(entry.facets))
+        and (entry.held is None or None not in entry.held)
+        and isinstance(values["seal"], str | None)
+        and _names_host(entry.owner)
+    )
+
+
+def _names_host(owner: str) -> bool:
+    try:
+        return isinstance(json.loads(owner)["host"], str)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:
+    """What the ledger counts of a release, or refers to, and does not hold."""
+    now = held(engine)
+    if any(e.held is not None and e.held != now.get(e.release, ())[: len(e.held)] for e in entries):
+        yield _damaged("it does not hold as much of its releases as was recorded")
+    counted: dict[Any, Any] = dict(
+        engine.raw(
+            f"select release, count(distinct person) from {ident(MEMBERS)} group by release",
+            "ledger",
+        )
+    )
+    if {entry.release: entry.persons for entry in entries if entry.persons} != {
+        release: persons for release, persons in counted.items() if persons
+    }:
+        yield _damaged("it does not have the members of its releases")
+    if any(_lacks_values(engine, entry, column) for entry in entries for column in entry.facets):
+        yield _damaged("it does not have the values of all classes of its releases")
+    if engine.raw(
+        "select 1 from (select distinct facet, unnest(signature) as value"
+        f" from {ident(SIGNATURES)}) s left join (select facet, value,"
+        f" count(distinct text) as texts from {ident(DICTIONARY)} group by all) d"
+        " using (facet, value)"
+        " where s.value is not null and d.texts is distinct from 1 limit 1",
+        "ledger",
+    ):
+        yield _damaged("it does not have the text of every value")
+
+
+def _lacks_values(engine: DuckDBEngine, entry: Entry, column: str) -> bool:
+    """Whether a class or bucket of members has no values of a column."""
+    return bool(
+        engine.raw(
+            f"select 1 from (select distinct {entry.place(column)} as grp from {ident(MEMBERS)}"
+            f" where release = {lit(entry.release)}) m where grp is not null and not exists ("
+            f"select 1 from {ident(SIGNATURES)} s where s.release = {lit(entry.release)}"
+            f" and s.facet = {lit(column)} and s.grp = m.grp and len(s.signature) > 0) limit 1",
+            "ledger",
+        )
+    )
+
+
+def _damaged(said: str) -> Problem:
+    return Problem("ledger", f"is damaged: {said}", hint=RESTORE)

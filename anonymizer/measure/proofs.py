@@ -7,13 +7,19 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, render, sql
 from anonymizer.contract.checks import RunSql
-from anonymizer.contract.columns import cell_parts, quasi, type_sql
-from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.contract.originals import Originals
-from anonymizer.contract.tables import Tables
+from anonymizer.contract.layout import (
+    Layout,
+    Originals,
+    PublishedColumn,
+    Requirement,
+    cell_parts,
+    quasi,
+    type_sql,
+)
+from anonymizer.contract.reading import Tables
+from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.policy.algorithms import ALGORITHMS
-from anonymizer.privacy.of_policy.registry import BY_NAME
-from anonymizer.verification.tables import Where, owned_parameters
+from anonymizer.verification.across_tables import Where, owned_parameters
 
 RECORDS = "proved_records"
 LINKED = "linked_below"

@@ -12,13 +12,12 @@ from anonymizer.policy.algorithms import (
     PrivacyFrost,
 )
 from anonymizer.policy.columns import Column
-from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.model import Policy, SchemaPolicy
-from anonymizer.policy.privacy import Population, Privacy
-from anonymizer.policy.protect import Protect, RecursiveCL, TCloseness
+from anonymizer.policy.privacy import Population, Privacy, Protect, RecursiveCL, TCloseness
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
-from anonymizer.policy.schema.either import AnyPolicy, load_policy, single
+from anonymizer.policy.schema.derived import AnyPolicy, load_policy, single
+from anonymizer.policy.values import FrozenMap
 
 __all__ = [
     "Algorithm",

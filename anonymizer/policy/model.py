@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.errors import Problem
-from anonymizer.policy import checks, content, defaults
+from anonymizer.policy import checks, defaults, document
 from anonymizer.policy.document import Document
 from anonymizer.policy.fields import PolicyFields
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.schema import checks as schema_checks
+from anonymizer.policy.schema import consistency as schema_checks
 from anonymizer.policy.schema.fields import SchemaFields
 
 
@@ -51,4 +51,4 @@ class Policy(PolicyFields):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema (2020-12) of a policy file, of one table or of several."""
-        return content.either_schema("tables", SchemaPolicy, cls)
+        return document.either_schema("tables", SchemaPolicy, cls)

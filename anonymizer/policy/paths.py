@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from anonymizer.errors import Problem
+
+# Paths in a policy, such as `columns.age.role`; unusual names are in double quotes.
+
 
 LONGEST = 80
 
@@ -31,3 +37,24 @@ def name_text(step: object) -> str:
 def column_path(name: str, *options: object) -> str:
     """The path of a column, or of one of its options."""
     return path_text(("columns", name, *options))
+
+
+# Paths of problems inside one of several tables.
+
+
+def table_path(table: str, *steps: object) -> str:
+    """The path of a table, or of something in it."""
+    return path_text(("tables", table, *steps))
+
+
+def within(table: str, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Problems of a single-table policy, with the paths of one of several tables."""
+    for problem in problems:
+        path = f"{table_path(table)}."
+        hint = problem.hint and of_source(path, problem.hint)
+        yield replace(problem, path=path + problem.path, hint=hint)
+
+
+def of_source(path: str, text: str) -> str:
+    """A text of a single-table policy, with the `path` of the table before that of its query."""
+    return re.sub(r"(?<![\w.])source\.query", lambda found: path + found[0], text)

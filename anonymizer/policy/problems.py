@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import ALGORITHMS
-from anonymizer.policy.frozen import TAG, FrozenMap, Refused
 from anonymizer.policy.hierarchies import BUILDERS
 from anonymizer.policy.paths import path_text
-from anonymizer.policy.suggest import closest
+from anonymizer.policy.values import TAG, FrozenMap, Refused
+from anonymizer.policy.words import closest
 
 Loc = tuple[Any, ...]
 Broken = frozenset[Loc]

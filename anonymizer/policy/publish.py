@@ -7,16 +7,19 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from anonymizer.policy.frozen import AsTuple, FrozenMap, Options, fail
 from anonymizer.policy.values import (
+    AsTuple,
     AtLeastTwo,
     DataFile,
     FilePath,
+    FrozenMap,
     LocalPath,
     OneOf,
+    Options,
     PositiveShare,
     TableName,
     Text,
+    fail,
     file_format,
     portable,
     table_parts,

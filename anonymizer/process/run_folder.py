@@ -1,10 +1,4 @@
-"""The private folder of a run, and the removal of leftovers of dead runs.
-
-A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
-builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a later
-run removes it. Another process that writes into it, as the JVM of Spark does, may outlive its owner
-and would make it again, readable for everybody: the folder stays until that has ended as well.
-"""
+"""The private folder of a run, its locks, and the removal of leftovers of dead runs."""
 
 from __future__ import annotations
 
@@ -19,13 +13,101 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.errors import EngineError
+from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.process.files import read_beside
-from anonymizer.process.owner import is_dead, is_gone, is_written, owner_record
+
+# The processes of a run: the record that names them, and whether they have ended.
+
+
+def owner_record(
+    run_id: str, building: Path | None = None, writer: int | None = None
+) -> dict[str, object]:
+    """The owner of a run: the content of `run.json`."""
+    return {
+        "run_id": run_id,
+        "pid": os.getpid(),
+        "process_start": process_start(os.getpid()),
+        "host": socket.gethostname(),
+        "started": time.time(),
+        "building": str(building) if building is not None else None,
+        "writer": writer,
+        "writer_start": process_start(writer) if writer is not None else None,
+    }
+
+
+def is_dead(record: dict[str, object]) -> bool:
+    """Whether the processes that a record names are dead. Those on other hosts count as alive."""
+    if record.get("host") != socket.gethostname():
+        return False
+    return _has_ended(record, "pid", "process_start") and not is_written(record)
+
+
+def is_written(record: dict[str, object]) -> bool:
+    """Whether a process besides the owner may still write into the folder."""
+    return record.get("writer") is not None and not _has_ended(record, "writer", "writer_start")
+
+
+def _has_ended(record: dict[str, object], process: str, start: str) -> bool:
+    pid = record.get(process)
+    if not isinstance(pid, int) or isinstance(pid, bool) or pid <= 0:
+        return False
+    # the process id may have been reused
+    return is_gone(pid) or (_exists(pid) and record.get(start) != process_start(pid))
+
+
+def _exists(pid: int) -> bool:
+    """Whether a process of this user has the id."""
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def is_gone(pid: int) -> bool:
+    """Whether no process has the id, or only one that has ended."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return _process_state(pid) in ("Z", "X")
+
+
+def _stat_fields(pid: int) -> list[str]:
+    """Fields of /proc/<pid>/stat from the state on; empty if there is no such file."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return text.rsplit(")", 1)[-1].split()
+
+
+def _process_state(pid: int) -> str | None:
+    fields = _stat_fields(pid)
+    return fields[0] if fields else None
+
+
+def process_start(pid: int) -> str | None:
+    """The kernel's start time of a process, which detects a reused process id (Linux)."""
+    fields = _stat_fields(pid)
+    return fields[19] if len(fields) > 19 else None
+
+
+# The private folder of a run, and the removal of leftovers of dead runs.
+#
+# A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
+# builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a
+# later
+# run removes it. Another process that writes into it, as the JVM of Spark does, may outlive its
+# owner
+# and would make it again, readable for everybody: the folder stays until that has ended as well.
+
 
 PREFIX = "anonymizer-run-"
 RUN_ID = re.compile(r"[0-9a-f]{16}\Z")
@@ -243,3 +325,89 @@ def _user() -> int:
 def building_of(path: Path, run_id: str) -> Path:
     """The temporary name of `path` while a run builds it; clean-up recognizes it."""
     return path.with_name(f"{path.name}.{run_id}.tmp")
+
+
+# A lock for runs that publish into the same file, taken before they start their work.
+#
+# The lock is on an empty file in the temporary folder, and is released when the process ends,
+# however
+# it ends. Runs on other machines are detected when the release is swapped in.
+
+
+LOCK_PREFIX = "anonymizer-turn-"
+PATIENCE = 10.0
+"""Seconds to wait for another run on the same file."""
+_held: list[Path] = []
+"""The locks that this process holds."""
+
+
+@contextmanager
+def turn(file: Path | None) -> Iterator[None]:
+    """Hold the lock for `file`. Raises TargetError if another run holds it for too long."""
+    handle = _taken(file) if file is not None else None
+    if handle is None or file is None:
+        yield
+        return
+    lock = _lock_of(file)
+    _held.append(lock)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink()
+        _held.remove(lock)
+        os.close(handle)
+
+
+def remove_own_locks() -> None:
+    """Remove the locks of this process, which is about to be ended."""
+    for path in _held:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _lock_of(file: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]
+    return base_folder() / f"{LOCK_PREFIX}{name}"
+
+
+def _taken(file: Path) -> int | None:
+    """The open lock; None if the system has no such locks, or it is another user's."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    path, until = _lock_of(file), time.monotonic() + PATIENCE
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is(handle, path):
+                return handle
+        except BlockingIOError:
+            if time.monotonic() > until:
+                os.close(handle)
+                raise TargetError(_busy(file)) from None
+        os.close(handle)
+        time.sleep(0.1)
+
+
+def _is(handle: int, path: Path) -> bool:
+    """Whether the locked file is still at its path: its previous holder may have removed it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    held = os.fstat(handle)
+    return (held.st_dev, held.st_ino) == (found.st_dev, found.st_ino)
+
+
+def _busy(file: Path) -> Problem:
+    return Problem(
+        "publish",
+        f"another run is at work on {file.name}: nothing was read",
+        hint="run again when it has ended, one run after the other",
+    )

@@ -1,11 +1,19 @@
-"""Figures and tables as text, for the terminal and for reports."""
+"""Figures, tables and HTML, for the terminal, notebooks and reports."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
+
+import jinja2
+
+from anonymizer.compile.render import folder
+
+# Figures and tables as text, for the terminal and for reports.
 
 
 def plain(value: Any) -> Any:
@@ -73,3 +81,58 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  "
 
 def _is_number(cell: str) -> bool:
     return cell.replace(",", "").replace(".", "").replace("-", "").isdigit() or cell == "-"
+
+
+# HTML from templates, with all values escaped.
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The environment of the HTML templates."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(folder("templates"))),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(figure=figure)
+    return made
+
+
+# Displays results in Python and notebooks: a title, a few facts, bars for shares, but no rows.
+
+
+MOST_LINES = 8
+"""Most facts that a `repr` lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line: its name, its figure, and the length of its bar."""
+
+    name: str
+    value: str
+    share: float | None = None
+    """Between 0 and 1; None for no bar."""
+
+
+def fact(name: str, value: object, share: float | None = None) -> Fact:
+    """A fact with its figure formatted as in tables and reports."""
+    return Fact(name, figure(value), share)
+
+
+def as_text(title: str, facts: Iterable[Fact]) -> str:
+    """A title and facts as at most ten lines of text."""
+    listed = list(facts)
+    width = max((len(f.name) for f in listed[:MOST_LINES]), default=0)
+    lines = [title, *(f"  {f.name:<{width}}  {f.value}" for f in listed[:MOST_LINES])]
+    if len(listed) > MOST_LINES:
+        lines.append(f"  and {len(listed) - MOST_LINES} more")
+    return printable("\n".join(lines))
+
+
+def as_html(title: str, facts: Iterable[Fact], note: str = "") -> str:
+    """A title and facts as an HTML table with bars, with all texts escaped."""
+    template = environment().get_template("report/shown.html.j2")
+    return template.render(title=title, facts=list(facts), note=note)

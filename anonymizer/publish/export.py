@@ -1,51 +1,414 @@
-"""Export of a published release as Parquet or CSV, with its manifest in a separate file.
-
-Only the published view is read, so neither the file nor its statistics can contain suppressed rows.
-Files are written next to the target and swapped in.
-"""
+"""Export of a published release as Parquet, CSV or a database, with its manifest."""
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident
-from anonymizer.contract.tables import in_release
+from anonymizer.compile import Table, ident, lit, one_file
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.reading import in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.postgres.connection import PostgresEngine
+from anonymizer.engines.postgres.dialect_types import MOST_DIGITS
 from anonymizer.engines.registry import chosen_engine
-from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem, TargetError, no_file
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.files import digest_of
-from anonymizer.policy.paths import name_text
-from anonymizer.policy.schema.derived import lead_of
-from anonymizer.policy.schema.paths import table_path
-from anonymizer.process.files import replacing
-from anonymizer.process.interrupts import decide, deciding
-from anonymizer.publish.exported import (
-    FORMATS,
-    Aside,
-    Export,
-    ExportedFile,
-    check_target,
-    manifest_of,
-    refuse_read,
-    write_export,
+from anonymizer.errors import (
+    AnonymizerError,
+    EngineError,
+    GuaranteeError,
+    NothingToCheckError,
+    Problem,
+    TargetError,
+    no_file,
 )
-from anonymizer.publish.from_postgres import carry
-from anonymizer.release.figures import refuse_other_figures
-from anonymizer.release.judge import judge
-from anonymizer.release.manifest import Manifest, read_manifest
-from anonymizer.release.names import Names
-from anonymizer.release.opening import opened, place_of, unchanged, unchanged_tables
-from anonymizer.release.population import members_at_hand, population_files, with_population
-from anonymizer.release.tables import released_tables
-from anonymizer.release.tables_judge import judge_tables
-from anonymizer.verification.fast.release import fast_release
+from anonymizer.hierarchy.scale import DECIMAL
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.paths import column_path, name_text, table_path
+from anonymizer.policy.referenced_files import digest_of, refuse_files
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.process.files import read_beside, replacing
+from anonymizer.process.interrupts import decide, deciding
+from anonymizer.publish.duckdb.file import create_schema, create_view
+from anonymizer.publish.postgres.objects import PostgresPublished, published_in
+from anonymizer.release import objects
+from anonymizer.release.across_tables import names_of, released_tables
+from anonymizer.release.agreement import refuse_other
+from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
+from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
+from anonymizer.release.judge import judge, judge_tables
+from anonymizer.release.manifest import Manifest, parsed, read_manifest, write_manifest
+from anonymizer.release.objects import Names
+from anonymizer.release.opening import (
+    members_at_hand,
+    opened,
+    place_of,
+    population_files,
+    unchanged,
+    unchanged_tables,
+    with_population,
+)
+from anonymizer.release.seal import manifest_digest, row_text, seal_of
+from anonymizer.release.sealing import objects_of, refuse_unknown_columns, sealed_in
+from anonymizer.verification.fast import fast_release
+
+# The files of an export: written under temporary names, read back, swapped in, and listed in a
+# manifest.
+
+
+FORMATS = {".parquet": "(format parquet, compression zstd)", ".csv": "(format csv, header true)"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A written file."""
+
+    path: Path
+    rows: int
+    sha256: str
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Columns that the format cannot hold as they are, with the types as which they left."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"rows": self.rows, "sha256": self.sha256}
+        return found | ({"types": dict(self.types)} if self.types else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The files of an export: that of the view, then those of further tables (of sensitive columns
+    with msb, or of a release of several tables).
+    """
+
+    view: str
+    run_id: str
+    files: tuple[ExportedFile, ...]
+    manifest: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "view": self.view,
+            "run_id": self.run_id,
+            "files": [{"path": str(file.path), **file.facts} for file in self.files],
+            "manifest": str(self.manifest),
+        }
+
+
+def write_export(
+    engine: DuckDBEngine, manifest: Manifest, tables: dict[Path, Table], aside: Aside, force: bool
+) -> Export:
+    """Write the files of an unchanged release, and its manifest next to the first."""
+    target, *_ = tables
+    view = str(manifest.data["view"])
+    if not force:
+        _refuse_foreign(list(tables), view)
+    earlier = [path for path in _earlier(target, view) if path not in tables]
+    written = _write(engine, tables, aside)
+    beside = manifest_of(target)
+    listed = [{"name": file.path.name, **file.facts} for file in written]
+    told = Manifest({**manifest.data, "export": {"files": listed}})
+    with replacing(beside) as written_aside:
+        written_aside.write_text(told.text() + "\n", encoding="utf-8")
+    for path in earlier:
+        path.unlink(missing_ok=True)
+    return Export(view, manifest.run_id, tuple(written), beside)
+
+
+def manifest_of(file: Path) -> Path:
+    """The path of the manifest of an exported file."""
+    return file.with_name(f"{file.name}.manifest.json")
+
+
+def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -> None:
+    """Raise TargetError if the file cannot be written or has an unknown suffix."""
+    where = "-o"
+    if target.suffix.lower() not in formats:
+        raise TargetError.at(
+            where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats)
+        )
+    if not target.parent.is_dir():
+        hint = f"mkdir -p {target.parent}"
+        raise TargetError.at(where, "is in a folder that does not exist", hint=hint)
+    if not os.access(target.parent, os.W_OK):
+        raise TargetError.at(where, "is in a folder that cannot be written")
+    if target.is_dir() or target.resolve() == source.resolve():
+        raise TargetError.at(where, "is a folder, or the release itself")
+
+
+def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
+    """Raise TargetError for export files that the policy reads, even with `--force`."""
+    for file in files:
+        refuse_files(file, [policy])
+
+
+def _refuse_foreign(files: list[Path], view: str) -> None:
+    """Refuse to replace files that no manifest of an export of this release describes."""
+    known = _known(files[0], view)
+    problems = [
+        Problem(
+            "-o",
+            f"{file.name} exists and is not an earlier export of this release",
+            hint="name another file, or replace it with --force",
+        )
+        for file in files
+        if file.exists() and known.get(file.name) != digest_of(file)
+    ]
+    if not known and manifest_of(files[0]).exists() and not problems:
+        name = manifest_of(files[0]).name
+        said = f"{name} exists and is not a manifest of an earlier export of this release"
+        hint = "name another file, or replace it with --force"
+        problems = [Problem("-o", said, hint=hint)]
+    TargetError.refuse(problems)
+
+
+def _known(target: Path, view: str) -> dict[str, str]:
+    """Names and digests of the files of an earlier export of this release, from the manifest next
+    to the first. None if that is of another release, was changed, or lists a file that no export of
+    its release writes: files that it lists are replaced and removed.
+    """
+    try:
+        data = json.loads(read_beside(manifest_of(target)))
+        listed = data.pop("export")["files"]
+        found = {str(entry["name"]): str(entry["sha256"]) for entry in listed}
+        earlier = parsed(json.dumps(data))
+        genuine = seal_of(earlier).digest == manifest_digest(data) and data["view"] == view
+        return found if genuine and found.keys() <= _names(target, earlier) else {}
+    except (OSError, LookupError, AttributeError, TypeError, ValueError, RecursionError):
+        return {}
+    except AnonymizerError:
+        return {}
+
+
+def _names(target: Path, manifest: Manifest) -> set[str]:
+    """The names of the files that an export of a release writes, the first of them as `target`."""
+    tables = released_tables(manifest)
+    separate = {Aside(target).separate(column).name for column in manifest.layout.tables}
+    linked = {f"{one.name}{target.suffix}" for one in tables.children} if tables else set()
+    return {target.name, *separate, *linked}
+
+
+def _earlier(target: Path, view: str) -> list[Path]:
+    """The files of an earlier export that have not changed since."""
+    found = {target.with_name(name): digest for name, digest in _known(target, view).items()}
+    return [path for path, digest in found.items() if path.is_file() and digest_of(path) == digest]
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Paths of the files of an export."""
+
+    target: Path
+    mark: str = field(default_factory=partial(secrets.token_hex, 8))
+
+    def separate(self, column: str) -> Path:
+        """The path of the separate table of a sensitive column."""
+        return self.target.with_name(f"{self.target.stem}_{column}{self.target.suffix}")
+
+    def of(self, file: Path) -> Path:
+        """The temporary path of a file until it is moved into place."""
+        return file.absolute().with_name(f"{file.name}.{self.mark}.tmp")
+
+
+def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
+    """Write all files under temporary names, compare them, then swap them in one by one."""
+    aside = {target: names.of(target) for target in tables}
+    written: list[ExportedFile] = []
+    try:
+        for target, table in tables.items():
+            written.append(_write_one(engine, table, target, aside[target]))
+        decide()
+        for target, file in aside.items():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
+            file.replace(target)
+    finally:
+        for file in aside.values():
+            file.unlink(missing_ok=True)
+    return written
+
+
+def _write_one(engine: DuckDBEngine, table: Table, target: Path, aside: Path) -> ExportedFile:
+    """Write the rows of a table, read them back, and compare them with those of the table."""
+    suffix, source = target.suffix.lower(), ident(table).text
+    columns = tuple(engine.describe(source, "export"))
+    types, wanted, names = {}, source, dict(columns)
+    if suffix == ".csv":
+        query, names = f"select {csv_columns(columns)} from {source}", dict.fromkeys(names, TEXT)
+        first = ", ".join(lit(name).text for name in names)
+        wanted, found = f"({query} union all select {first})", csv_rows(aside, list(names))
+    else:
+        types = types_in("parquet", lambda text: engine.raw(text, "-o"), source, columns)
+        query = f"select {selected(columns, types)} from {source}"
+        found = f"read_parquet({one_file(aside)}, hive_partitioning = false)"
+    rows = engine.raw(f"copy ({query}) to {lit(str(aside))} {FORMATS[suffix]}", "-o")
+    there = engine.describe(found, "-o")
+    same = [tuple(one) for one in there] == list((types or names).items())
+    if not same or _digest(engine, wanted, names) != _digest(engine, found, names):
+        raise TargetError.at(
+            "-o",
+            f"{target.name} does not hold the rows of the release after it was written",
+            hint="export it again, or in another format",
+        )
+    cast = {name: types[name] for name, kind in columns if types.get(name, kind) != kind}
+    return ExportedFile(target, int(rows[0][0]), digest_of(aside), cast)
+
+
+def csv_rows(file: Path, names: Sequence[str]) -> str:
+    """The lines of a CSV file, all of them rows, as texts in columns of these names."""
+    numbers = range(1, len(names) + 1)
+    listed = ", ".join(f"{lit(f'c{n}')}: 'VARCHAR'" for n in numbers)
+    named = ", ".join(f"c{n} as {ident(name)}" for n, name in zip(numbers, names, strict=True))
+    return (
+        f"(select {named} from read_csv({one_file(file)}, columns = {{{listed}}}, header = false,"
+        " delim = ',', quote = '\"', escape = '\"', nullstr = '', allow_quoted_nulls = false,"
+        " parallel = false, auto_detect = false, max_line_size = 100000000, new_line = '\\n'))"
+    )
+
+
+def _digest(engine: DuckDBEngine, relation: str, columns: Mapping[str, str]) -> Sequence[object]:
+    """Count and order-independent digest of the rows of a relation, as texts."""
+    texts = tuple((n, f"{TEXT}[]" if kind.endswith("[]") else TEXT) for n, kind in columns.items())
+    return engine.raw(
+        "select count(*), sum(cast(hash(line) as hugeint)), bit_xor(hash(line, 1))"
+        f" from (select {row_text(texts)} as line from {relation})",
+        "-o",
+    )[0]
+
+
+# Copies a Postgres release into a DuckDB database, to verify or distribute it there.
+#
+# Only published data is copied: the rows of the view, the further tables, and the manifest.
+
+
+def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
+    """Write the release of `policy` in a Postgres database as a new DuckDB database."""
+    import duckdb
+
+    with published_in(database, limits) as found, duckdb.connect(str(file)) as connection:
+        (view,) = found.views(policy)
+        manifest = found.manifest(view)
+        refuse_other(policy, manifest.layout)
+        refuse_unknown_columns(found.engine, view, manifest.layout)
+        changes = found.changes(view, manifest, alone=False)
+        refuse_not_as_published(policy, view, manifest, changes)
+        target = DuckDBEngine(connection, owned=True)
+        catalog = str(target.raw("select current_catalog()", "export")[0][0])
+        names = names_of(view, manifest)
+        create_schema(target, catalog, names.schema)
+        objects.create_record(target, catalog)
+        sizes = _sizes(manifest.layout)
+        _copy(found, view, target, names.rows(catalog), sizes)
+        create_view(target, names, catalog)
+        for name in names.tables:
+            origin = Table(name, view.schema, view.catalog)
+            _copy(found, origin, target, names.separate(name, catalog), sizes)
+        # the rows have other types in DuckDB, so they are sealed again
+        carried = Manifest({**manifest.data, "carried_from": seal_of(manifest).digest})
+        made = objects_of(target, names, catalog)
+        carried = sealed_in(carried, names, made, alone=True, sign=None)
+        write_manifest(target, names, catalog, carried)
+        objects.record(target, catalog, names.recorded())
+        target.raw("checkpoint", "export")
+
+
+def _sizes(layout: Layout) -> dict[str, str]:
+    """The declared types of published decimal columns."""
+    return {
+        name: column.sql_type
+        for column in layout.columns
+        for name in (column.name, column.lo, column.hi, column.value)
+        if name is not None and DECIMAL.match(column.sql_type)
+    }
+
+
+def _copy(
+    found: PostgresPublished,
+    origin: Table,
+    target: DuckDBEngine,
+    made: Table,
+    sizes: Mapping[str, str],
+) -> None:
+    """Copy a published table, in order, through a private file."""
+    columns = [
+        (name, _sized(found.engine, origin, name, sizes.get(name)) if kind == "DECIMAL" else kind)
+        for name, kind in found.engine.describe(ident(origin).text, "export")
+    ]
+    with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
+        file = Path(folder) / "rows.csv"
+        found.engine.copy_out(_as_text(origin, columns), file, "export")
+        named = [f"c{number}" for number, _ in enumerate(columns, start=1)]
+        values = ", ".join(
+            f"{_typed(text, kind)} as {ident(name)}"
+            for text, (name, kind) in zip(named, columns, strict=True)
+        )
+        target.raw(
+            f"create table {ident(made)} as select {values} from {csv_rows(file, named)}", "export"
+        )
+
+
+def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
+    """A decimal type for every value of a numeric column without precision: the one in the
+    manifest, since the server keeps the precision of few expressions, or else the smallest.
+    """
+    name = ident(column)
+    whole, scale, strange = engine.native(
+        f"select coalesce(max(case when abs({name}) >= 1 then length(trunc(abs({name}))::text)"
+        " else 0 end), 0),"
+        f" coalesce(max(scale({name})), 0), count({name}) - count(scale({name}))"
+        f" from {ident(origin)}",
+        "export",
+    )[0]
+    if said is not None and not strange and _holds(said, whole, scale):
+        return said
+    if strange or whole + scale > MOST_DIGITS:
+        refusal = "holds numbers that no DECIMAL holds: too many digits, NaN or infinite"
+        hint = "cast the column in source.query, as in cast(x as numeric(18, 4))"
+        raise EngineError.at(column_path(column), refusal, hint=hint)
+    return f"DECIMAL({max(whole + scale, 1)},{scale})"
+
+
+def _holds(decimal: str, whole: int, scale: int) -> bool:
+    """Whether a decimal type has enough digits before and after the point."""
+    found = DECIMAL.match(decimal)
+    assert found is not None
+    return int(found[1]) - int(found[2]) >= whole and int(found[2]) >= scale
+
+
+def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
+    """A Postgres query whose columns are texts that DuckDB can parse: lists as JSON."""
+    listed = ", ".join(
+        f"to_json({ident(name)})" if kind.endswith("]") else ident(name).text
+        for name, kind in columns
+    )
+    return f"select {listed} from {ident(origin)}"
+
+
+_ERA = "([0-9]+-[0-9][0-9]-[0-9][0-9])([T ][0-9:.+-]+)? BC"
+"""A date before the year 1 as Postgres writes it; DuckDB reads it without its era, as another."""
+
+
+def _typed(column: str, kind: str) -> str:
+    if kind.startswith(("DATE", "TIMESTAMP")):
+        column = f"regexp_replace({column}, {lit(_ERA)}, '\\1 (BC)\\2', 'g')"
+    text = f"cast({column} as json)" if kind.endswith("]") else column
+    return f"cast({text} as {kind})"
+
+
+# Export of a published release as Parquet or CSV, with its manifest in a separate file.
+#
+# Only the published view is read, so neither the file nor its statistics can contain suppressed
+# rows.
+# Files are written next to the target and swapped in.
 
 
 def refuse_untrue(engine: DuckDBEngine, view: Table, manifest: Manifest, policy: Policy) -> None:

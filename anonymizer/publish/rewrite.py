@@ -25,7 +25,7 @@ from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
 from anonymizer.release.judge import fingerprint
-from anonymizer.release.unused_space import HEADERS
+from anonymizer.release.objects import HEADERS
 
 OLD, NEW = SOURCE, "anon_new"
 WINDOW = 16

@@ -1,32 +1,79 @@
-"""The interface of a release's target, common to all engines."""
+"""The interface of a release's target, and sources that are replaced by their release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from anonymizer.algorithms.compiled import STAGED, staged_values
-from anonymizer.compile import Table
+from anonymizer.algorithms.core.compiled import STAGED, staged_values
+from anonymizer.compile import Sql, Table
+from anonymizer.compile.render import CREATES
 from anonymizer.contract.layout import Layout
-from anonymizer.engines.base import Limits
-from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.engines.base import Engine, Limits
+from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
 from anonymizer.policy import Policy
+from anonymizer.process.text import many
 from anonymizer.steps import Step
 
 if TYPE_CHECKING:
     import pandas as pd
     from duckdb import DuckDBPyConnection
 
-    from anonymizer.engines.base import Engine
     from anonymizer.engines.session import Session
     from anonymizer.release.manifest import Manifest
-    from anonymizer.release.names import Names
-    from anonymizer.release.objects import Recorded, Runs
+    from anonymizer.release.objects import Names, Recorded, Runs
     from anonymizer.release.seal import Sign
+
+
+# Sources that are replaced by their release: consent, and whether they have changed.
+
+
+def refuse_changed(engine: Engine, snapshot: Step) -> None:
+    """Raise SourceError if the source differs from the snapshot: rows that were added since would
+    be lost.
+    """
+    text = snapshot.statement().text
+    found = CREATES.match(text)
+    assert found is not None
+    then, now = Sql(f"from {found['target']}"), Sql(f"({text[found.end() :]})")
+    rows = engine.raw(
+        f"select (select count(*) from (select * {then} except all {now}))"
+        f" + (select count(*) from ({now} except all select * {then}))",
+        "publish",
+    )
+    if rows[0][0]:
+        raise SourceError.at(
+            "source",
+            f"{many(rows[0][0], 'row')} changed while the run was at work, and would be lost",
+            hint="run again while nothing writes to the table",
+        )
+
+
+def dropped_source(table: str, lost: Sequence[str]) -> str:
+    """Describe what becomes of a source that its release replaces, with what is lost with it."""
+    also = f" and with {', '.join(lost)}" if lost else ""
+    return (
+        f"the source table {table} is dropped with all its rows{also}, and its release is put in"
+        " its place"
+    )
+
+
+def refuse_without_consent(agreed: bool) -> None:
+    """Raise TargetError unless the caller has agreed to lose the source."""
+    if not agreed:
+        raise TargetError.at(
+            "publish.replace_source",
+            "the source table would be replaced for good, and nobody has agreed to that",
+            hint="--yes-replace-source (in Python: replace_source=True); have a copy",
+        )
+
+
+# The interface of a release's target, common to all engines.
+
 
 WHAT = {"values": "a table"}
 """Kinds of recorded objects whose description is not the kind itself."""

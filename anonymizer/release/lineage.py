@@ -10,15 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.contract.columns import cell_parts, published, quasi
-from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published, quasi
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.values import portable
+from anonymizer.release.across_tables import released_tables
+from anonymizer.release.certificate import mask_words
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.masks import mask_words
 from anonymizer.release.seal import seal_of
-from anonymizer.release.tables import released_tables
 
 EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 FACETS = "https://openlineage.io/spec/facets"

@@ -1,15 +1,24 @@
-"""The record of objects that the tool created in a database, written in the same transaction.
-
-Objects that are not recorded in `_anonymizer.objects` are never dropped or replaced.
-"""
+"""The objects of a release: names, the record of what was created, plain views, unused space."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from anonymizer.compile import Table, ident, lit
+from anonymizer.engines.base import Engine
+from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.fields import separated_tables
+from anonymizer.policy.paths import name_text
+
+# The record of objects that the tool created in a database, written in the same transaction.
+#
+# Objects that are not recorded in `_anonymizer.objects` are never dropped or replaced.
+
 
 SCHEMA = "_anonymizer"
 
@@ -136,3 +145,190 @@ def foreign(runs: Runs, catalog: str, held: Iterable[Recorded]) -> set[tuple[str
     )
     known = {SCHEMA, "main", *(schema for schema, _ in ours | found)}
     return found | {(str(schema), "") for (schema,) in schemas if schema not in known}
+
+
+# The names of a release's objects.
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A published view, its frozen rows and its manifest, in one schema."""
+
+    schema: str
+    name: str
+    run_id: str
+    tables: tuple[str, ...] = ()
+    """Further published tables: one per sensitive column of an msb release, or those of a release
+    of several tables besides the persons'."""
+    several: bool = False
+    """Whether the policy has several tables."""
+    compared: bool = False
+    """Whether a ledger compares the release with earlier ones."""
+
+    @classmethod
+    def of(cls, policy: AnyPolicy, run_id: str) -> Names:
+        compared = policy.ledger is not None
+        if isinstance(policy, SchemaPolicy):
+            name, *others = (policy.view(table) for table in (policy.person, *policy.children))
+            return cls(policy.publish.schema_, name, run_id, tuple(others), True, compared)
+        schema, name = policy.publish.schema_, policy.publish.name
+        if policy.publish.replace_source:
+            *above, name = policy.source.parts
+            schema = above[-1] if above else "main"
+        tables = tuple(separated_tables(policy).values())
+        return cls(schema, name, run_id, tables, compared=compared)
+
+    @property
+    def path(self) -> str:
+        """The path of the names in the policy."""
+        return "publish.names" if self.several else "publish.name"
+
+    @property
+    def other(self) -> str:
+        """The setting to change for other names."""
+        names = "publish.prefix, publish.names" if self.several else "publish.name"
+        return f"choose another {names} or publish.schema"
+
+    @property
+    def release(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    def view(self, catalog: str | None) -> Table:
+        return Table(self.name, self.schema, catalog)
+
+    def rows(self, catalog: str | None) -> Table:
+        """The frozen table behind the view; named by run, so that a swap can be atomic."""
+        return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
+
+    def separate(self, name: str, catalog: str | None) -> Table:
+        """A further published table."""
+        return Table(name, self.schema, catalog)
+
+    def published(self, catalog: str | None) -> tuple[Table, ...]:
+        """The view and every further table: the published objects besides the manifest."""
+        return (self.view(catalog), *(self.separate(name, catalog) for name in self.tables))
+
+    def manifest(self, catalog: str | None) -> Table:
+        return Table(f"{self.name}_manifest", self.schema, catalog)
+
+    def recorded(self) -> tuple[Recorded, ...]:
+        made = (
+            (self.rows(None), "rows"),
+            (self.view(None), "view"),
+            (self.manifest(None), "manifest"),
+            *((self.separate(name, None), "values") for name in self.tables),
+        )
+        return tuple(
+            Recorded(self.release, self.schema, table.name, kind, self.run_id)
+            for table, kind in made
+        )
+
+
+# Checks that the views of a release only select columns of frozen tables, as those of a run do.
+#
+# A release may come from anyone, and a view may contain any SQL. It is inspected before it is
+# executed: on a user's open connection nothing else would restrict its access.
+
+
+_NAME = r'(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*")'
+_PLACE = rf"{_NAME}(?:\.{_NAME})*"
+_PROJECTION = re.compile(
+    rf"create\s+view\s+{_PLACE}\s+as\s+select\s+(?:\*|{_NAME}(?:,\s*{_NAME})*)"
+    rf"\s+from\s+(?:(?P<schema>{_NAME})\.)?(?P<name>{_NAME})\s*;?\s*",
+    re.IGNORECASE,
+)
+"""The form in which the engine prints a view of a run: only names."""
+
+
+def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
+    """Raise GuaranteeError for every relation that is neither a base table nor a plain view of one.
+
+    For DuckDB; no view is bound or executed.
+    """
+    if not engine.embedded:
+        return
+    GuaranteeError.refuse(
+        Problem(
+            "release",
+            f"{name_text(table.name)} is not the view that a run makes: it holds SQL of its own",
+            hint="nobody verified what it does: run again, or ask for the original release",
+        )
+        for table in tables
+        if not is_base_table(engine, table) and not _is_plain_view(engine, table)
+    )
+
+
+def is_base_table(engine: Engine, table: Table) -> bool:
+    """Whether a relation is a base table, so that reading it executes nothing."""
+    return any(_found(engine, table, "table", "table_name"))
+
+
+def not_tables(engine: Engine, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
+    """Objects recorded as tables that are none: copying them would execute foreign SQL."""
+    return {
+        (item.schema, item.name)
+        for item in held
+        if item.kind != "view" and not is_base_table(engine, item.table(catalog))
+    }
+
+
+def _is_plain_view(engine: Engine, view: Table) -> bool:
+    texts = list(_found(engine, view, "view", "sql"))
+    if not texts:
+        return True  # there is no such view: reading it fails later
+    for text in texts:
+        found = _PROJECTION.fullmatch(text)
+        if found is None:
+            return False
+        # an unqualified name that is not a table of the view's schema may be a file path
+        schema = _unquoted(found["schema"]) if found["schema"] else view.schema
+        if not is_base_table(engine, Table(_unquoted(found["name"]), schema, view.catalog)):
+            return False
+    return True
+
+
+def _found(engine: Engine, table: Table, kind: str, column: str) -> Iterator[str]:
+    """A column of the catalog's entries for a relation; names are compared ignoring case."""
+    conditions = [
+        f"lower({part}) = lower({lit(value)})"
+        for part, value in (
+            (f"{kind}_name", table.name),
+            ("schema_name", table.schema),
+            ("database_name", table.catalog),
+        )
+        if value is not None
+    ]
+    text = f"select {column} from duckdb_{kind}s() where {' and '.join(conditions)}"
+    yield from (str(row[0]) for row in engine.raw(text, "release"))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+# Parts of a DuckDB file that hold no objects: what was deleted from it can still be read there.
+
+
+HEADERS = 3 * 4096
+"""Bytes before the first block of a DuckDB file."""
+REWRITE = "`anonymizer rewrite` writes the file without it, and `anonymizer run` a new one"
+
+
+def unused_space(runs: Runs, catalog: str) -> Iterator[Problem]:
+    """Says where a file has more than the blocks in use. A release is written without any other."""
+    ((path,),) = runs.raw(
+        f"select path from duckdb_databases() where database_name = {lit(catalog)}", "release"
+    )
+    if path is None:  # it is in memory
+        return
+    ((total, free, size),) = runs.raw(
+        "select total_blocks, free_blocks, block_size from pragma_database_size()"
+        f" where database_name = {lit(catalog)}",
+        "release",
+    )
+    if free:
+        said = "its file has unused space, in which what was deleted can be read"
+        yield Problem("release", said, hint=REWRITE)
+    if Path(path).stat().st_size > HEADERS + total * size:
+        said = "its file is longer than what it holds"
+        yield Problem("release", said, hint=REWRITE)

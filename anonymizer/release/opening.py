@@ -1,33 +1,202 @@
-"""Opening a published release for reading: from its file, or on a user's open connection."""
+"""Open a published release for reading, and the population that it is compared with."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from anonymizer.compile import Table, ident, lit, quote
-from anonymizer.contract.tables import Tables
-from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.borrowed import refuse_transaction
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, afterwards
+from anonymizer.algorithms.core.population import POPULATION
+from anonymizer.compile import Sql, Table, ident, lit, quote
+from anonymizer.contract.layout import Layout, quasi
+from anonymizer.contract.reading import Tables
+from anonymizer.engines.base import Engine, Limits
+from anonymizer.engines.duckdb.connection import (
+    SOURCE,
+    DuckDBEngine,
+    afterwards,
+    refuse_transaction,
+)
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.engines.duckdb.session import usual_settings
-from anonymizer.engines.session import Database
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, SourceError
+from anonymizer.engines.duckdb.source import usual_settings
+from anonymizer.engines.session import Database, Session, find_table
+from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, SourceError
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.paths import within
+from anonymizer.policy.privacy import Population
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.policy.schema.paths import within
+from anonymizer.policy.values import file_format
+from anonymizer.release.across_tables import released_tables, tables_unmet
 from anonymizer.release.agreement import HINT, refuse_other
-from anonymizer.release.manifest import Manifest, read_manifest
-from anonymizer.release.manifest_files import changes_beside
-from anonymizer.release.names import Names
-from anonymizer.release.population import AT_HAND
-from anonymizer.release.sealing import changes_in_database
-from anonymizer.release.tables import released_tables, tables_unmet
-from anonymizer.release.unchanged import refuse_not_as_published
-from anonymizer.release.unknown_columns import refuse_unknown_columns
+from anonymizer.release.consistency import refuse_not_as_published
+from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
+from anonymizer.release.objects import Names
+from anonymizer.release.sealing import changes_in_database, refuse_unknown_columns
+from anonymizer.source.files import READERS, file_relation
+from anonymizer.source.profile import published_type
+from anonymizer.source.roles import Roles
+from anonymizer.source.snapshot import Relation
+from anonymizer.steps import Step
+from anonymizer.verification import guarantees as verified
+
+# The population of a policy: its location, and its quasi-identifiers in comparable form.
+
+
+AT_HAND = Table("anonymizer_population", "main", "temp")
+"""The table into which a population is read to verify a release with it."""
+_WHOLE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The columns of a population that are compared with those of a table."""
+
+    columns: tuple[tuple[Sql, Sql], ...]
+    """Expression and physical name (`p<i>`) of every quasi-identifier, in the policy's order."""
+    person: str | None
+    """The policy's person column, if the population has it: then persons are counted."""
+
+
+def population_of(policy: Policy) -> Population | None:
+    """The population that the policy's models name, if any."""
+    return next(iter(policy.privacy.populations.values()), None)
+
+
+def with_population(policy: Policy, file: Path) -> Policy:
+    """The policy with its population in `file`, for verification with a file.
+
+    Raises PolicyError if no model of the policy needs a population, and SourceError if the file
+    does not exist or has an unknown format.
+    """
+    if file_format(file.name) is None or not file.is_file():
+        said = "is of no known format" if file.is_file() else f"there is no file {file.name}"
+        raise SourceError.at("--population", said, allowed=", ".join(READERS))
+    update = {"population": Population(file=str(file.resolve()))}
+    named = {
+        name: getattr(policy.privacy, name).model_copy(update=update)
+        for name in policy.privacy.populations
+    }
+    if not named:
+        said = "no model of the policy asks for a population"
+        models = ", ".join(g.option for g in GUARANTEES if g.of_population)
+        raise PolicyError.at("--population", said, allowed=models)
+    return policy.model_copy(update={"privacy": policy.privacy.model_copy(update=named)})
+
+
+def population_path(policy: Policy) -> str:
+    """The policy's path to the population."""
+    return f"privacy.{next(iter(policy.privacy.populations))}.population"
+
+
+def population_files(policy: Policy | None) -> tuple[Path, ...]:
+    """The file of the policy's population, if it is a file."""
+    named = population_of(policy) if policy is not None else None
+    if policy is None or named is None or named.file is None:
+        return ()
+    return (policy.resolve(named.file).resolve(),)
+
+
+def members_of(
+    policy: Policy, expected: list[tuple[int, str, str]], present: list[tuple[str, str]]
+) -> Members:
+    """Match the `expected` columns (index, name, type) with those of the population.
+
+    Raises SourceError with every column that is missing or has another type: whether 3 equals 3.7,
+    or 7 equals '007', would depend on a cast.
+    """
+    path, types = population_path(policy), dict(present)
+    problems, columns = [], []
+    for index, name, sql_type in expected:
+        if name not in types:
+            said = f"has no column {name}, a quasi-identifier of the table"
+            problems.append(Problem(path, said, hint="give it the names of the table"))
+            continue
+        ours, theirs = published_type(sql_type), published_type(types[name])
+        if ours != theirs and not (_WHOLE.match(ours) and _WHOLE.match(theirs)):
+            said = f"has {name} as {theirs}, the table as {ours}"
+            problems.append(Problem(path, said, hint="cast one of them in a view or a query"))
+            continue
+        value = f"cast({ident(name)} as varchar)" if ours == "VARCHAR" else ident(name).text
+        if ours == "VARCHAR":
+            value += ' collate "binary"'
+        elif ours in ("FLOAT", "DOUBLE"):
+            value = f"case when {value} = 0 then 0 else {value} end"
+        columns.append((Sql(value), Sql(f"p{index}")))
+    SourceError.refuse(problems)
+    return Members(tuple(columns), policy.person if policy.person in types else None)
+
+
+def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[Step, ...]:
+    """The step that reads the population, if the policy names one."""
+    named = population_of(policy)
+    if named is None:
+        return ()
+    path = population_path(policy)
+    if named.file is not None:
+        file = policy.resolve(named.file).resolve()
+        relation = Relation(file_relation(file, session.engine.raw, path))
+    else:
+        table = find_table(session.engine, named.table or "", f"{path}.table")
+        relation = Relation(ident(table), table)
+    members = members_of(
+        policy,
+        [(a.index, a.column, a.sql_type) for a in roles.quasi],
+        session.engine.described_source(relation.sql.text, path),
+    )
+    return (
+        Step(
+            "read the population",
+            "prepare/population.sql.j2",
+            {
+                "population": POPULATION,
+                "population_source": relation.table or relation.sql,
+                "relation": relation.sql,
+                "columns": members.columns,
+                "person": members.person,
+            },
+        ),
+    )
+
+
+def members_at_hand(
+    policy: Policy | None, engine: Engine, layout: Layout
+) -> verified.Members | str:
+    """The population available with the release and the policy, or why there is none.
+
+    A file is read together with the release. Tables of the source are not available, and the
+    hierarchies of nodes are not published.
+    """
+    named = population_of(policy) if policy is not None else None
+    if policy is None or named is None:
+        return verified.NEEDED
+    if named.file is None:
+        return "needs the population, a table of the source that the release does not hold"
+    file = policy.resolve(named.file).resolve()
+    if not file.is_file():
+        return f"needs the population, and there is no file {file.name}"
+    if not isinstance(engine, DuckDBEngine):
+        return "needs the population, which is not read where the release stands"
+    columns = quasi(layout)
+    if any(column.hierarchy for column in columns):
+        return "needs the hierarchies of the columns, which the release does not hold"
+    relation = file_relation(file, engine.raw, population_path(policy))
+    expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
+    found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
+    listed = ", ".join(f"{value} as {name}" for value, name in found.columns)
+    counted = f"count(distinct {ident(found.person)})" if found.person else "count(*)"
+    engine.raw(
+        f"create or replace temp table {ident(AT_HAND.name)} as"
+        f" select {listed}, {counted} as members from {relation} group by all",
+        "verification",
+    )
+    return verified.Members(AT_HAND, {column: f"p{i}" for i, column, _ in expected})
+
+
+# Opening a published release for reading: from its file, or on a user's open connection.
 
 
 def unchanged(

@@ -13,11 +13,10 @@ from anonymizer.contract.checks import Verification
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.sandbox import open_for_good, own_connection
 from anonymizer.errors import EngineError, SourceError
-from anonymizer.measure.words import measure_words
+from anonymizer.measure.loss import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.html import environment
-from anonymizer.process.shown import Fact, as_text, fact
+from anonymizer.process.text import Fact, as_text, environment, fact
 from anonymizer.release.formats import Format, in_frame
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 

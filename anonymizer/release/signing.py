@@ -1,16 +1,28 @@
-"""Signatures over a manifest's digest: Ed25519, with keys in PEM files. The library is optional."""
+"""Signatures over a manifest's digest, and certificates as DSSE envelopes."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import stat
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, no_file
+from anonymizer.contract.checks import turns
+from anonymizer.errors import (
+    EngineError,
+    GuaranteeError,
+    NothingToCheckError,
+    PolicyError,
+    Problem,
+    no_file,
+)
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.process.files import write_new
+from anonymizer.process.text import plain
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_digest, seal_of
 
@@ -19,6 +31,10 @@ if TYPE_CHECKING:
         Ed25519PrivateKey,
         Ed25519PublicKey,
     )
+
+
+# Signatures over a manifest's digest: Ed25519, with keys in PEM files. The library is optional.
+
 
 PURPOSE = "sql-anonymizer manifest 1 sha256:"
 """Prefix of the digest in the signed message, so that a signature is valid for nothing else."""
@@ -152,3 +168,301 @@ def _library(where: str) -> tuple[Any, Any]:
         said = "needs the library cryptography"
         raise EngineError.at(where, said, hint='pip install "sql-anonymizer[sign]"') from error
     return serialization, ed25519
+
+
+# DSSE envelopes (Dead Simple Signing Envelope, version 1) with Ed25519 signatures.
+#
+# The signature is over the payload's pre-authentication encoding, which names its type, so that
+# it
+# is valid for no other kind of message. https://github.com/secure-systems-lab/dsse
+
+
+SIGNATURE_BYTES = 64
+FIELDS = {"payloadType", "payload", "signatures"}
+ASK = "ask who signed it"
+
+
+def encoded(kind: str, payload: bytes) -> bytes:
+    """The pre-authentication encoding (PAE) of a payload and its type."""
+    name = kind.encode()
+    return b"DSSEv1 %d %s %d %s" % (len(name), name, len(payload), payload)
+
+
+def signed(kind: str, payload: bytes, key: Ed25519PrivateKey) -> str:
+    """A signed envelope as JSON text."""
+    signature = {
+        "keyid": key_id(key.public_key()),
+        "sig": base64.b64encode(key.sign(encoded(kind, payload))).decode(),
+    }
+    envelope = {
+        "payloadType": kind,
+        "payload": base64.b64encode(payload).decode(),
+        "signatures": [signature],
+    }
+    return json.dumps(envelope, indent=2) + "\n"
+
+
+def opened(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
+    """The payload of an envelope that the owner of a key has signed.
+
+    Raises NothingToCheckError if the text is not an envelope, and GuaranteeError if it is not
+    signed by this key over this payload and type.
+    """
+    envelope = _envelope(text)
+    if envelope["payloadType"] != kind:
+        _refuse(f"holds a payload of another type than {kind}")
+    payload = _base64(envelope["payload"])
+    if payload is None:
+        _refuse("has a payload that is not in base64")
+    listed = envelope["signatures"]
+    if not listed:
+        _refuse("is not signed, or its signature was taken out")
+    own = key_id(key)
+    ours = [one for one in listed if one.get("keyid", own) in (own, "")]
+    if not ours:
+        others = ", ".join(str(one["keyid"])[:16] for one in listed)
+        _refuse(f"is signed by another key: {others}, and the public key is {own[:16]}")
+    if not _signed_by(key, encoded(kind, payload), ours):
+        _refuse("has a signature that is not of this key over its payload: one of them changed")
+    return payload
+
+
+def _signed_by(key: Ed25519PublicKey, message: bytes, listed: Iterable[dict[str, Any]]) -> bool:
+    from cryptography.exceptions import InvalidSignature
+
+    for one in listed:
+        signature = _base64(one.get("sig"))
+        if signature is None or len(signature) != SIGNATURE_BYTES:
+            _refuse("has a signature that is cut off, or none of Ed25519")
+        try:
+            key.verify(signature, message)
+        except InvalidSignature:
+            continue
+        return True
+    return False
+
+
+def _envelope(text: bytes) -> dict[str, Any]:
+    said = "is not JSON"
+    try:
+        found = json.loads(text.decode("utf-8"), object_pairs_hook=once)
+    except TwiceError:
+        found, said = None, "has a field twice, of which readers could choose either"
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise NothingToCheckError.at("certificate", said, hint=ASK)
+    signatures = found.get("signatures")
+    listed = isinstance(signatures, list) and all(isinstance(one, dict) for one in signatures)
+    if set(found) != FIELDS or not listed:
+        raise NothingToCheckError.at("certificate", "is not a DSSE envelope", hint=ASK)
+    return found
+
+
+class TwiceError(ValueError):
+    """A JSON object has the same field twice."""
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object from its fields. Raises TwiceError if a field occurs twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise TwiceError
+    return found
+
+
+def _base64(text: object) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _refuse(said: str) -> NoReturn:
+    raise GuaranteeError.at("certificate", said, hint=ASK)
+
+
+# The separate certificate of a release: an in-toto Statement of its manifest.
+#
+# Subjects are the published tables, with the digests of their rows in the seal, and the manifest
+# itself. The predicate says what was required and achieved. It contains no values and no rows.
+# https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
+
+
+PAYLOAD = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "urn:sql-anonymizer:certificate:1"
+DIGEST = "sha256"
+"""Digest of the manifest as canonical JSON (`release/seal`), and of the policy's content."""
+LISTS_VALUES = frozenset(name for guarantee in GUARANTEES for name in guarantee.values)
+OTHER = "it is of another release, or one of the two was changed"
+
+
+def statement(manifest: Manifest) -> dict[str, Any]:
+    """The statement about a sealed release."""
+    data = manifest.data
+    made = {
+        "_type": STATEMENT,
+        "subject": list(_subjects(manifest)),
+        "predicateType": PREDICATE,
+        "predicate": {
+            "release": {
+                "view": data["view"],
+                "runId": data["run_id"],
+                "created": data["created"],
+                "kind": manifest.kind,
+                "algorithm": data["algorithm"],
+                "reproducible": data["reproducible"],
+            },
+            "policy": {"digest": {DIGEST: data["policy_digest"]}},
+            "guarantees": list(_guarantees(data["verification"]["checks"])),
+            "versions": data["versions"],
+            "suppressedShare": data["measures"].get("suppressed_share"),
+            "certificate": data["certificate"],
+            "knownAttacks": data["known_attacks"],
+        },
+    }
+    found: dict[str, Any] = json.loads(json.dumps(plain(made), allow_nan=False))
+    return found
+
+
+def payload(manifest: Manifest) -> bytes:
+    """The statement as the bytes that are signed."""
+    return json.dumps(statement(manifest), sort_keys=True, separators=(",", ":")).encode()
+
+
+def _subjects(manifest: Manifest) -> Iterator[dict[str, Any]]:
+    """The subjects; digests of tables are named by how they were made: engine, order, version."""
+    seal = seal_of(manifest)
+    for item in seal.objects:
+        if item.rows is not None:
+            name = f"{item.schema}.{item.name}"
+            yield {"name": name, "digest": {item.rows.definition: item.rows.sha256}}
+    yield {"name": f"{manifest.data['view']}_manifest", "digest": {DIGEST: seal.digest}}
+
+
+def _guarantees(checks: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every guarantee; checks of form require nothing, and are left out."""
+    for check in checks:
+        if check["required"] != 0:
+            yield {
+                "name": check["name"],
+                "column": check["column"],
+                "required": _without_values(check["required"]),
+                "achieved": _without_values(check["achieved"]),
+                "passed": check["passed"],
+            }
+
+
+def _without_values(figure: Any) -> Any:
+    if not isinstance(figure, Mapping):
+        return figure
+    return {name: value for name, value in figure.items() if name not in LISTS_VALUES}
+
+
+def read(signed: bytes) -> dict[str, Any]:
+    """Parse a signed statement.
+
+    Raises GuaranteeError for a payload that is not such a certificate.
+    """
+    try:
+        found = json.loads(signed, object_pairs_hook=once)
+        kinds = found["_type"], found["predicateType"]
+        view = found["predicate"]["release"]["view"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        found, kinds, view = {}, ("", ""), None
+    if not isinstance(view, str):
+        raise GuaranteeError(_problem("", "is signed, and states nothing of a release"))
+    if kinds[0] != STATEMENT:
+        raise GuaranteeError(_problem("_type", f"is not {STATEMENT}"))
+    if kinds[1] != PREDICATE:
+        raise GuaranteeError(_problem("predicateType", f"is not {PREDICATE}"))
+    stated: dict[str, Any] = found
+    return stated
+
+
+def view_of(stated: Mapping[str, Any]) -> str:
+    """The view of the release that a statement is about."""
+    return str(stated["predicate"]["release"]["view"])
+
+
+def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:
+    """Raise GuaranteeError with everything in which a statement differs from the release."""
+    expected = statement(manifest)
+    problems = [*_other_subjects(stated, expected), *_other_predicate(stated, expected)]
+    if not problems and stated != expected:
+        problems = [_problem("", "states more than a certificate does")]
+    GuaranteeError.refuse(problems)
+
+
+def _other_subjects(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[Problem]:
+    try:
+        listed = {one["name"]: one["digest"] for one in stated["subject"]}
+        twice = len(listed) < len(stated["subject"])
+    except (KeyError, TypeError):
+        yield _problem("subject", "cannot be read")
+        return
+    found = {one["name"]: one["digest"] for one in expected["subject"]}
+    if twice:
+        yield _problem("subject", "names one table twice")
+    for name in sorted({*listed, *found}, key=str):
+        if name not in listed:
+            yield _problem("subject", f"lacks {name}, which the release has")
+        elif name not in found:
+            yield _problem("subject", f"names {name}, which the release does not have")
+        elif listed[name] != found[name]:
+            yield _problem("subject", f"has another digest of {name} than the release")
+
+
+def _other_predicate(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[Problem]:
+    told, found = stated.get("predicate"), expected["predicate"]
+    if not isinstance(told, Mapping):
+        yield _problem("predicate", "cannot be read")
+        return
+    for name in sorted({*told, *found}):
+        if name not in found:
+            yield _problem(f"predicate.{name}", "is nothing that a certificate states")
+        elif name not in told:
+            yield _problem(f"predicate.{name}", "is missing")
+        elif told[name] != found[name]:
+            yield from _other_part(name, told[name], found[name])
+
+
+def _other_part(name: str, told: Any, found: Any) -> Iterator[Problem]:
+    if name == "guarantees":
+        yield from _other_guarantees(told, found)
+    elif isinstance(told, Mapping) and isinstance(found, Mapping):
+        for key in sorted({*told, *found}):
+            if told.get(key) != found.get(key):
+                yield _problem(f"predicate.{name}.{key}", "is not that of the release")
+    else:
+        yield _problem(f"predicate.{name}", "is not that of the release")
+
+
+def _other_guarantees(told: Any, found: Any) -> Iterator[Problem]:
+    path = "predicate.guarantees"
+    try:
+        listed = _in_turn(told)
+    except (KeyError, TypeError):
+        yield _problem(path, "cannot be read")
+        return
+    has = _in_turn(found)
+    for key in sorted({*listed, *has}, key=str):
+        named = ".".join(str(part) for part in key[:2] if part is not None)
+        if key not in listed:
+            yield _problem(path, f"lack {named}, which the release keeps")
+        elif key not in has:
+            yield _problem(path, f"state {named}, which the release does not promise")
+        else:
+            for field in sorted({*listed[key], *has[key]}):
+                if listed[key].get(field) != has[key].get(field):
+                    said = "is not what the release has"
+                    yield _problem(f"{path}.{named}.{field}", said)
+
+
+def _in_turn(guarantees: Any) -> dict[Any, Any]:
+    return dict(zip(turns((g["name"], g["column"]) for g in guarantees), guarantees, strict=True))
+
+
+def _problem(path: str, said: str) -> Problem:
+    return Problem(".".join(filter(None, ("certificate", path))), said, hint=OTHER)

@@ -8,9 +8,9 @@ release, or are withdrawn.
 
 from __future__ import annotations
 
-from anonymizer.algorithms.cells import cell_steps
-from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.encode import (
+from anonymizer.algorithms.core.cells import cell_steps
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
     UNITS,
@@ -19,13 +19,13 @@ from anonymizer.algorithms.encode import (
     person_stages,
     units_step,
 )
-from anonymizer.algorithms.guards import enough_units
-from anonymizer.algorithms.partition.partition import MEMBERS, Partitioning, partition_stages
+from anonymizer.algorithms.core.guards import enough_units
+from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, partition_stages
 from anonymizer.compile import Sql, work
-from anonymizer.ledger.digests import digests_step
-from anonymizer.ledger.tables import DIGESTS, HISTORY
+from anonymizer.guarantees.requirements import least_class
+from anonymizer.ledger.history import digests_step
+from anonymizer.ledger.store import DIGESTS, HISTORY
 from anonymizer.policy import Mondrian, Policy
-from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step

@@ -9,21 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, no_file
+from anonymizer.guarantees.requirements import least_class, requirements_of
 from anonymizer.ledger import approvals
 from anonymizer.ledger.approvals import Approval
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.content import plain
-from anonymizer.policy.files import digest_of, read_files
+from anonymizer.policy.document import plain
 from anonymizer.policy.kinds import PSEUDONYMISED
+from anonymizer.policy.referenced_files import digest_of, read_files
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.privacy.of_policy.requirements import requirements_of
-from anonymizer.privacy.of_policy.sizes import least_class
+from anonymizer.release.across_tables import known_attacks_of
 from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL
-from anonymizer.release.names import Names
-from anonymizer.release.tables import known_attacks_of
-from anonymizer.review.diff.comparison import meaning
-from anonymizer.review.diff.rendering import shown
-from anonymizer.review.tables.observers import ONE, OPEN, ROWS, TWO
+from anonymizer.release.objects import Names
+from anonymizer.review.diff.comparison import meaning, shown
+from anonymizer.review.observers import ONE, OPEN, ROWS, TWO
 from anonymizer.version import __version__
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"

@@ -22,7 +22,7 @@ from anonymizer.errors import EngineError, TargetError
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Listener
-    from anonymizer.process.seed import Seed
+    from anonymizer.process.secret import Seed
     from anonymizer.release.published import Release
 
 FOLDER = "anonymizer-demo"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anonymizer.compile import Table, ident, lit, quote, work
 from anonymizer.errors import Problem, SourceError, TargetError
-from anonymizer.hierarchy import distortion, exchange, files
-from anonymizer.hierarchy.show import Shown, show
+from anonymizer.hierarchy import exchange, levels
+from anonymizer.hierarchy.levels import Shown, show
 from anonymizer.policy import Policy, single
 from anonymizer.policy.paths import column_path
 
@@ -46,11 +46,11 @@ class Built:
 
         Raises SourceError if that table has no formula for the builder.
         """
-        if published and self.builder not in distortion.PUBLISHED:
+        if published and self.builder not in levels.PUBLISHED:
             raise SourceError.at(
                 column_path(self.column, "hierarchy", "builder"),
                 f"{self.builder} has no formula in Table 4",
-                allowed=", ".join(distortion.PUBLISHED),
+                allowed=", ".join(levels.PUBLISHED),
             )
         return show(
             self.session.engine,
@@ -72,7 +72,7 @@ class Built:
     def wide(self) -> Wide:
         """Its wide table: value, level_1 to level_h, and bounds of ordered kinds."""
         engine = self.session.engine
-        bounds = self.builder in distortion.INTERVALS
+        bounds = self.builder in levels.INTERVALS
         step = exchange.export_table(self.index, self.height, WIDE, bounds=bounds)
         engine.raw(step.statement().text, step.name)
         columns = engine.describe(ident(WIDE).text, step.name)
@@ -98,7 +98,7 @@ def built(
 
     Raises SourceError for a column without a hierarchy, and any error from building one.
     """
-    from anonymizer.engines.duckdb.session import open_session
+    from anonymizer.engines.duckdb.source import open_session
     from anonymizer.engines.execute import Executor
     from anonymizer.run.prepare import hierarchy_stages
     from anonymizer.source.profile import published_type
@@ -168,7 +168,7 @@ def read_csv(path: Path, *, nested: bool = True) -> Wide:
     if path.exists() and not path.is_file() and not of_the_shell:
         said = "is a folder" if path.is_dir() else "is a named pipe, which nobody may write to"
         raise SourceError.at("FILE", f"{path} {said}", allowed="a CSV file")
-    rows, _ = files.read(path, path.name)
+    rows, _ = exchange.read(path, path.name)
     problems = exchange.check(rows, path.name, nested=nested)
     SourceError.refuse(problems)
     names = ["value", *(f"level_{level}" for level in range(1, len(rows[0])))]
@@ -218,7 +218,7 @@ def _same(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
     """Raises TargetError for databases and schemas in which a further table would do damage."""
     from anonymizer.engines.duckdb.connection import SOURCE
-    from anonymizer.ledger.tables import SCHEMA as LEDGER
+    from anonymizer.ledger.store import SCHEMA as LEDGER
     from anonymizer.release import objects
     from anonymizer.release.manifest import read_manifest
     from anonymizer.release.seal import seal_of

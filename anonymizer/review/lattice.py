@@ -118,16 +118,16 @@ def lattice_table(
     guarantees and its suppression limit are used. `measure` (ncp, glm, distortion, dcp; default:
     the `optimum` of full_domain, else ncp) decides front and optimum. Raises what `plan` raises.
     """
-    from anonymizer.algorithms.full_domain.compiler import lattice_stages
+    from anonymizer.algorithms.full_domain import lattice_stages
     from anonymizer.algorithms.lattice.recode import ONE
-    from anonymizer.algorithms.lattice.shape import refuse_large
+    from anonymizer.algorithms.lattice.search import refuse_large
     from anonymizer.compile import lit, render
-    from anonymizer.engines.duckdb.session import open_session
+    from anonymizer.engines.duckdb.source import open_session
     from anonymizer.engines.execute import Executor
     from anonymizer.policy import single
-    from anonymizer.process.seed import Seed
+    from anonymizer.process.secret import Seed
     from anonymizer.run.prepare import prepare
-    from anonymizer.source.masking.keys import bound_values
+    from anonymizer.source.masking.masks import bound_values
 
     policy, by = _over_levels(single(policy, "lattice"), measure)
     with open_session(policy, database, limits=limits) as session:

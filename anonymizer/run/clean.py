@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.process import run_folder
-from anonymizer.release.manifest_files import refresh
+from anonymizer.release.manifest import refresh
 from anonymizer.release.opening import opened
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from anonymizer import hierarchy
-from anonymizer.algorithms.compiled import Compiled
+from anonymizer.algorithms.core.compiled import Compiled
+from anonymizer.algorithms.core.guards import source_guard
+from anonymizer.algorithms.core.person_boxes import span
 from anonymizer.algorithms.descriptor import Compiler
-from anonymizer.algorithms.guards import source_guard
-from anonymizer.algorithms.registry import ALGORITHMS
-from anonymizer.algorithms.supported import refuse_unsupported
-from anonymizer.compile import Table
+from anonymizer.algorithms.registry import BY_NAME, refuse_unsupported
+from anonymizer.compile import Table, ident
 from anonymizer.compile.condition import columns_of, condition
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
@@ -25,21 +26,23 @@ from anonymizer.errors import (
     is_waited_for,
     raise_together,
 )
-from anonymizer.hierarchy.shape import Shape, read_shapes
-from anonymizer.ledger.digests import prepare_history
+from anonymizer.hierarchy.levels import Shape, read_shapes
+from anonymizer.ledger.history import prepare_history
 from anonymizer.policy import Policy
-from anonymizer.policy.checks.names import clashes, too_long
+from anonymizer.policy.checks.release_options import clashes, too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
-from anonymizer.release.population import population_steps
-from anonymizer.run.counted import counted
-from anonymizer.run.meant import household_digests, meant_notes, person_notes
-from anonymizer.run.meant_remarks import refuse_told
-from anonymizer.run.raw_text import node_text_stages, raw_text_stages
-from anonymizer.run.remarks import digests, remark_notes
-from anonymizer.run.safe_harbor import harbor_guard, harbored, refuse_unfit
-from anonymizer.run.written_as import written_as_notes
-from anonymizer.source.looked_through import identifier_columns
+from anonymizer.release.opening import population_steps
+from anonymizer.run.ambiguities import household_digests, meant_notes, person_notes
+from anonymizer.run.raw_text import (
+    harbor_guard,
+    harbored,
+    node_text_stages,
+    raw_text_stages,
+    refuse_unfit,
+)
+from anonymizer.run.warnings import digests, refuse_told, remark_notes, written_as_notes
+from anonymizer.source.identifier_scan import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile, own_name, published_type
@@ -47,11 +50,81 @@ from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import (
     SNAPSHOT,
     reading_steps,
+    row_counts,
+    rows_read,
     values_at_once,
     values_step,
     values_steps,
 )
 from anonymizer.steps import Plan, Stage
+
+# Facts about a source after it was read and its hierarchies were built.
+
+
+def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, int, TableProfile]:
+    """Rows read, rows kept, and the source's profile with counts and the heights of hierarchies.
+
+    Rows that `nulls: suppress` leaves out count only as read. Needs the snapshot, the tables of
+    values and the hierarchies.
+    """
+    engine = session.engine
+    text = counting(policy, described, at_once=engine.reads_once)
+    read, rows, *figures = _figures(session, text)
+    quasi, clusters = len(described.quasi), policy.algorithm.clusters_persons
+    return (
+        read,
+        rows,
+        dataclasses.replace(
+            session.profile,
+            rows=rows,
+            left_out=read - rows,
+            distinct=tuple(figures[0 : 2 * quasi : 2]),
+            heights=tuple(figures[1 : 2 * quasi : 2]),
+            spans=_figures(session, spanning(described)) if clusters else (),
+            nulls=tuple(rows - n for n in figures[len(figures) - quasi :]),
+            sensitive_heights=tuple(figures[2 * quasi : -quasi or None]),
+        ),
+    )
+
+
+def counting(policy: Policy, described: Roles, *, at_once: bool) -> str:
+    """The query for all counts, one numbered row each: columns would be planned as a join."""
+    kept_rows, *known_rows = row_counts(described, at_once=at_once)
+    counts: list[str] = [f"select count(*) from {ident(rows_read(policy, described))}", kept_rows]
+    for a in described.quasi:
+        counts += [
+            f"select count(*) from {ident(a.values)}",
+            _height(policy, a.column, a.hierarchy),
+        ]
+    counts += [_height(policy, s.column, s.hierarchy) for s in described.sensitive]
+    return _numbered([*counts, *known_rows])
+
+
+def spanning(described: Roles) -> str:
+    """The query for the span of each quasi-identifier; it reads no rows, so that no engine but the
+    one of compact state counts units of time.
+    """
+    return _numbered([span(a) for a in described.quasi])
+
+
+def _numbered(counts: Iterable[str]) -> str:
+    return "\nunion all ".join(
+        f"select {number} as number, ({query}) as figure" for number, query in enumerate(counts)
+    )
+
+
+def _figures(session: Session, text: str) -> tuple[int, ...]:
+    found = sorted(session.engine.raw(text, "counts of the source"))
+    return tuple(int(figure or 0) for _, figure in found)
+
+
+def _height(policy: Policy, column: str, hierarchy: Table) -> str:
+    if policy.columns[column].hierarchy is None:
+        return "select 0"
+    return f"select max(level) from {ident(hierarchy)}"
+
+
+# The first half of a run: read the source, build hierarchies, count, compile the plan.
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +266,7 @@ def _of_extensions(text: str, profile: TableProfile) -> list[str]:
 def _compiler(policy: Policy) -> Compiler:
     """The compiler of the policy: of its algorithm, or of a continued series of releases."""
     if not policy.continues:
-        return ALGORITHMS[policy.algorithm.name].compile
+        return BY_NAME[policy.algorithm.name].compile
     from anonymizer.republish import compile_republish
 
     return compile_republish

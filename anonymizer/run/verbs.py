@@ -11,37 +11,32 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymizer.engines.aside import aside
 from anonymizer.engines.base import Engine, Limits
-from anonymizer.engines.capabilities import refuse
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.solving import solver_of
-from anonymizer.engines.execute import Executor, Listener
-from anonymizer.engines.registry import chosen_engine, open_source
+from anonymizer.engines.duckdb.partition_workers import solver_of
+from anonymizer.engines.execute import Executor, Listener, aside
+from anonymizer.engines.registry import chosen_engine, open_source, refuse
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.ledger import Keeper
-from anonymizer.ledger.carried import home_of
+from anonymizer.ledger.record import home_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.policy.files import declared_digests
+from anonymizer.policy.referenced_files import declared_digests
 from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
 from anonymizer.process.interrupts import deciding
-from anonymizer.process.seed import Seed
-from anonymizer.process.turns import turn
-from anonymizer.publish.replaced import refuse_without_consent
-from anonymizer.publish.target import Target, publisher
+from anonymizer.process.run_folder import turn
+from anonymizer.process.secret import Seed
+from anonymizer.publish.target import Target, publisher, refuse_without_consent
 from anonymizer.release.agreement import refuse_changed_while_read
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
-from anonymizer.run.at_table import at_file, at_persons
 from anonymizer.run.clean import remove_leftovers
-from anonymizer.run.job import Job
+from anonymizer.run.job import Job, refuse_misplaced
+from anonymizer.run.linked_tables import TablesJob, read_tables, refuse_other_engines
 from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.remarks import remarks
-from anonymizer.run.tables import read_tables, refuse_other_engines
-from anonymizer.run.tables_job import TablesJob
-from anonymizer.run.vault import refuse_misplaced
-from anonymizer.source.masking.keys import bound_values
+from anonymizer.run.problem_paths import at_file, at_persons
+from anonymizer.run.warnings import remarks
+from anonymizer.source.masking.masks import bound_values
 from anonymizer.steps import Plan
 
 

@@ -9,29 +9,37 @@ from typing import Any
 
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Origin, Verification
-from anonymizer.contract.tables import in_release
+from anonymizer.contract.reading import in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
+from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.privacy.of_policy.requirements import requirements_of, with_paths_of
 from anonymizer.publish.target import Published, publisher
-from anonymizer.release import attestation, dsse, signing
-from anonymizer.release.agreement import HINT, disagreements, files_not_compared
-from anonymizer.release.event_cells import cells_apart
-from anonymizer.release.figures import other_checks, refuse_other_figures, unverified
-from anonymizer.release.judge import judge, refuse_unanswered
+from anonymizer.release import signing
+from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
+from anonymizer.release.agreement import HINT, cells_apart, disagreements, files_not_compared
+from anonymizer.release.consistency import (
+    other_checks,
+    refuse_changed,
+    refuse_other_figures,
+    refuse_other_policy,
+    unverified,
+)
+from anonymizer.release.judge import (
+    judge,
+    judge_tables,
+    refuse_tables_unanswered,
+    refuse_unanswered,
+)
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.population import members_at_hand, with_population
+from anonymizer.release.opening import members_at_hand, with_population
 from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.tables import asked_of, released_tables, tables_unmet
-from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
-from anonymizer.release.unchanged import refuse_changed, refuse_other_policy
-from anonymizer.release.unknown_columns import refuse_unknown_columns
-from anonymizer.run.at_table import at_persons
-from anonymizer.verification.fast.release import fast_release
+from anonymizer.release.sealing import refuse_unknown_columns
+from anonymizer.run.problem_paths import at_persons
+from anonymizer.verification.fast import fast_release
 from anonymizer.verification.questions import Asking, ask_all
 
 
@@ -65,7 +73,7 @@ def verify(
     changed, is not signed by this key, or has other columns or roles than the policy.
     """
     stated = _stated(certificate, public_key) if certificate is not None else None
-    asked = attestation.view_of(stated) if stated is not None else None
+    asked = signing.view_of(stated) if stated is not None else None
 
     def accept(manifest: Manifest) -> bool:
         if asked is not None:
@@ -83,7 +91,7 @@ def verify(
         _refuse_unsigned(others, public_key)
     for manifest, judged in releases:
         if stated is not None:
-            attestation.refuse_other_release(stated, manifest)
+            signing.refuse_other_release(stated, manifest)
         total = judged if total is None else total + judged
         kinds[str(manifest.data["view"])] = manifest.kind
     if total is None and asked is not None:
@@ -130,7 +138,7 @@ def certify(
     )
     # (the certificate states the figures of the manifest)
     GuaranteeError.refuse(other_checks(manifest, judged, population=True))
-    return dsse.signed(attestation.PAYLOAD, attestation.payload(manifest), key)
+    return signing.signed(signing.PAYLOAD, signing.payload(manifest), key)
 
 
 def lineage(
@@ -180,8 +188,8 @@ def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
     path = Path(certificate)
     if not path.is_file():
         raise NothingToCheckError.at("--certificate", no_file(certificate))
-    signed = dsse.opened(path.read_bytes(), attestation.PAYLOAD, signing.public_key(key))
-    return attestation.read(signed)
+    signed = signing.opened(path.read_bytes(), signing.PAYLOAD, signing.public_key(key))
+    return signing.read(signed)
 
 
 def _releases(

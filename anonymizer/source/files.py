@@ -1,22 +1,351 @@
-"""A file as a relation to select from.
-
-A file is refused if it is not one table, or if it was surely cut off. DuckDB reads a JSON list that
-was cut off after a record, and renames columns of equal names. CSV files: `csv_files`.
-"""
+"""Files as relations to select from; how CSV files are read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from mmap import ACCESS_READ, mmap
+from os import SEEK_END
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from anonymizer.compile import Sql, join, lit, one_file, sql
-from anonymizer.errors import SourceError
+from anonymizer.compile import Sql, ident, join, lit, one_file, sql
+from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.policy.values import file_format
-from anonymizer.source.csv_files import Ask, csv_arguments, refuse_cut_line
-from anonymizer.source.names import refuse_renamed
-from anonymizer.source.text_types import TEXT, kept_types
+
+# Names of columns as a source has them, compared with those that the engine gives them.
+#
+# The engine does not distinguish `Age` and `age`. It renames a column whose name another one has,
+# and names one without a name, so that a policy could protect another column than it means. Such
+# a
+# source is refused. The error has no names: in a file without a line of names, they are values.
+
+
+SAME = "give them different names, or leave one out; upper and lower case count as equal"
+UNNAMED = "give every column a name, or leave it out"
+
+
+def refuse_renamed(
+    named: Sequence[str | None], seen: Sequence[str], where: str, unnamed: str = UNNAMED
+) -> None:
+    """Raises SourceError for names that the engine does not keep, except for spaces around them.
+
+    `named`: the names in the source, in its order; `seen`: those that the engine gives, which may
+    have more behind them (parts of a path). `unnamed`: a hint for columns without a name.
+    """
+    bare = [(name or "").strip() for name in named]
+    if bare != [name.strip() for name in seen[: len(bare)]]:
+        changed = Problem(where, "has names of columns that the engine changes", hint=SAME)
+        SourceError.refuse(list(_problems(bare, where, unnamed)) or [changed])
+
+
+def _problems(bare: Sequence[str], where: str, unnamed: str) -> Iterator[Problem]:
+    places: dict[str, list[int]] = {}
+    for number, name in enumerate(bare, 1):
+        places.setdefault(name.lower(), []).append(number)
+    for number in places.pop("", []):
+        yield Problem(where, f"has no name for column {number}", hint=unnamed)
+    for numbers in places.values():
+        if len(numbers) > 1:
+            listed = ", ".join(map(str, numbers[:-1]))
+            said = f"has the same name for columns {listed} and {numbers[-1]}"
+            yield Problem(where, said, hint=SAME)
+
+
+# Types of the columns of text files, which the whole file decides.
+#
+# DuckDB guesses types from the first rows, and reads the others by them: a code that begins with
+# zero
+# becomes a number after 20,000 that do not, and one of 20 digits a double. A date with two digits
+# of
+# a year may be read in three ways. One pass over the file finds what its type would not keep. A
+# value
+# that is of no such type at all is left: the engine refuses it with its line.
+
+
+TEXT = "VARCHAR"
+WHOLE = r" *-?(0|[1-9][0-9]*) *"
+REAL = (
+    r"(?i) *-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+|(0|[1-9][0-9]*)?\.[0-9]*e[-+]?[0-9]+"
+    r"|[0-9]+e[-+][0-9]+) *| *[-+]?(nan|inf|infinity) *"
+)
+"""Numbers that a double keeps. One like 12E3 is a code: programs write 1.2e4 or 12e+3."""
+DECIMALS = "length(regexp_extract({c}, '[.]([0-9]*) *$', 1))"
+UNEVEN = (
+    "min({d}) <> max({d}) and (bool_or({d} > 1 and {z}) or (min({d}) = 0 and bool_or({d} = 1 and"
+    " {z}) and bool_or({d} > 1 or ({d} = 1 and not {z}))))"
+)
+"""Whether some cells of a column of fractions end in a zero that others lack. Programs write all
+decimals, or no zero at the end, and 34 and 34.0 alone are one number."""
+SPELLINGS = "count(distinct lower(trim({c}))) {f} > count(distinct try_cast({c} as {t})) {f}"
+PLAIN = "filter (where regexp_full_match({c}, ' *-?[0-9.]+ *') and try_cast({c} as double) <> 0)"
+ZONED = ":[0-9]{2}([.][0-9]+)? *([+-][0-9]{2}(:?[0-9]{2})?|Z) *$|[.][0-9]{7}"
+"""A time with a zone, or with more digits of a second than a TIMESTAMP keeps."""
+YEAR = "(^|[^0-9])[0-9]{4}([^0-9]|$)"
+NUMBERLESS = "(try_cast({c} as double) is null and try_cast({c} as hugeint) is null)"
+_WHOLE_TYPE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
+_REAL_TYPE = re.compile(r"(FLOAT|DOUBLE)\Z")
+_DATE = re.compile(r"DATE\Z|TIMESTAMP")
+
+Ask = Callable[[str], Sequence[tuple[Any, ...]]]
+
+
+def kept_types(
+    columns: Sequence[tuple[str, str]],
+    texts: Sql,
+    ask: Ask,
+    formats: Mapping[str, str] | None = None,
+    *,
+    written: bool = True,
+) -> dict[str, str]:
+    """The columns whose guessed type does not keep all values of the file, with one that does.
+
+    `texts`: the file with all cells as text; `formats`: those of dates, by type. `written`:
+    whether numbers are as they were written; those of JSON have no zeros at the end.
+    """
+    dates = {n: _cut_date(n, t, formats or {}) for n, t in columns if _DATE.match(t)}
+    whole = {n: _unlike(n, WHOLE, t) for n, t in columns if _WHOLE_TYPE.match(t)}
+    real = {n: _unlike(n, REAL, t) for n, t in columns if _REAL_TYPE.match(t)}
+    lost = _failing({**dates, **whole, **real}, texts, ask)
+    numbers = [n for n in lost if n not in dates]
+    long = _failing({n: _unlike(n, WHOLE, "HUGEINT") for n in numbers}, texts, ask)
+    codes = _failing({n: _unlike(n, REAL, "DOUBLE") for n in long}, texts, ask)
+    strange = _failing({n: sql(NUMBERLESS, c=n) for n in codes}, texts, ask)
+    kept = {n: TEXT for n, t in columns if t == "BIGNUM"}
+    for name in lost:
+        if name in dates or name in codes:
+            kept[name] = TEXT
+        else:
+            kept[name] = "DOUBLE" if name in long else "HUGEINT"
+    read = {**dict(columns), **kept}.items()
+    doubtful = {n: t for n, t in read if t == "BOOLEAN" or (written and _REAL_TYPE.match(t))}
+    kept |= dict.fromkeys(_spelled_twice(doubtful, texts, ask), TEXT)
+    return {name: sql_type for name, sql_type in kept.items() if name not in strange}
+
+
+def _spelled_twice(types: Mapping[str, str], texts: Sql, ask: Ask) -> list[str]:
+    """The columns in which a value is written in two ways, as true and 1, or 250.1 and 250.10."""
+    uneven: dict[str, Sql] = {}
+    for name in (n for n, t in types.items() if t != "BOOLEAN"):
+        decimals = sql(DECIMALS, c=ident(name))
+        uneven[name] = sql(
+            UNEVEN, d=decimals, z=sql("{c} like '%0'", c=sql("trim({c})", c=ident(name)))
+        )
+    tests = {n: sql(PLAIN, c=ident(n)) for n in _found(uneven, texts, ask)}
+    tests |= {n: Sql("") for n, t in types.items() if t == "BOOLEAN"}
+    spelled = {
+        n: sql(SPELLINGS, c=ident(n), t=Sql(types[n]), f=counted) for n, counted in tests.items()
+    }
+    return _found(spelled, texts, ask)
+
+
+def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
+    """Whether a cell is a date without four digits for its year, or a time that would be cut."""
+    column, read = ident(name), "try_cast({c} as timestamp)"
+    if sql_type in formats:
+        read = f"coalesce(try_strptime({{c}}, {{f}}), {read})"
+    readable = sql(read, c=column, f=lit(formats.get(sql_type)))
+    test = "({r} is not null and not regexp_matches({c}, {y}))"
+    if sql_type == "TIMESTAMP":
+        test = f"({test} or regexp_matches({{c}}, {{z}}))"
+    return sql(test, r=readable, c=column, y=lit(YEAR), z=lit(ZONED))
+
+
+def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
+    """Whether a cell has another form, or is too large for a type."""
+    return sql(
+        "(not regexp_full_match({c}, {p}) or try_cast({c} as {t}) is null)",
+        c=ident(name),
+        p=lit(pattern),
+        t=Sql(sql_type),
+    )
+
+
+def _failing(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
+    """The columns with a cell for which the test is true, in one pass over the file."""
+    return _found({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
+
+
+def _found(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
+    """The columns for which an aggregate is true, in one pass over the file."""
+    if not tests:
+        return []
+    # (NULL, of empty cells, is none)
+    columns = join(sql("coalesce({t}, false)", t=test) for test in tests.values())
+    (row,) = ask(sql("select {c} from {s}", c=columns, s=texts).text)
+    return [name for name, found in zip(tests, row, strict=True) if found]
+
+
+# CSV files: how they are read, and those that are refused because they are not one table.
+#
+# DuckDB guesses the dialect of a CSV file. If lines do not fit, it skips those before the first
+# that
+# does, or reads a whole line as one cell: rows would be missing without a warning. Such a file is
+# refused. If a quote is not closed, or none is among the first lines, it takes quotes for
+# letters;
+# then it is told that they are quotes. It takes the first line for a row if it looks like one,
+# and
+# renames columns of equal names.
+
+
+DELIMITERS = (",", ";", "\t", "|")
+_ONE_CELL = (
+    "columns = {'line': 'VARCHAR'}, header = false, delim = chr(1), quote = '', escape = '',"
+    " comment = '', skip = 0, auto_detect = false, strict_mode = false, ignore_errors = true"
+)
+_NONE = "(empty)"
+"""What DuckDB calls the quote of a file without any."""
+_QUOTED = "quote = '\"'"
+_MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
+_UNNAMED = "name it in the first line; pandas leaves out its index with to_csv(..., index=False)"
+_ENDING = 4096
+_PART_OF_LETTER = re.compile(
+    rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
+)
+"""The first bytes of a letter in UTF-8, without its last one."""
+
+CsvFilesAsk = Callable[[str, str], Sequence[tuple[Any, ...]]]
+"""Runs SQL for a path of the policy or an option, and returns its rows."""
+
+
+class _Dialect(NamedTuple):
+    """What the engine guesses of a CSV file."""
+
+    skipped: int
+    named: bool
+    """Whether its first line has the names of the columns."""
+    delimiter: str
+    quote: str
+    escape: str
+    dates: str | None
+    times: str | None
+    """How dates and times are written, if the engine says so."""
+    columns: list[str]
+    types: list[str]
+
+
+def refuse_cut_line(path: Path, where: str) -> None:
+    """A text that ends within a letter or a line end, or with the zeros of an unwritten block."""
+    ending = _last(path, _ENDING)
+    cut = ending.endswith(b"\0\0") or (ending.endswith(b"\r") and b"\r\n" in ending)
+    if cut or _PART_OF_LETTER.search(ending):
+        hint = "write or copy the file again, as UTF-8"
+        raise SourceError.at(where, "ends in the middle of a line: it was cut off", hint=hint)
+
+
+def ends_within_line(path: Path) -> bool:
+    """Whether no line end follows the last line of a file, as if it was cut off there."""
+    return path.is_file() and _last(path, 1) not in (b"", b"\n", b"\r")
+
+
+def _last(path: Path, size: int) -> bytes:
+    with path.open("rb") as handle:
+        handle.seek(-min(size, path.stat().st_size), SEEK_END)
+        return handle.read()
+
+
+def csv_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
+    """The arguments to read a file with. Raises SourceError for a file that is not one table."""
+    bare, seen = file, _dialect(file, ask, where)
+    unquoted = seen.quote == _NONE
+    if unquoted:
+        file, several = f"{bare}, {_QUOTED}", len(seen.columns) > 1
+        seen = _dialect(file, ask, where)
+        if several and len(seen.columns) == 1:
+            said = 'has a cell that begins with " and does not end with it: was it cut off?'
+            raise SourceError.at(where, said, hint="close the quote, or write the file again")
+    first = _first_left_out(bare, seen, ask, where) if seen.skipped else None
+    if first is not None:
+        told = _told(file, first, seen.delimiter, ask, where)
+        if told is None:
+            said = f"has lines before line {seen.skipped + 1:,} that do not fit those after it"
+            raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
+        file, seen = told
+    if len(seen.columns) == 1 and unquoted and any(s in seen.columns[0] for s in DELIMITERS):
+        said = "has lines with different numbers of cells, so that each would be one cell"
+        raise SourceError.at(where, said, hint=_MEND)
+    _refuse_other_names(bare, seen, ask, where)
+    return file + _types(file, seen, ask, where)
+
+
+def _types(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> str:
+    """The argument with the types of columns whose values the guessed ones would not keep."""
+    columns = list(zip(seen.columns, seen.types, strict=True))
+    written = {"DATE": seen.dates, "TIMESTAMP": seen.times}
+    formats = {sql_type: form for sql_type, form in written.items() if form}
+    texts = Sql(f"read_csv({file}, all_varchar = true)")
+    kept = kept_types(columns, texts, lambda text: ask(text, where), formats)
+    types = join(sql("{n}: {t}", n=lit(name), t=lit(t)) for name, t in kept.items())
+    return f", types = {{{types.text}}}" if kept else ""
+
+
+def _first_left_out(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> str | None:
+    """The first of the lines that would be skipped, unless all of them are comments or empty."""
+    found = ask(
+        "select line from (select line, row_number() over () as number"
+        f" from read_csv({file}, {_ONE_CELL}) limit {lit(seen.skipped).text})"
+        " where trim(line) <> '' and not starts_with(ltrim(line), '#') order by number limit 1",
+        where,
+    )
+    return str(found[0][0]) if found else None
+
+
+def _told(
+    file: str, first: str, guessed: str, ask: CsvFilesAsk, where: str
+) -> tuple[str, _Dialect] | None:
+    """How to read a file whose first line separates the names of columns by another sign.
+
+    In `0,5;0,25` DuckDB takes the decimal comma for the separator. The first line has no numbers:
+    a sign in it by which all lines fit is the separator.
+    """
+    for sign in DELIMITERS:
+        if sign == guessed or sign not in first:
+            continue
+        tried = f"{file}, delim = {lit(sign).text}"
+        with suppress(AnonymizerError):  # (not every line fits)
+            seen = _dialect(tried, ask, where)
+            if not seen.skipped and len(seen.columns) == first.count(sign) + 1:
+                return tried, seen
+    return None
+
+
+def _dialect(file: str, ask: CsvFilesAsk, where: str) -> _Dialect:
+    found = (
+        'select "SkipRows", "HasHeader", "Delimiter", "Quote", "Escape",'
+        ' "DateFormat", "TimestampFormat", list_transform("Columns", lambda c: c.name),'
+        ' list_transform("Columns", lambda c: c.type)'
+    )
+    ((skipped, *others),) = ask(f"{found} from sniff_csv({file})", where)
+    return _Dialect(int(skipped), *others)
+
+
+def _refuse_other_names(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> None:
+    """Raises SourceError unless the first line names every column, each in its own way."""
+    columns = join(sql("{n}: 'VARCHAR'", n=lit(f"c{i}")) for i, _ in enumerate(seen.columns))
+    signs = {"delim": seen.delimiter, "quote": seen.quote, "escape": seen.escape}
+    options = "".join(
+        f", {name} = {lit('' if sign == _NONE else sign).text}" for name, sign in signs.items()
+    )
+    first = ask(
+        f"from read_csv({file}, columns = {{{columns.text}}}, auto_detect = false, header = false,"
+        f" comment = '', nullstr = '', skip = {lit(seen.skipped).text}{options}) limit 1",
+        where,
+    )
+    if not first:
+        raise SourceError.at(where, "is empty", hint="write the file again")
+    if not seen.named:
+        hint = "its first line has to name the columns, with names that are no numbers"
+        raise SourceError.at(where, "has no line of column names", hint=hint)
+    refuse_renamed(first[0], seen.columns, where, unnamed=_UNNAMED)
+
+
+# A file as a relation to select from.
+#
+# A file is refused if it is not one table, or if it was surely cut off. DuckDB reads a JSON list
+# that
+# was cut off after a record, and renames columns of equal names. CSV files: `csv_files`.
+
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
 """Table function that reads a file, by format."""
@@ -25,7 +354,7 @@ _NUMBERED = re.compile(r"(.*)_\d+\Z", re.DOTALL)
 """A name that the engine may have given to a second column of that name."""
 
 
-def file_relation(path: Path, ask: Ask, where: str) -> Sql:
+def file_relation(path: Path, ask: CsvFilesAsk, where: str) -> Sql:
     """SQL to select from a file. Raises SourceError for a file that is not one table."""
     form = file_format(path.name) or ""
     file = one_file(path).text
@@ -41,7 +370,7 @@ def file_relation(path: Path, ask: Ask, where: str) -> Sql:
     return Sql(f"{READERS[form]}({file})")
 
 
-def _refuse_same_names(file: str, ask: Ask, where: str) -> None:
+def _refuse_same_names(file: str, ask: CsvFilesAsk, where: str) -> None:
     """Columns of a Parquet file that the engine renames."""
     schema = ask(f"select name, coalesce(num_children, 0) from parquet_schema({file})", where)
     named, below = [], 0
@@ -64,7 +393,7 @@ def _refuse_cut(path: Path, where: str) -> None:
         raise SourceError.at(where, said, hint="write or copy the file again")
 
 
-def _json_arguments(file: str, ask: Ask, where: str) -> str:
+def _json_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
     """The arguments to read a file with, so that no number loses digits."""
     seen = [(name, str(kind)) for name, kind, *_ in ask(f"describe from read_json({file})", where)]
 
@@ -77,7 +406,7 @@ def _json_arguments(file: str, ask: Ask, where: str) -> str:
     return typed(kept) if kept else file
 
 
-def _refuse_unnamed(file: str, ask: Ask, where: str) -> None:
+def _refuse_unnamed(file: str, ask: CsvFilesAsk, where: str) -> None:
     """Values that are in no object have no names: the engine makes a column `json` of them. A key
     that differs from another one in case only is renamed: no object has the new name.
     """

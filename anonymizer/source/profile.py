@@ -13,7 +13,7 @@ from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
-    from anonymizer.hierarchy.shape import Shape
+    from anonymizer.hierarchy.levels import Shape
 
 Kind = Literal["numeric", "categorical", "date"]
 

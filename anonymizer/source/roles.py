@@ -9,12 +9,11 @@ from anonymizer.compile import Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
-from anonymizer.policy.columns import weights_of
-from anonymizer.policy.masking import MASKS
+from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import column_path
-from anonymizer.policy.suggest import closest
-from anonymizer.source.masking.areas import shown_areas
+from anonymizer.policy.words import closest
 from anonymizer.source.masking.masks import Mask, masks_of
+from anonymizer.source.masking.stages import shown_areas
 from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import (
     PUBLISHED,

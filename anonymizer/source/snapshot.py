@@ -2,23 +2,138 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
+from anonymizer.hierarchy.scale import Bound, Scale, exact, scale_of
 from anonymizer.policy import Policy
+from anonymizer.policy.hierarchies import Intervals
 from anonymizer.policy.paths import column_path
-from anonymizer.source.coding import coded, coding
-from anonymizer.source.labels import typed
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
 from anonymizer.source.masking.values import identifier_columns, read_with
-from anonymizer.source.profile import TableProfile, read_as_text
-from anonymizer.source.relation import Relation
+from anonymizer.source.profile import Attribute, TableProfile, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
+
+# The relation that the rows of a source are read from.
+
+
+QUERIED = work("queried")
+"""Table for the rows of `source.query`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The origin of rows: a table, or SQL (a file function, a user's query)."""
+
+    sql: Sql
+    table: Table | None = None
+
+
+# Secret-keyed draws: the only randomness of a run.
+#
+# A row's draw is a digest of the run's secret and the row's identity. Every later draw is a
+# digest
+# of an earlier one and a purpose, so the secret is bound in one statement and nowhere else.
+
+
+def later_draw(draw: str, purpose: str) -> Sql:
+    """The draw for `purpose`, derived from `draw`, a column or expression of type UHUGEINT.
+
+    It is printed in hexadecimal first, because printing a 128-bit integer in decimal takes 500
+    times longer (and DuckDB 1.5 cannot cast it to a UUID).
+    """
+    return Sql(f"md5_number(concat(hex({draw}), {lit(':' + purpose)}))")
+
+
+# Values as the text of a published cell.
+
+
+def value_text(value: str, attribute: Attribute) -> Sql:
+    """A single value as the text of a cell."""
+    if attribute.sql_type == "TIMESTAMP WITH TIME ZONE":
+        # in UTC, whatever the time zone of the session
+        value = f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
+    value = typed(value, attribute.sql_type)
+    text = Sql(f"cast({value} as varchar)")
+    # a category is in double quotes if it could be misread
+    return text if attribute.ordered else exact(text)
+
+
+def typed(value: str, sql_type: str) -> str:
+    """`value`, cast to double if it is one, because engines format doubles differently."""
+    return f"cast({value} as {sql_type})" if sql_type in ("FLOAT", "DOUBLE") else value
+
+
+# Top and bottom coding: values beyond a column's codes are replaced by the codes when read.
+#
+# No later step reads the original values, so nothing in a release depends on them; even at the
+# lowest
+# level of a hierarchy a value beyond a code is published as the open interval.
+
+
+def coding(policy: Policy, column: str, sql_type: str) -> Intervals | None:
+    """The codes of a column that is published with open intervals, else None."""
+    spec = policy.columns[column].hierarchy
+    if policy.columns[column].kind == "categorical" or scale_of(sql_type) is None:
+        return None
+    if not policy.algorithm.over_levels or not isinstance(spec, Intervals):
+        return None
+    return spec if spec.bottom is not None or spec.top is not None else None
+
+
+def coded(value: Sql, spec: Intervals, sql_type: str) -> Sql:
+    """A value as it is read: the top code for all values above it, the value just below the bottom
+    code for all values below it. A value in no interval raises SourceError later.
+    """
+    scale = scale_of(sql_type)
+    assert scale is not None
+    finite = sql(" and isfinite({v})", v=value) if scale.can_be_infinite else Sql("")
+    whens: list[Sql] = []
+    try:
+        if spec.top is not None:
+            top = scale.literal(spec.top)
+            whens.append(sql("when {v} >= {t}{f} then {t}", v=value, t=top, f=finite))
+        if spec.bottom is not None:
+            bottom = scale.literal(spec.bottom)
+            below = just_below(scale, spec.bottom)
+            whens.append(sql("when {v} < {b}{f} then {n}", v=value, b=bottom, f=finite, n=below))
+    except ValueError:
+        return value  # the hierarchy's builder reports an invalid bound
+    return Sql(f"case {' '.join(str(when) for when in whens)} else {value} end")
+
+
+def just_below(scale: Scale, bottom: Bound) -> Sql:
+    """The largest value below `bottom`."""
+    if scale.line != "reals":
+        return scale.before(scale.literal(bottom))
+    below = math.nextafter(float(bottom), -math.inf)
+    if scale.sql_type == "FLOAT":
+        below = _single_below(float(bottom))
+    return sql("cast({v} as {t})", v=lit(below), t=Sql(scale.sql_type))
+
+
+def _single_below(bound: float) -> float:
+    """The largest single-precision number below `bound`."""
+    (single,) = struct.unpack("<f", struct.pack("<f", bound))
+    if single < bound:
+        return float(single)
+    if single == 0:
+        return float(struct.unpack("<f", struct.pack("<I", 0x80000001))[0])
+    (bits,) = struct.unpack("<i", struct.pack("<f", single))
+    step = -1 if bits > 0 else 1
+    return float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
+
+
+# The statements that read the source once, and count its values.
+
 
 SNAPSHOT = work("snapshot")
 """The rows that may be published: the only source of values, domains and hierarchies."""

@@ -1,21 +1,34 @@
-"""Guarantees: for each requirement, the questions of its descriptor, from the release alone."""
+"""Guarantees as questions about the release alone, or about a population."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from anonymizer.compile import Sql, Table
-from anonymizer.contract.ask import Ask
-from anonymizer.contract.columns import cells, flags, type_sql
-from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.compile import Sql, Table, ident
+from anonymizer.contract.checks import NotChecked
+from anonymizer.contract.layout import (
+    Ask,
+    Layout,
+    PublishedColumn,
+    Requirement,
+    cell_parts,
+    cells,
+    flags,
+    quasi,
+    type_sql,
+)
 from anonymizer.errors import NothingToCheckError
+from anonymizer.guarantees.guarantee import Guarantee
+from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES
 from anonymizer.policy.paths import column_path
-from anonymizer.privacy.guarantee import Guarantee
-from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
-from anonymizer.verification.questions import Achieved, Question
+from anonymizer.verification.questions import Achieved, Over, Question
+
+# Guarantees: for each requirement, the questions of its descriptor, from the release alone.
+
 
 DIGITS = 18
 """Decimals of a bound below 1, significant digits of a larger one; more are cut off strictly, so
@@ -165,3 +178,149 @@ def groups_of(
         "type": sql_type,
         "nulls_count": nulls_count,
     }
+
+
+# Verification against a population: k-map and delta-presence of every published tuple.
+#
+# A member of the population matches a tuple if all cells of the tuple admit the member's values.
+# This
+# cannot be checked from the release alone: if the population (or the hierarchy of a column) is
+# not
+# available, these requirements are reported as not checked.
+
+
+NEEDED = "needs the population, which is not part of the release"
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A population as distinct tuples, with `members` (their number) and quasi-identifiers."""
+
+    table: Table
+    values: Mapping[str, str]
+    """Source column to the physical column that holds the population's values."""
+    nodes: Mapping[str, Table] = field(default_factory=dict)
+    """Source column to a table (value, label): every value with itself and with each ancestor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A published column with that of the population, as the template needs them."""
+
+    column: PublishedColumn
+    physical: str
+    nodes: Table | None
+
+    @property
+    def parts(self) -> list[Sql]:
+        return [ident(part) for part in cell_parts(self.column)]
+
+    @property
+    def type(self) -> Sql:
+        return type_sql(self.column.sql_type)
+
+    @property
+    def body(self) -> Sql:
+        """The cell's text without ` or NULL`, in the template."""
+        return Sql("c.body")
+
+    @property
+    def label(self) -> Sql:
+        """The label of a node, in the template."""
+        return Sql("h.label")
+
+
+def of_population(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """The requirements that need a population."""
+    names = {guarantee.name for guarantee in GUARANTEES if guarantee.of_population}
+    return tuple(item for item in requirements if item.name in names)
+
+
+def not_checked(requirements: Sequence[Requirement], reason: str) -> tuple[NotChecked, ...]:
+    """The requirements as not checked, with the reason."""
+    return tuple(NotChecked(item.name, reason) for item in of_population(requirements))
+
+
+def population_questions(
+    view: Table, layout: Layout, requirements: Sequence[Requirement], members: Members
+) -> Iterator[Question]:
+    """The conditions on every published tuple, and (delta-presence) on every member."""
+    shared: dict[str, Any] = {
+        "data": view,
+        "group": layout.class_id,
+        "label": layout.class_id or "class",
+        "person": layout.person_id,
+        "members": members.table,
+        "columns": [
+            Compared(column, members.values[column.column], members.nodes.get(column.column))
+            for column in quasi(layout)
+        ],
+        "nodes": list(members.nodes.values()),
+    }
+    for item in of_population(requirements):
+        guarantee = BY_NAME[item.name]
+        refuse_unread(guarantee, item)
+        for ask in guarantee.asks:
+            yield question(ask, item, shared)
+
+
+# Rules on event columns, whose cells are generalized: judged in the worst case they allow.
+#
+# A cell may stand for several values. The release lists which cells admit one and the same value
+# (`together`); a choice of values that breaks the rule, if there is one, is found among those. A
+# cell
+# of which nothing is said, or less than its own text says, admits anything.
+
+
+OWNED = "owned_rows"
+CLASS, PERSON = "anonymizer:class", "anonymizer:person"
+"""Columns with a row's class and person; no published column has these names."""
+RULE, TOGETHER = "eir_l", "together"
+
+
+def of_cells(
+    layout: Layout, column: PublishedColumn, requirement: Requirement, owned: Mapping[str, Any]
+) -> Iterator[Question]:
+    """The questions of a rule. Raises NothingToCheckError for a rule that cells cannot answer.
+
+    `owned`: the parameters that lead the rows to their persons.
+    """
+    listed = requirement.parameters.get(TOGETHER)
+    if (
+        requirement.name != RULE
+        or set(requirement.parameters) != {"l", TOGETHER}
+        or column.kind != "categorical"
+        or column.list_cells
+        or column.name is None
+        or not is_listed(listed)
+    ):
+        said = "is on an event column, and the release does not say how its cells are to be read"
+        raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
+    assert isinstance(listed, list | tuple)
+    shown = PublishedColumn(column.column, "sensitive", "categorical", "BIGINT", name=column.name)
+    judged = Layout(layout.algorithm, layout.cells, (shown,), class_id=CLASS, person_id=PERSON)
+    parameters = {
+        **owned,
+        "together": numbered(listed),
+        "cell": column.name,
+        "nullable": column.nullable,
+        "class_name": CLASS,
+        "person_name": PERSON,
+    }
+    over = Over(OWNED, "owned_cells", parameters)
+    plain = replace(requirement, parameters={"l": requirement.parameters["l"]})
+    for question in questions(Table(OWNED), judged, plain):
+        yield replace(question, over=over)
+
+
+def numbered(listed: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
+    """Every label with the number of its set."""
+    return [(place, label) for place, labels in enumerate(listed, 1) for label in labels]
+
+
+def is_listed(listed: Any) -> bool:
+    """Whether it is a list of lists of labels."""
+    return isinstance(listed, list | tuple) and all(
+        isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
+        for labels in listed
+    )

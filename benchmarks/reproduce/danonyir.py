@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.measure.vulnerable import enhanced, vulnerable_share
-from anonymizer.privacy.hitting import hitting_set
-from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.guarantees.requirements import requirements_of
+from anonymizer.guarantees.screening import hitting_set
+from anonymizer.measure.loss import enhanced, vulnerable_share
 from anonymizer.verification.guarantees import questions
 from benchmarks import informs
 from benchmarks.common import HIERARCHIES, Record, markdown_table
@@ -791,10 +791,9 @@ PAPER = Paper(
     " publishing with identity reservation*, Knowledge and Information Systems (2018). GeneIR is"
     " of Y. Tong et al. (2010).",
     inputs=(
-        "anonymizer/algorithms/danonyir",
-        "anonymizer/algorithms/geneir",
-        "anonymizer/algorithms/partition",
-        "anonymizer/algorithms/persons",
+        "anonymizer/algorithms/danonyir.py",
+        "anonymizer/algorithms/geneir.py",
+        "anonymizer/algorithms/core",
         "anonymizer/policy/algorithms.py:Danonyir",
         "anonymizer/policy/algorithms.py:Geneir",
         "templates/danonyir",

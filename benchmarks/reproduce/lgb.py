@@ -13,7 +13,7 @@ import duckdb
 
 from anonymizer import Policy
 from anonymizer.compile import work
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.layout import Originals
 from anonymizer.measure import query_error
 from benchmarks.common import DATA, HIERARCHIES, Record, markdown_table
 from benchmarks.reproduce.claims import Claim, Effort, Panel, Paper, Rule, Runs
@@ -401,7 +401,7 @@ PAPER = Paper(
     " 35 (2023), available online since December 2022, the year by which it is cited here.",
     inputs=(
         "anonymizer/algorithms/lgb",
-        "anonymizer/algorithms/partition",
+        "anonymizer/algorithms/core",
         "anonymizer/policy/algorithms.py:Lgb",
         "anonymizer/measure/queries.py",
         "tests/oracle/ncp.py",

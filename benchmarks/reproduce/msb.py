@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from anonymizer.policy import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.run.verbs import executing
 from benchmarks.common import DATA, Record

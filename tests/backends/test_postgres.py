@@ -10,7 +10,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.algorithms import parts
+from anonymizer.algorithms.core import encode
 from anonymizer.errors import AnonymizerError
 from anonymizer.publish.export import export
 from anonymizer.release.signing import new_key
@@ -287,7 +287,7 @@ def test_a_query_is_a_source(people_here: str) -> None:
 def test_codes_looked_up_in_parts_make_the_same_release(
     postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "JOINED_AT_ONCE", 1)
+    monkeypatch.setattr(encode, "JOINED_AT_ONCE", 1)
     columns = {"age": "quasi", "zip": "quasi", "town": "quasi", "ill": "sensitive"}
     load(postgres, PEOPLE, people(), "people")
     made = on_postgres(policy(columns), postgres)

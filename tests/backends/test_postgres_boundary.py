@@ -9,7 +9,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, EngineError, TargetError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from tests.backends.tables import PEOPLE, load, on_postgres, people, policy, query, rows_of
 
 pytestmark = pytest.mark.postgres

@@ -12,8 +12,8 @@ from anonymizer.compile import Table
 from anonymizer.contract.layout import Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.session import postgres_engine
-from anonymizer.privacy import hitting
-from anonymizer.verification.verify import verify_release
+from anonymizer.guarantees import screening
+from anonymizer.verification.release import verify_release
 from tests.backends.tables import (
     PEOPLE,
     embedded,
@@ -66,7 +66,7 @@ def test_the_release_is_that_of_duckdb(
     load(postgres, PEOPLE, rows, "people")
     given = policy(COLUMNS, **PERSON, privacy=CASES[case])
     searched: list[int] = []
-    search = hitting.has_hitting_set
+    search = screening.has_hitting_set
 
     def counted(sets: Any, size: int) -> bool:
         searched.append(size)

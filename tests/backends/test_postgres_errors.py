@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.compile.dialects import base
+from anonymizer.compile import dialect as base
 from anonymizer.engines.postgres import dialect
 from anonymizer.errors import RegistryError
 from tests.backends.tables import PEOPLE, load, people, policy, query

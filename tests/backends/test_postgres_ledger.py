@@ -12,7 +12,7 @@ import pytest
 import anonymizer
 from anonymizer.engines.postgres.workplace import RUNS
 from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem
-from anonymizer.ledger.manage import forget_release, listed
+from anonymizer.ledger.session import forget_release, listed
 from anonymizer.policy import Policy
 from tests.backends.tables import PEOPLE, embedded, load, on_duckdb, on_postgres, people, query
 from tests.backends.tables import policy as over_people

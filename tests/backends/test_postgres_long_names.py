@@ -8,7 +8,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.postgres.dialect_words import as_written
+from anonymizer.engines.postgres.dialect import as_written
 from anonymizer.errors import PolicyError
 from tests.backends.tables import query
 

@@ -13,7 +13,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, TargetError
-from anonymizer.publish.postgres import waiting
+from anonymizer.publish.postgres import in_database
 from anonymizer.run import verbs
 from tests.backends.tables import PEOPLE, load, people, policy, query
 
@@ -227,9 +227,9 @@ def reading(address: str, relation: str) -> Iterator[Any]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "MOMENT", "100ms")
-    monkeypatch.setattr(waiting, "PAUSE", 0.05)
-    monkeypatch.setattr(waiting, "ATTEMPTS", 3)
+    monkeypatch.setattr(in_database, "MOMENT", "100ms")
+    monkeypatch.setattr(in_database, "PAUSE", 0.05)
+    monkeypatch.setattr(in_database, "ATTEMPTS", 3)
 
 
 @pytest.mark.parametrize("relation", [VIEW, f"{VIEW}_manifest"])
@@ -255,8 +255,8 @@ def test_a_reader_who_stays_is_not_waited_for_forever(
 def test_new_readers_do_not_queue_and_the_release_comes_when_the_reader_ends(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "MOMENT", "200ms")
-    monkeypatch.setattr(waiting, "PAUSE", 0.5)
+    monkeypatch.setattr(in_database, "MOMENT", "200ms")
+    monkeypatch.setattr(in_database, "PAUSE", 0.5)
     run(given(), address)
     query(address, "delete from people where age > 40")
     attempts = threading.Event()
@@ -284,7 +284,7 @@ def test_new_readers_do_not_queue_and_the_release_comes_when_the_reader_ends(
 def test_a_lock_timeout_of_the_role_is_kept(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run(given(), address)
     tried: list[str] = []
-    original = waiting.while_unused
+    original = in_database.while_unused
 
     def counting(engine: Any, tables: Any, path: str, swap: Any) -> Any:
         def once() -> Any:

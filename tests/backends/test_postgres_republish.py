@@ -12,8 +12,8 @@ import anonymizer
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, EngineError
-from anonymizer.ledger import carried
-from anonymizer.ledger import digests as digests_of_persons
+from anonymizer.ledger import history as digests_of_persons
+from anonymizer.ledger import record
 from anonymizer.policy import Policy
 from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, embedded, load, people, query, same_release
@@ -89,7 +89,7 @@ def test_the_history_is_read_within_the_threads_of_the_run(
         found.append(limits)
         return own_connection(*given, limits=limits, **options)
 
-    for module in (carried, digests_of_persons):
+    for module in (record, digests_of_persons):
         monkeypatch.setattr(module, "own_connection", opened, raising=False)
     for seed in range(2):
         anonymizer.run(policy, server, seed=seed, engine="postgres", limits=Limits(threads=1))

@@ -13,7 +13,7 @@ import pytest
 import anonymizer
 from anonymizer.engines.postgres.script import PLACE, script
 from anonymizer.errors import AnonymizerError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.scripts import plan_from_copy
 from tests.backends.tables import PEOPLE, load, on_postgres, people, policy, query, rows_of
 from tests.runs import fill

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer import Policy
-from anonymizer.engines.capabilities import refuse
+from anonymizer.engines.registry import refuse
 from anonymizer.errors import AnonymizerError, PolicyError
 from tests.backends.tables import embedded, load, on_duckdb, on_postgres, same_release
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED

@@ -12,7 +12,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.part import Recipe
+from anonymizer.engines.duckdb.partition_workers import Recipe
 from anonymizer.release.published import Release
 from tests.backends.tables import PEOPLE, close, people
 from tests.runs import fill

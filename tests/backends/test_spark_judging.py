@@ -15,13 +15,12 @@ import pytest
 from anonymizer.compile import Table, ident, work
 from anonymizer.compile.sql import SCRATCH
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.layout import Requirement
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.layout import Originals, Requirement
 from anonymizer.engines.base import Compared, Limits
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.measure import measure_release
-from anonymizer.verification.against_source import verify_against_source
-from anonymizer.verification.verify import verify_release
+from anonymizer.verification.release import verify_release
+from anonymizer.verification.source_comparison import verify_against_source
 from tests.backends.tables import close
 from tests.duckdb import test_verify_form as form
 from tests.duckdb import test_verify_rules as rules

@@ -27,7 +27,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = getattr(request, "param", COUNTED)
     monkeypatch.setattr("anonymizer.engines.spark.connection.ROWS_UP_TO", ROWS_UP_TO[name])
     if name == FILES:
-        monkeypatch.setattr("anonymizer.engines.spark.together.ROWS_UP_TO", 0)
+        monkeypatch.setattr("anonymizer.engines.spark.concurrency.ROWS_UP_TO", 0)
         monkeypatch.setattr("anonymizer.engines.spark.tables.COUNTED_UP_TO", 0)
     return name
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from anonymizer.engines.base import Limits
-from anonymizer.engines.spark import session
+from anonymizer.engines.spark import source as session
 from anonymizer.engines.spark.source import spark_engine
 from anonymizer.process import run_folder
 

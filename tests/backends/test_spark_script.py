@@ -12,7 +12,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.spark import script as spark_script
 from anonymizer.engines.spark.script import PLACE, script, scripted
 from anonymizer.errors import EngineError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.steps import Plan
 from tests.backends.test_spark import adult, policy
 

@@ -13,9 +13,9 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.review.diff import Comparison, compare
-from anonymizer.review.diff.rendering import cell, markdown_lines, text_lines, verdict
+from anonymizer.review.diff.comparison import cell, markdown_lines, text_lines, verdict
 
 
 @pytest.fixture

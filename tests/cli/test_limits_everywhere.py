@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 import anonymizer
-from anonymizer.commands import VERBS
+from anonymizer.cli import VERBS, load
 from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError
 from tests.cli.conftest import Call, listing
@@ -56,8 +55,8 @@ OF_RELEASES = {
 
 def commands() -> dict[str, click.Command]:
     found: dict[str, click.Command] = {}
-    for name, verb in VERBS.items():
-        command = import_module(f"anonymizer.commands.{verb.module}").command
+    for name in VERBS:
+        command = load(name)
         if isinstance(command, click.Group):
             found |= {f"{name} {below}": one for below, one in command.commands.items()}
         else:

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.commands import VERBS
+from anonymizer.cli import VERBS
 from anonymizer.errors import TargetError
 from anonymizer.review import demo
 from tests.cli.conftest import POLICY, Call

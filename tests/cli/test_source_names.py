@@ -11,7 +11,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import AnonymizerError, SourceError
-from anonymizer.source.names import refuse_renamed
+from anonymizer.source.files import refuse_renamed
 from tests.cli.conftest import Call, listing
 from tests.cli.test_source_files import POLICY, VERBS
 

@@ -9,7 +9,7 @@ import click
 import duckdb
 import pytest
 
-from anonymizer.commands import VERBS, load
+from anonymizer.cli import VERBS, load
 from tests.cli.conftest import Call, listing
 from tests.core.test_files_of_policy import FILES, POLICY
 

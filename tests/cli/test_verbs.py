@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from anonymizer.commands import VERBS
+from anonymizer.cli import VERBS
 from tests.cli.conftest import POLICY, Call, listing
 from tests.forging import seal_again
 from tests.selection import some

@@ -2,7 +2,9 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ import anonymizer
 
 PACKAGE = Path(anonymizer.__file__).parent
 MOST_LINES = 700
+LEAST_LINES = 60
+REGISTRIES = ("algorithms.", "engines.", "guarantees.", "cli.")
+"""Packages whose modules are found by their names."""
 LAYERS = (
     "independent",
     "version",
@@ -20,7 +25,7 @@ LAYERS = (
     "process",
     "contract",
     "steps",
-    "privacy",
+    "guarantees",
     "hierarchy",
     "source",
     "algorithms",
@@ -35,7 +40,6 @@ LAYERS = (
     "review",
     "explore",
     "api",
-    "commands",
     "cli",
     "dbt_release",
     "__main__",
@@ -119,9 +123,43 @@ def test_the_root_is_small() -> None:
     assert len(list(PACKAGE.glob("*.py"))) <= 7
 
 
-def test_a_module_is_read_in_one_sitting() -> None:
+def test_no_module_is_too_long_to_survey() -> None:
     lines = {path: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
     assert [path for path, count in lines.items() if count > MOST_LINES] == []
+
+
+def test_no_circle_of_modules() -> None:
+    """Imports inside functions and for types count too."""
+    needs: dict[str, set[str]] = {}
+    for name, other in arrows():
+        if name != other:
+            needs.setdefault(name, set()).add(other)
+    TopologicalSorter(needs).prepare()
+
+
+def test_a_small_module_has_several_importers() -> None:
+    """What one module alone uses stands there. Registries find their members by themselves."""
+    users = Counter(other for name, other in set(arrows()) if name != other)
+    alone = [
+        name
+        for name, path in modules().items()
+        if name
+        and path.name not in ("__init__.py", "__main__.py")
+        and not name.startswith(REGISTRIES)
+        and len(path.read_text().splitlines()) < LEAST_LINES
+        and users[name] <= 1
+    ]
+    assert alone == []
+
+
+def test_a_module_name_stands_twice_at_most() -> None:
+    """Except where modules implement one protocol: those of an engine, and of an algorithm."""
+    names = Counter(
+        name.rpartition(".")[2]
+        for name in modules()
+        if not name.startswith(("engines.", "algorithms.", "publish."))
+    )
+    assert [name for name, count in names.items() if count > 2] == []
 
 
 @pytest.mark.parametrize("heavy", ["duckdb", "pandas", "matplotlib", "sqlglot", "pydantic"])

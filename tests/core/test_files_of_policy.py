@@ -10,9 +10,9 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from anonymizer.ledger.approvals import approvals_file
-from anonymizer.ledger.key import key_file
+from anonymizer.ledger.store import key_file
 from anonymizer.policy import Policy, SchemaPolicy
-from anonymizer.policy.files import BESIDE, files_of, names_file
+from anonymizer.policy.referenced_files import BESIDE, files_of, names_file
 from anonymizer.policy.values import FilePath
 
 SAYS = re.compile(r"\b(file|folder|path)\b", re.IGNORECASE)

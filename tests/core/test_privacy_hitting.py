@@ -7,7 +7,7 @@ from itertools import combinations
 
 from pysat.examples.hitman import Hitman
 
-from anonymizer.privacy.hitting import has_hitting_set, hitting_set
+from anonymizer.guarantees.screening import has_hitting_set, hitting_set
 
 
 def brute(sets: list[set[int]]) -> int:

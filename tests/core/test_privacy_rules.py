@@ -11,22 +11,30 @@ import pytest
 import sqlglot
 
 from anonymizer.compile import Sql, Table
-from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.protect import Protect
-from anonymizer.privacy.alpha import Alpha
-from anonymizer.privacy.beta_likeness import BetaLikeness
-from anonymizer.privacy.distinct_l import DistinctL
-from anonymizer.privacy.eir_l import EirL
-from anonymizer.privacy.exact import DIGITS, LARGEST, at_least, at_most, exp_at_most
-from anonymizer.privacy.guarantee import Given
-from anonymizer.privacy.judge import merge_layers
-from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.of_policy.buckets import bucket_rule
-from anonymizer.privacy.of_policy.registry import OF_TABLE, asked
-from anonymizer.privacy.of_policy.rules import of_basis, rules_of, table_rules_of
-from anonymizer.privacy.rule import Rule
-from anonymizer.privacy.t_closeness import t_rule
-from anonymizer.privacy.t_equal import TEqual
+from anonymizer.guarantees.closeness import TEqual, t_rule
+from anonymizer.guarantees.diversity import DistinctL
+from anonymizer.guarantees.frequency import Alpha, BetaLikeness
+from anonymizer.guarantees.guarantee import Given
+from anonymizer.guarantees.identity import EirL
+from anonymizer.guarantees.requirements import (
+    OF_TABLE,
+    asked,
+    bucket_rule,
+    of_basis,
+    rules_of,
+    table_rules_of,
+)
+from anonymizer.guarantees.rule import (
+    DIGITS,
+    LARGEST,
+    Rule,
+    at_least,
+    at_most,
+    exp_at_most,
+    merge_layers,
+)
+from anonymizer.guarantees.size import KAnonymity
+from anonymizer.policy.privacy import Privacy, Protect
 from tests.judging import judge_sql
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds
 

@@ -8,12 +8,11 @@ import pytest
 
 from anonymizer.contract.checks import Check, NotChecked, verification
 from anonymizer.errors import GuaranteeError
+from anonymizer.guarantees.requirements import BY_SOURCE, promises_of, requirements_of, unanswered
 from anonymizer.policy import Policy
-from anonymizer.policy.masking import MASKS
-from anonymizer.privacy.of_policy.promises import BY_SOURCE, promises_of, unanswered
-from anonymizer.privacy.of_policy.requirements import requirements_of
+from anonymizer.policy.columns import MASKS
 from anonymizer.release.judge import refuse_unanswered
-from anonymizer.verification.source_masks import AGAINST
+from anonymizer.verification.source_comparison import AGAINST
 
 
 def policy(protect: dict[str, Any] | None, **more: Any) -> Policy:

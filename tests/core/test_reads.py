@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from anonymizer.compile.reads import shape, tables_of_shape, tables_read
+from anonymizer.compile.render import shape, tables_of_shape, tables_read
 from anonymizer.errors import TemplateError
 
 QUERIES = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.errors import PolicyError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 
 
 @pytest.mark.parametrize("given", [1.5, True, b"ab" * 32, [1], Path("seed"), {}], ids=repr)

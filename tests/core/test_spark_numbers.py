@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anonymizer.compile import Sql, work
-from anonymizer.engines.spark.numbers import numbering
-from anonymizer.engines.spark.routes import Route
+from anonymizer.engines.spark.connection import numbering
+from anonymizer.engines.spark.tables import Route
 from anonymizer.steps import Step
 
 

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from anonymizer.errors import GuaranteeError
-from anonymizer.privacy.exact import share_at_most
+from anonymizer.guarantees.rule import share_at_most
 from anonymizer.release.judge import Suppression, refuse_beyond
 
 

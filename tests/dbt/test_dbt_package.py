@@ -24,7 +24,7 @@ NO_NETWORK = "http://127.0.0.1:9"
 INVOKE = "\nimport sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
 # an algorithm that forgets k: the policy's guarantee fails when the rows are judged
 FORGET_K = """
-import anonymizer.algorithms.mondrian.compiler as compiling
+import anonymizer.algorithms.mondrian as compiling
 careful = compiling.Partitioning
 compiling.Partitioning = lambda **options: careful(**{**options, "k": 1})
 """

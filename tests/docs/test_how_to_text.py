@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.source.detectors import KINDS
+from anonymizer.source.identifiers import KINDS
 from tests.docs.blocks import ROOT, blocks, follow
 
 PAGE = ROOT / "docs" / "how-to" / "text.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anonymizer.privacy.of_policy.registry import FIELDS, GUARANTEES
+from anonymizer.guarantees.requirements import FIELDS, GUARANTEES
 from tools.make_models_table import PAGE, page, table
 
 

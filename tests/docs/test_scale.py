@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.engines.capabilities import FEATURES, refuse
-from anonymizer.engines.registry import engines
+from anonymizer.engines.registry import FEATURES, engines, refuse
 from anonymizer.errors import PolicyError
 from tests.backends.tables import policy
 from tools.make_scale_table import PAGE, page

@@ -11,20 +11,16 @@ from typing import Any
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.compile.environment import folder
+from anonymizer.compile.render import folder
 from anonymizer.contract.checks import Check
-from anonymizer.contract.layout import Layout, PublishedColumn
-from anonymizer.contract.originals import MaskedColumn, Originals
-from anonymizer.contract.tables import Released, Tables
-from anonymizer.privacy.of_policy.registry import GUARANTEES
+from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn
+from anonymizer.contract.reading import Released, Tables
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.review import demo
-from anonymizer.verification.against_source import verify_against_source
-from anonymizer.verification.form import form
-from anonymizer.verification.masks import released
+from anonymizer.verification.across_tables import tables_questions
+from anonymizer.verification.form import form, of_safe_harbor, released
 from anonymizer.verification.questions import Question
-from anonymizer.verification.safe_harbor import of_safe_harbor
-from anonymizer.verification.source_masks import against_originals
-from anonymizer.verification.tables import tables_questions
+from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
 from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout
 from tests.properties.test_shortcuts import GROUPS

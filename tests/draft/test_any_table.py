@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer import Policy, run
 from anonymizer.errors import SourceError
-from anonymizer.review.draft.draft import Draft, draft
+from anonymizer.review.draft.table_draft import Draft, draft
 from tests.runs import fill
 from tests.selection import some
 from tests.threats.identifiers import columns

@@ -11,12 +11,12 @@ import pytest
 import anonymizer
 from anonymizer import run
 from anonymizer.errors import SourceError
-from anonymizer.explore.opening import given
-from anonymizer.policy.schema.either import load_policy
-from anonymizer.review.draft.draft import draft
-from anonymizer.review.draft.profiles import frequent_names
-from anonymizer.review.draft.tables.draft import draft_tables
-from anonymizer.source.person_names import names_people
+from anonymizer.explore.desk import given
+from anonymizer.policy.schema.derived import load_policy
+from anonymizer.review.draft.guess import frequent_names
+from anonymizer.review.draft.schema_draft import draft_tables
+from anonymizer.review.draft.table_draft import draft
+from anonymizer.source.column_names import names_people
 from tests.draft.rosters import FIRST, LAST, SYNTHEA, make, rosters
 from tests.runs import policy, source
 from tests.selection import some

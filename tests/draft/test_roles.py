@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from anonymizer import Policy, run
-from anonymizer.review.draft.draft import Draft, draft
+from anonymizer.review.draft.table_draft import Draft, draft
 from anonymizer.review.preview import preview
 from tests.draft.labelled import REAL, labels, make
 from tests.duckdb.test_meant import SAID

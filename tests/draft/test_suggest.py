@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.review.draft.draft import draft
-from anonymizer.review.suggest.suggest import Suggested, suggest
+from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.suggest import Suggested, suggest
 from tests.draft.labelled import make
 from tests.tables import customers, public
 

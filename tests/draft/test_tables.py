@@ -11,9 +11,9 @@ import anonymizer
 from anonymizer import SchemaPolicy, run
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
-from anonymizer.policy.schema.either import load_policy
-from anonymizer.review.draft.draft import draft
-from anonymizer.review.draft.tables.draft import TablesDraft, draft_tables
+from anonymizer.policy.schema.derived import load_policy
+from anonymizer.review.draft.schema_draft import TablesDraft, draft_tables
+from anonymizer.review.draft.table_draft import draft
 from tests.draft.test_any_table import TYPES
 
 PATIENTS = """select i as patient_id, 'Name ' || i as name,

@@ -18,17 +18,15 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.compile.dialects.base import Dialect
-from anonymizer.compile.environment import environment
-from anonymizer.compile.render import CREATES, variant
-from anonymizer.engines.capabilities import refuse
-from anonymizer.engines.duckdb import session
+from anonymizer.compile.dialect import Dialect
+from anonymizer.compile.render import CREATES, environment, variant
+from anonymizer.engines.duckdb import source
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.dialect import DIALECT as POSTGRES
-from anonymizer.engines.registry import engines
-from anonymizer.engines.spark.by_duckdb import only_duckdb
+from anonymizer.engines.registry import engines, refuse
+from anonymizer.engines.spark.connection import only_duckdb
 from anonymizer.engines.spark.dialect import DIALECT as SPARK
-from anonymizer.engines.spark.routes import ROWS, Route
+from anonymizer.engines.spark.tables import ROWS, Route
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError
 from anonymizer.source.profile import TableProfile
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED
@@ -125,7 +123,7 @@ def recording(recorded: Recorded, name: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as changed:
         rendering = import_module("anonymizer.compile.render")
         changed.setattr(rendering, "environment", lambda: recorded)
-        changed.setattr(session, "TableProfile", profile)
+        changed.setattr(source, "TableProfile", profile)
         changed.setattr(DuckDBEngine, "embedded", False)
         for limit in CHANGED.get(name, []):
             changed.setattr(*limit)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from anonymizer.algorithms import cells, parts, tuples
-from anonymizer.algorithms.bound import stages as bound
-from anonymizer.algorithms.deal import stages as dealing
-from anonymizer.algorithms.lattice import packing
-from anonymizer.algorithms.partition import partition, words
-from anonymizer.algorithms.privacyfrost import partial
+from anonymizer.algorithms.core import cells, encode, loss, partition
+from anonymizer.algorithms.core import lower_bound as bound
+from anonymizer.algorithms.core import proportional_assignment as dealing
+from anonymizer.algorithms.lattice import recode
+from anonymizer.algorithms.privacyfrost import search
 from tests.duckdb.golden_settings import (
     CLOSE,
     CLOSE_IN_ORDER,
@@ -303,21 +302,21 @@ OUTLINED: dict[str, Setting] = {
 CHANGED: dict[str, list[tuple[Any, str, int]]] = {
     "mondrian_many_rows": [
         (partition, "AT_ONCE", 8),
-        (words, "MOST_BITS", 1),
+        (loss, "MOST_BITS", 1),
         (cells, "WORD_BITS", 1),
         (bound, "NEAREST", 1),
         (bound, "FEWEST_SAMPLED", 2),
     ],
-    "mondrian_many_values": [(partition, "MANY_VALUES", 4), (parts, "JOINED_AT_ONCE", 1)],
+    "mondrian_many_values": [(partition, "MANY_VALUES", 4), (encode, "JOINED_AT_ONCE", 1)],
     "mondrian_parts": [(bound, "MOST_UNITS", 8)],
-    "m_invariance_persons": [(parts, "JOINED_AT_ONCE", 1)],
+    "m_invariance_persons": [(encode, "JOINED_AT_ONCE", 1)],
     "mondrian_dealt": [(dealing, "FEW_VALUES", 2)],
-    "mondrian_identity_reserved": [(tuples, "WORD_LIMIT", 8)],
-    "full_domain_c_dm_persons": [(tuples, "WORD_LIMIT", 8)],
-    "full_domain_t": [(packing, "WORD", 6)],
-    "privacyfrost_driven": [(partial, "RECURSIVE_UP_TO", 0)],
-    "privacyfrost_recursive": [(packing, "WORD", 6)],
-    "privacyfrost_suppressing": [(packing, "WORD", 6)],
-    "privacyfrost_budget": [(packing, "WORD", 6)],
+    "mondrian_identity_reserved": [(encode, "WORD_LIMIT", 8)],
+    "full_domain_c_dm_persons": [(encode, "WORD_LIMIT", 8)],
+    "full_domain_t": [(recode, "WORD", 6)],
+    "privacyfrost_driven": [(search, "RECURSIVE_UP_TO", 0)],
+    "privacyfrost_recursive": [(recode, "WORD", 6)],
+    "privacyfrost_suppressing": [(recode, "WORD", 6)],
+    "privacyfrost_budget": [(recode, "WORD", 6)],
 }
 """Limits that a setting lowers, so that this table is a large one."""

@@ -13,9 +13,9 @@ import anonymizer
 from anonymizer.compile import Statement, Table, render
 from anonymizer.errors import GuaranteeError
 from anonymizer.hierarchy import stages
-from anonymizer.hierarchy.distortion import distortion
 from anonymizer.hierarchy.exchange import export_table
-from anonymizer.ledger import compare, gathering
+from anonymizer.hierarchy.levels import distortion
+from anonymizer.ledger import compare, record
 from anonymizer.steps import Plan, Step
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED, PERSONS
 from tests.duckdb.golden_settings import (
@@ -173,7 +173,7 @@ def second_release(name: str, folder: Path) -> Plan:
         return wrapped
 
     with pytest.MonkeyPatch.context() as listening:
-        for module in (gathering, compare):
+        for module in (record, compare):
             listening.setattr(module, "render", recorded(render))
         for _ in range(3):
             steps.clear()

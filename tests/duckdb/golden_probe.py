@@ -18,8 +18,7 @@ from jinja2 import meta, nodes
 from markupsafe import Markup
 
 from anonymizer.compile import Statement
-from anonymizer.compile.environment import environment, only_sql
-from anonymizer.compile.render import variant
+from anonymizer.compile.render import environment, only_sql, variant
 from anonymizer.compile.sql import Sql
 from anonymizer.steps import Step
 

@@ -10,9 +10,13 @@ from typing import Any
 
 import duckdb
 
-from anonymizer.algorithms.msb.dimensions import Dimension
-from anonymizer.algorithms.msb.grouping import Grouping, empty_stages, grouping_stages
-from anonymizer.algorithms.msb.residual import residual_stages
+from anonymizer.algorithms.msb.grouping import (
+    Dimension,
+    Grouping,
+    empty_stages,
+    grouping_stages,
+    residual_stages,
+)
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.engines.execute import Event, Executor
 from anonymizer.policy import Msb

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import Policy
-from anonymizer.algorithms.compiled import Assembly
-from anonymizer.algorithms.encode import CODED, UNITS
-from anonymizer.algorithms.partition.partition import MEMBERS, levels_of_loss
+from anonymizer.algorithms.core.compiled import Assembly
+from anonymizer.algorithms.core.encode import CODED, UNITS
+from anonymizer.algorithms.core.partition import MEMBERS, levels_of_loss
 from anonymizer.compile import ident
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from tests.oracle.attributes import Attribute, categorical, numeric
 from tests.oracle.partition import Constraint, Mondrian, Partition, no_constraint

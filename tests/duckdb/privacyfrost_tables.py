@@ -14,7 +14,7 @@ import duckdb
 
 from anonymizer.compile import ident
 from anonymizer.policy import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.run.verbs import executing
 from tests.oracle.privacyfrost import Column, Depths, PrivacyFrost, Rule

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from anonymizer.compile import Statement
-from anonymizer.engines.aside import Aside, Work, aside
 from anonymizer.engines.base import Engine, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.engines.execute import Event
+from anonymizer.engines.execute import Aside, Event, Work, aside
 from anonymizer.errors import EngineError
 from tests.runs import policy, published, run, source
 

@@ -13,7 +13,7 @@ import pytest
 
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.review.assess import Assessment, assess
-from anonymizer.review.assess.combinations import look_at
+from anonymizer.review.assess.figures import look_at
 from tests.oracle import models, persons, risk
 
 Check = Callable[[duckdb.DuckDBPyConnection, int], None]

@@ -14,7 +14,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.cli import main
-from anonymizer.commands.attack import lines
+from anonymizer.cli.attack import lines
 from anonymizer.errors import PolicyError
 from anonymizer.review.attack import Attack, attack
 from anonymizer.review.report.words import attack_sentences

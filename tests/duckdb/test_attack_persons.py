@@ -12,8 +12,7 @@ import pytest
 
 import anonymizer
 from anonymizer.compile import Sql, Table, render
-from anonymizer.contract.columns import type_sql
-from anonymizer.contract.layout import PublishedColumn
+from anonymizer.contract.layout import PublishedColumn, type_sql
 from anonymizer.review.attack import attack
 from tests import runs
 from tests.duckdb.test_persons_figures import PERSONS

@@ -12,10 +12,10 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.bound import stages
-from anonymizer.algorithms.mondrian import compiler
+from anonymizer.algorithms import mondrian
+from anonymizer.algorithms.core import lower_bound
 from anonymizer.engines.base import Limits
-from anonymizer.measure.words import least_sentence
+from anonymizer.measure.loss import least_sentence
 from tests.oracle.attributes import Attribute, categorical, numeric
 from tests.oracle.least import least_loss, partitions
 from tests.runs import policy, run, source
@@ -142,13 +142,13 @@ def test_a_sample_claims_no_more_than_all_tuples(
     draw = random.Random(7)  # no NULLs
     names = ["age", "code", "kind", "day"]
     rows = drawn(draw, names, 1200)
-    monkeypatch.setattr(stages, "EXACT", 5000)
+    monkeypatch.setattr(lower_bound, "EXACT", 5000)
     exact = released(tmp_path, names, rows, 4)
     assert exact["ncp_bound_sample"] == 0
-    monkeypatch.setattr(stages, "EXACT", 100)
+    monkeypatch.setattr(lower_bound, "EXACT", 100)
     for drawn_tuples in (50, 200):
-        effort = stages.Effort(pairs=0, fewest=drawn_tuples, most=drawn_tuples)
-        monkeypatch.setattr(compiler, "USUAL", effort)
+        effort = lower_bound.Effort(pairs=0, fewest=drawn_tuples, most=drawn_tuples)
+        monkeypatch.setattr(mondrian, "USUAL", effort)
         told = released(tmp_path, names, rows, 4)
         assert told["ncp_bound_sample"] == drawn_tuples
         assert 0.5 * exact["ncp_bound"] < told["ncp_bound"] <= exact["ncp_bound"]
@@ -162,8 +162,8 @@ def test_nothing_is_lost_by_a_look_at_some_tuples_before(
     rows = drawn(random.Random(4), list(TYPES), 400)
     told = set()
     for most in (1, 3, 16):
-        monkeypatch.setattr(stages, "MOST_SAMPLED", most)
-        monkeypatch.setattr(stages, "FEWEST_SAMPLED", Fraction(1, 8))
+        monkeypatch.setattr(lower_bound, "MOST_SAMPLED", most)
+        monkeypatch.setattr(lower_bound, "FEWEST_SAMPLED", Fraction(1, 8))
         found = released(tmp_path, list(TYPES), rows, 5)
         assert 0 < found["ncp_bound"] < found["ncp"]
         told.add((found["ncp_bound"], found["ncp_bound_sample"]))

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.api import calls
+from anonymizer import api
 from anonymizer.engines.base import Limits
 from anonymizer.errors import (
     AnonymizerError,
@@ -23,11 +23,11 @@ from anonymizer.errors import (
 )
 from anonymizer.review.assess import assess
 from anonymizer.review.attack import attack
-from anonymizer.review.draft.draft import draft
-from anonymizer.review.draft.tables.draft import draft_tables
+from anonymizer.review.draft.schema_draft import draft_tables
+from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.observers import attack_tables
 from anonymizer.review.report import write_report
 from anonymizer.review.sweep import sweep
-from anonymizer.review.tables import attack_tables
 from tests.runs import fill, policy, run, source
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR"}
@@ -184,10 +184,10 @@ def test_arguments_of_another_type_are_refused(function: Any) -> None:
     free = {"policy", "database", "listener", "seed"}
     for name, parameter in signature(function).parameters.items():
         types = {one.strip() for one in parameter.annotation.split("|")}
-        if not types <= calls.TYPES.keys():
+        if not types <= api.TYPES.keys():
             assert name in free, name
             continue
         with pytest.raises(PolicyError, match=f"^{name}: is of type object"):
-            calls.refuse_misread(function, {name: object()})
+            api.refuse_misread(function, {name: object()})
         for one in types:
-            calls.refuse_misread(function, {name: EXAMPLES[one]})
+            api.refuse_misread(function, {name: EXAMPLES[one]})

@@ -10,7 +10,7 @@ import jinja2
 import pytest
 from jinja2.compiler import CodeGenerator
 
-from anonymizer.compile.environment import (
+from anonymizer.compile.render import (
     CompiledTemplates,
     compiled_templates,
     environment,

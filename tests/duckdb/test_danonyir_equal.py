@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.danonyir.other_blocks import most_rounds
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.algorithms.danonyir import most_rounds
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from tests import danonyir_tables as tables
 from tests import runs

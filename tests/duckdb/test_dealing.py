@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.deal import stages
-from anonymizer.algorithms.mondrian import compiler
-from anonymizer.algorithms.refine.boxes import SCALE
+from anonymizer.algorithms import mondrian
+from anonymizer.algorithms.core import proportional_assignment
+from anonymizer.algorithms.core.refine import SCALE
 from anonymizer.engines.base import Limits
 from tests.runs import policy, published, run, source
 from tests.selection import few, some
@@ -91,7 +91,7 @@ def test_threads_change_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymizer.algorithms.mondrian.compiler.BLOCK", 150)
+    monkeypatch.setattr("anonymizer.algorithms.mondrian.BLOCK", 150)
     database = source(tmp_path, TYPES, table(random.Random(9), 700))
     cuts, dealt = (run(given(tmp_path, refine), database).measures["ncp"] for refine in (0, "auto"))
     assert dealt < cuts
@@ -103,7 +103,7 @@ def test_rows_that_no_class_takes_form_one_with_classes_that_do(
     tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without rounds of joining, whatever is left over needs classes to make up for it."""
-    monkeypatch.setattr(stages, "ROUNDS", rounds)
+    monkeypatch.setattr(proportional_assignment, "ROUNDS", rounds)
     database = source(tmp_path, TYPES, table(random.Random(2), 500))
     cuts, dealt = (run(given(tmp_path, refine), database) for refine in (0, "auto"))
     assert dealt.measures["ncp"] <= cuts.measures["ncp"]
@@ -164,15 +164,18 @@ def test_adult_loses_about_half_of_what_cuts_lose(tmp_path: Path, data_folder: P
 
 def test_every_unit_of_the_largest_table_that_is_dealt_has_its_own_turn() -> None:
     """All rare values may lie in one block, whose turns break ties below the loss."""
-    assert compiler.DEALT <= compiler.DEALT_IN_FULL < stages.UNITS_AT_MOST
+    assert mondrian.DEALT <= mondrian.DEALT_IN_FULL < proportional_assignment.UNITS_AT_MOST
     # losses in units of SCALE, over a thousand attributes
-    assert 1_000 * SCALE * stages.UNITS_AT_MOST * stages.SLOTS < 1 << 63
+    assert (
+        1_000 * SCALE * proportional_assignment.UNITS_AT_MOST * proportional_assignment.SLOTS
+        < 1 << 63
+    )
 
 
 def test_more_values_than_are_dealt_leave_the_cuts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "MOST_PARTS", 3)
+    monkeypatch.setattr(proportional_assignment, "MOST_PARTS", 3)
     database = source(tmp_path, TYPES, table(random.Random(2), 300))
     cuts, left = (run(given(tmp_path, refine, 0.3), database) for refine in (0, "auto"))
     assert left.measures["classes"] == cuts.measures["classes"]

@@ -11,19 +11,23 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.algorithms.registry import BY_NAME as ALGORITHMS
 from anonymizer.algorithms.registry import check as check_algorithms
 from anonymizer.compile import Sql, Table
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import RegistryError
-from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.protect import Protect
-from anonymizer.privacy.guarantee import Example, Given, Guarantee
-from anonymizer.privacy.of_policy.registry import BY_NAME, FIELDS, GUARANTEES, check
-from anonymizer.privacy.of_policy.rules import rules_of, table_rules_of
-from anonymizer.privacy.rule import Rule
-from anonymizer.verification.guarantees import questions
-from anonymizer.verification.population import Members, population_questions
+from anonymizer.guarantees.guarantee import Example, Given, Guarantee
+from anonymizer.guarantees.requirements import (
+    BY_NAME,
+    FIELDS,
+    GUARANTEES,
+    check,
+    rules_of,
+    table_rules_of,
+)
+from anonymizer.guarantees.rule import Rule
+from anonymizer.policy.privacy import Privacy, Protect
+from anonymizer.verification.guarantees import Members, population_questions, questions
 from tests.judging import judge_sql
 from tests.oracle import models, persons
 

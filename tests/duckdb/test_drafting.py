@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.review.draft.draft import Draft, draft
+from anonymizer.review.draft.table_draft import Draft, draft
 from anonymizer.source.column_names import names_person
 from tests.selection import some
 

@@ -8,7 +8,7 @@ import os
 import duckdb
 import pytest
 
-from anonymizer.commands.failures import CANNOT, failure
+from anonymizer.cli.failures import CANNOT, failure
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.failures import translate
 from anonymizer.errors import EngineError

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.lattice import bound
+from anonymizer.algorithms.lattice import search
 from anonymizer.engines.base import Limits
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from anonymizer.release.published import Release
@@ -111,8 +111,8 @@ def test_no_bound_is_above_the_optimum(
         folder.mkdir()
         seed = random.Random(f"bound {case}")
         with monkeypatch.context() as changed:
-            changed.setattr(bound, "WIDEST", seed.choice([1, 2, 15]))
-            changed.setattr(bound, "SIDE_BY_SIDE", seed.choice([1, 3, 16]))
+            changed.setattr(search, "WIDEST", seed.choice([1, 2, 15]))
+            changed.setattr(search, "SIDE_BY_SIDE", seed.choice([1, 3, 16]))
             one_of_k(folder, case, budget=seed.choice([4, 10, 20, 40, 80]))
 
 

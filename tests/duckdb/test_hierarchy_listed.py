@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer.compile import Table
 from anonymizer.errors import AnonymizerError
-from anonymizer.hierarchy import files, inputs, tree
+from anonymizer.hierarchy import exchange, inputs, tree
 from anonymizer.hierarchy.exchange import check, export_csv, export_table
 from tests.duckdb.hierarchy_build import OPTIONS, Built, build
 from tests.selection import some
@@ -127,7 +127,7 @@ ARX_COLUMNS = ["education", "marital-status", "native-country", "occupation", "r
 @pytest.mark.parametrize("name", ["age", *ARX_COLUMNS, "salary-class", "workclass"])
 def test_arx_files_go_round(name: str, data_folder: Path, tmp_path: Path) -> None:
     path = data_folder / ARX / f"adult_hierarchy_{name}.csv"
-    given, _ = files.read(path, "x")
+    given, _ = exchange.read(path, "x")
     everything = values(*(row[0] for row in given))
     sql_type = "SMALLINT" if name == "age" else "VARCHAR"
     spec = {"file": str(path)}
@@ -138,7 +138,7 @@ def test_arx_files_go_round(name: str, data_folder: Path, tmp_path: Path) -> Non
     assert export_csv(built, 1, back) == len(given)
     again = build({"file": "back.csv"}, everything, sql_type, "categorical", base=tmp_path)
     assert again.rows("*") == built.rows("*")
-    assert sorted(files.read(back, "x")[0]) == sorted(given)
+    assert sorted(exchange.read(back, "x")[0]) == sorted(given)
     assert check(given, "x") == []
 
 

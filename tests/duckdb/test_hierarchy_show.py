@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from anonymizer.hierarchy.show import Shown, show
+from anonymizer.hierarchy.levels import Shown, show
 from tests.duckdb.hierarchy_build import build
 
 HOURS = "select i as value, i % 3 + 1 as n from range(1, 101) t(i)"

@@ -9,8 +9,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms import protections
-from anonymizer.algorithms.partition import partition
+from anonymizer.algorithms.core import partition, protections
 from tests.selection import few, some
 
 ROWS = 240

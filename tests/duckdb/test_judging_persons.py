@@ -9,14 +9,13 @@ from itertools import combinations
 
 import pytest
 
-from anonymizer.algorithms.encode import UNITS
-from anonymizer.algorithms.partition.judged import _search_halves
-from anonymizer.algorithms.persons.judging import Judging
-from anonymizer.algorithms.persons.rules import HOLDINGS, PAIRS, SETS, PersonRules
+from anonymizer.algorithms.core.encode import UNITS
+from anonymizer.algorithms.core.partition import _search_halves
+from anonymizer.algorithms.core.person_rules import HOLDINGS, PAIRS, SETS, Judging, PersonRules
 from anonymizer.compile import ident
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.execute import Executor
-from anonymizer.privacy.eir_l import EirL
+from anonymizer.guarantees.identity import EirL
 from anonymizer.source.profile import Sensitive
 from anonymizer.steps import Step
 

@@ -35,7 +35,7 @@ from anonymizer.review.attack import attack
 from anonymizer.review.diff import compare
 from anonymizer.review.lattice import lattice_table
 from anonymizer.review.sweep import sweep
-from anonymizer.verification.verify import verify_release
+from anonymizer.verification.release import verify_release
 from tests.forging import seal_again
 from tests.masking.runs import key_file
 from tests.runs import THRIFTY, policy, published, run, source

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.algorithms.lgb.patterns import promote, suppress
+from anonymizer.algorithms.lgb.compiler import promote, suppress
 from anonymizer.errors import GuaranteeError
 from tests.runs import Rows, policy, published, run, source
 

@@ -13,8 +13,8 @@ from uuid import UUID
 
 import pytest
 
+from anonymizer.cli.report import post_json
 from anonymizer.errors import TargetError
-from anonymizer.process.http import post_json
 from anonymizer.run.verify import lineage
 from tests import runs
 from tests.schema import hospital

@@ -13,8 +13,8 @@ import pytest
 
 import anonymizer
 from anonymizer.compile import work
-from anonymizer.measure.counts import count_error
-from anonymizer.review.with_source import open_beside
+from anonymizer.measure.queries import count_error
+from anonymizer.review.inputs import open_beside
 from tests.oracle import cells
 
 SOURCE = (

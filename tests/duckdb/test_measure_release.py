@@ -11,9 +11,7 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.contract.columns import quasi
-from anonymizer.contract.layout import Layout
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.layout import Layout, Originals, quasi
 from anonymizer.measure import exposure_sql, measure_release
 from tests.duckdb.test_verify_form import (
     BUCKETS,

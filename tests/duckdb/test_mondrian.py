@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.partition import partition
-from anonymizer.privacy.t_ordered import TOrdered
+from anonymizer.algorithms.core import partition
+from anonymizer.guarantees.closeness import TOrdered
 from tests.duckdb.partitions import expected, partitioned
 from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint

@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.release.published import Release
-from anonymizer.run import link
+from anonymizer.run import source_comparison
 from tests.runs import fetch, policy, published, run, source
 from tests.scripts import ROWS as PEOPLE
 from tests.scripts import SETTINGS, given
@@ -76,7 +76,7 @@ def sets(folder: Path) -> Policy:
 def into(
     given: Policy, folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, numbered: bool
 ) -> Release:
-    monkeypatch.setattr(link, "LARGE_FROM", least)
+    monkeypatch.setattr(source_comparison, "LARGE_FROM", least)
     folder.mkdir()
     steps: list[str] = []
     made = run(given, source(folder, TYPES, ROWS), listener=lambda e: steps.append(e.step.name))
@@ -116,7 +116,7 @@ def test_every_algorithm_leaves_what_is_still_read(
     """Work tables are emptied while a large table is written."""
     rows = []
     for least in (10**9, 0):
-        monkeypatch.setattr(link, "LARGE_FROM", least)
+        monkeypatch.setattr(source_comparison, "LARGE_FROM", least)
         folder = tmp_path / str(least)
         folder.mkdir()
         made = run(given(folder, setting), source(folder, PEOPLE_TYPES, PEOPLE))

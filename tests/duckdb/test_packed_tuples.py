@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.algorithms.tuples import tuple_words
+from anonymizer.algorithms.core.encode import tuple_words
 from anonymizer.compile import ident
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import Problem, SourceError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles

@@ -12,11 +12,10 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.split.tree import FIRST, LAST, leaf_sql, nodes_of, parts_of
+from anonymizer.algorithms.core.split import FIRST, LAST, leaf_sql, nodes_of, parts_of
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.part import Recipe
-from anonymizer.engines.duckdb.session import open_session
-from anonymizer.engines.duckdb.solving import PartSolver
+from anonymizer.engines.duckdb.partition_workers import PartSolver, Recipe
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Event, Executor
 from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.process import run_folder

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.split.tree import BEFORE, LAST, leaf_sql, nodes_of, parts_of
+from anonymizer.algorithms.core.split import BEFORE, LAST, leaf_sql, nodes_of, parts_of
 from anonymizer.compile import Sql
 from anonymizer.engines.base import Limits
 from anonymizer.errors import InfeasibleError

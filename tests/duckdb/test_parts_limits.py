@@ -13,12 +13,12 @@ import pytest
 import anonymizer
 from anonymizer.compile import SCRATCH
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.catalogs import CATALOGS
-from anonymizer.engines.duckdb.part import HANDED
+from anonymizer.engines.duckdb.connection import CATALOGS
+from anonymizer.engines.duckdb.partition_workers import HANDED
 from anonymizer.errors import EngineError
-from anonymizer.ledger.tables import CATALOG as LEDGER
+from anonymizer.ledger.store import CATALOG as LEDGER
 from anonymizer.publish.duckdb.file import BUILT, PREVIOUS
-from anonymizer.run.vault import CATALOG as VAULT
+from anonymizer.run.job import CATALOG as VAULT
 from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import THRIFTY, run, source
 from tests.selection import some

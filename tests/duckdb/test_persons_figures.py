@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 import anonymizer
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
-from anonymizer.explore.outcome import outcome_of
-from anonymizer.process.seed import Seed
+from anonymizer.explore.trial import outcome_of
+from anonymizer.process.secret import Seed
 from anonymizer.review.diff.trial import trial
-from anonymizer.review.scratch import in_scratch
+from anonymizer.review.inputs import in_scratch
 from anonymizer.review.sweep import sweep
-from anonymizer.source.masking.keys import bound_values
+from anonymizer.source.masking.masks import bound_values
 from tests import runs
 from tests.runs import source
 

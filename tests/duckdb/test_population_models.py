@@ -12,9 +12,9 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.supported import refuse_unsupported
+from anonymizer.algorithms.registry import refuse_unsupported
 from anonymizer.cli import main
-from anonymizer.commands.checks import check_lines
+from anonymizer.cli.output import check_lines
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, NotChecked, Verification
 from anonymizer.contract.layout import Requirement
@@ -27,8 +27,8 @@ from anonymizer.errors import (
 )
 from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.published import Release
-from anonymizer.verification.population import Members
-from anonymizer.verification.verify import verify_release
+from anonymizer.verification.guarantees import Members
+from anonymizer.verification.release import verify_release
 from tests.oracle.cells import Cell, Domain, domain_of, parse, typed_cell
 from tests.oracle.population import Figures, figures
 from tests.runs import fill, policy, published, run, source
@@ -300,13 +300,13 @@ def test_a_release_that_fails_is_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict is the verifier's: a partition that cuts too far ends with exit code 1."""
-    from anonymizer.algorithms.mondrian import compiler
+    from anonymizer.algorithms import mondrian
 
     population, rows = people(2)
     given, database = made(
         tmp_path, population, rows, privacy={"k_map": {"k": 9, "population": "everybody"}}
     )
-    monkeypatch.setattr(compiler, "population_rules", lambda *_: None)
+    monkeypatch.setattr(mondrian, "population_rules", lambda *_: None)
     with pytest.raises(GuaranteeError, match="k_map requires 9, the release reaches"):
         run(given, database)
     assert not (tmp_path / "release.duckdb").exists()

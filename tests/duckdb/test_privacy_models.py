@@ -13,17 +13,17 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.privacy.alpha import Alpha, AlphaOfK
-from anonymizer.privacy.beta_likeness import TOLERANCE, BetaLikeness
-from anonymizer.privacy.delta_disclosure import DeltaDisclosure
-from anonymizer.privacy.distinct_l import DistinctL
-from anonymizer.privacy.entropy_l import EntropyL
-from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.recursive_cl import RecursiveCL
-from anonymizer.privacy.rule import Rule
-from anonymizer.privacy.t_closeness import THierarchical
-from anonymizer.privacy.t_equal import TEqual
-from anonymizer.privacy.t_ordered import TOrdered
+from anonymizer.guarantees.closeness import TEqual, THierarchical, TOrdered
+from anonymizer.guarantees.diversity import DistinctL, EntropyL, RecursiveCL
+from anonymizer.guarantees.frequency import (
+    TOLERANCE,
+    Alpha,
+    AlphaOfK,
+    BetaLikeness,
+    DeltaDisclosure,
+)
+from anonymizer.guarantees.rule import Rule
+from anonymizer.guarantees.size import KAnonymity
 from tests.judging import judge_sql
 from tests.oracle import models
 from tests.selection import some

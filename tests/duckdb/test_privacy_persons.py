@@ -12,13 +12,19 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.privacy.eir import EirPersonShare, EirValueShare
-from anonymizer.privacy.eir_l import EirL
-from anonymizer.privacy.hitting import has_hitting_set
-from anonymizer.privacy.ir import IrK, IrL, PersonShare, ValueShare
-from anonymizer.privacy.k_anonymity import KAnonymity
-from anonymizer.privacy.population import KMap, PresenceAtLeast, PresenceAtMost
-from anonymizer.privacy.rule import Rule
+from anonymizer.guarantees.identity import (
+    EirL,
+    EirPersonShare,
+    EirValueShare,
+    IrK,
+    IrL,
+    PersonShare,
+    ValueShare,
+)
+from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMost
+from anonymizer.guarantees.rule import Rule
+from anonymizer.guarantees.screening import has_hitting_set
+from anonymizer.guarantees.size import KAnonymity
 from tests.judging import judge_sql, layered_sql
 from tests.oracle import persons
 

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.algorithms.privacyfrost import partial
+from anonymizer.algorithms.privacyfrost import search
 from anonymizer.compile import Sql, Table, lit, render
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests.duckdb.privacyfrost_tables import Case, Tree, random_case, searched
@@ -221,5 +221,5 @@ def test_one_statement_or_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         case.columns, case.k, case.rows = {}, 2, case.rows * 3
         at_once = searched(case, tmp_path)
         with monkeypatch.context() as changed:
-            changed.setattr(partial, "RECURSIVE_UP_TO", 0)
+            changed.setattr(search, "RECURSIVE_UP_TO", 0)
             assert searched(case, tmp_path) == at_once

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from anonymizer.cli import main
-from anonymizer.commands.progress import Clock, _bar, _counted
+from anonymizer.cli.output import Clock, _bar, _counted
 from anonymizer.compile import work
 from anonymizer.engines.execute import Event
 from anonymizer.steps import Step

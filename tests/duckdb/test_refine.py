@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.encode import CODED, UNITS
-from anonymizer.algorithms.partition.partition import MEMBERS
-from anonymizer.algorithms.refine import stages
+from anonymizer.algorithms.core import refine as stages
+from anonymizer.algorithms.core.encode import CODED, UNITS
+from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.session import open_session
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import PolicyError
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from tests.duckdb.partitions import attribute
 from tests.oracle.refine import lost, swaps

@@ -13,7 +13,7 @@ from anonymizer import Policy
 from anonymizer.errors import GuaranteeError, PolicyError
 from anonymizer.publish.export import export
 from anonymizer.review.attack import attack
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.runs import policy, run, source
 from tests.selection import some
 

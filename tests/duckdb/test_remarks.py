@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from anonymizer.commands.run import describe
+from anonymizer.cli.run import describe
 from anonymizer.review.preview import preview
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from anonymizer.review.report.page import utility_rows
 from tests.runs import policy, run, source
 from tests.selection import some

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.republish import invariant
+from anonymizer.republish import m_invariance
 from anonymizer.republish.balance import assign
 from tests.runs import policy, run, source
 from tests.selection import few, some
@@ -91,7 +91,7 @@ def test_classes_lose_at_most_half(tmp_path: Path) -> None:
 def test_swaps_never_lose_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     rows = people(seed, 200)
     swapped = released(tmp_path / "swapped", rows)["ncp"]
-    monkeypatch.setattr(invariant, "BESIDE", 0)
+    monkeypatch.setattr(m_invariance, "BESIDE", 0)
     dealt = released(tmp_path / "dealt", rows)["ncp"]
     assert swapped < dealt
 

@@ -8,12 +8,12 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.partition import partition
-from anonymizer.engines.duckdb import printed
-from anonymizer.engines.duckdb.rehearsal import Rehearsal
+from anonymizer.algorithms.core import partition
+from anonymizer.engines.duckdb import script as printed
+from anonymizer.engines.duckdb.messages import Rehearsal
 from anonymizer.errors import AnonymizerError
-from anonymizer.process.seed import Seed
-from anonymizer.run import link
+from anonymizer.process.secret import Seed
+from anonymizer.run import source_comparison
 from anonymizer.steps import Loop
 from tests.runs import fetch, fill, policy, published, run, source
 from tests.scripts import (
@@ -107,7 +107,7 @@ def test_cells_that_are_numbered_are_published_as_texts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = source(tmp_path, TYPES, ROWS)
-    monkeypatch.setattr(link, "LARGE_FROM", 1)
+    monkeypatch.setattr(source_comparison, "LARGE_FROM", 1)
     asked = given(tmp_path, "mondrian")
     text = written(asked, database)
     assert "create or replace type" in text

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.compile import Sql, work
-from anonymizer.privacy.hitting import has_hitting_set
+from anonymizer.guarantees.screening import has_hitting_set
 from anonymizer.steps import Step
 
 SETS = st.lists(st.lists(st.integers(1, 7), min_size=1, max_size=3, unique=True), max_size=7)

@@ -12,8 +12,7 @@ import pytest
 import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import PolicyError
-from anonymizer.review.sweep import Point, sweep, varied
-from anonymizer.review.sweep.page import page
+from anonymizer.review.sweep import Point, page, sweep, varied
 
 COLUMNS: dict[str, Any] = {
     "a": {"role": "quasi"},

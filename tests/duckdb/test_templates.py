@@ -9,9 +9,9 @@ from typing import Any
 import anonymizer
 from anonymizer.algorithms.msb.compiler import compile_msb
 from anonymizer.compile import header
-from anonymizer.compile.environment import folder
+from anonymizer.compile.render import folder
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.hierarchy import stages
-from anonymizer.privacy.of_policy.registry import GUARANTEES
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import roles
 from anonymizer.steps import Plan

@@ -17,13 +17,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.independent import diversity, guarantees, population, rules
-from anonymizer.independent.groups import Group
+from anonymizer.guarantees import diversity as entropy_l
+from anonymizer.guarantees import rule as exact
+from anonymizer.guarantees.guarantee import Example
+from anonymizer.guarantees.requirements import BY_NAME
+from anonymizer.independent import definitions, frequencies, rules
+from anonymizer.independent.cells import read_value
 from anonymizer.independent.layout import Requirement as Read
-from anonymizer.independent.values import read_value
-from anonymizer.privacy import entropy_l, exact
-from anonymizer.privacy.guarantee import Example
-from anonymizer.privacy.of_policy.registry import BY_NAME
+from anonymizer.independent.rules import Group
 from anonymizer.verification import guarantees as verifier
 from tests.dbt.rendered import generic_test
 from tests.duckdb import test_descriptors as examples
@@ -103,7 +104,7 @@ def by_reader(rows: examples.Rows, name: str, terms: dict[str, Any]) -> bool:
     requirement = rules.Terms(Read(name, "value", given, "class"))
     if name == "delta_presence":
         low, high = requirement.number("min"), requirement.number("max")
-        return all(population.within(low, share, high) for share in _presence(rows))
+        return all(definitions.within(low, share, high) for share in _presence(rows))
     ordered = terms.get("distance") == "ordered"
     sql_type = "INTEGER" if ordered else "VARCHAR"
     groups = tuple(
@@ -112,7 +113,7 @@ def by_reader(rows: examples.Rows, name: str, terms: dict[str, Any]) -> bool:
             tuple(
                 (who, None if value is None else read_value(_written(value, sql_type), sql_type))
                 for who, value in zip(
-                    rows.who[number] if name in guarantees.OF_PERSONS else range(len(values)),
+                    rows.who[number] if name in definitions.OF_PERSONS else range(len(values)),
                     values,
                     strict=True,
                 )
@@ -120,7 +121,7 @@ def by_reader(rows: examples.Rows, name: str, terms: dict[str, Any]) -> bool:
         )
         for number, values in rows.classes.items()
     )
-    rule = guarantees.OF_COLUMN[name](requirement, groups, sql_type)
+    rule = definitions.OF_COLUMN[name](requirement, groups, sql_type)
     return all(rule.judge(group).holds for group in groups)
 
 
@@ -263,7 +264,7 @@ def test_every_path_states_the_same_digits_and_tolerance() -> None:
     assert exact.LARGEST == verifier.MOST == rules.MOST
     tolerance = Decimal(repr(entropy_l.TOLERANCE))
     assert tolerance == Decimal(repr(verifier.TOLERANCES["entropy_l"]))
-    assert tolerance == diversity.ENTROPY_TOLERANCE
+    assert tolerance == frequencies.ENTROPY_TOLERANCE
     assert "1e-12" in generic_test(
         "l_diversity", "release", l=3, kind="entropy", sensitive="value", class_id="class_id"
     )

@@ -12,12 +12,10 @@ import pytest
 
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.contract.originals import Originals
-from anonymizer.verification.against_source import verify_against_source
-from anonymizer.verification.fast.release import WorkTables, fast_release
-from anonymizer.verification.fast.source import fast_source
-from anonymizer.verification.verify import verify_release
+from anonymizer.contract.layout import Layout, Originals, PublishedColumn, Requirement
+from anonymizer.verification.fast import WorkTables, fast_release, fast_source
+from anonymizer.verification.release import verify_release
+from anonymizer.verification.source_comparison import verify_against_source
 from tests.oracle import cells, figures
 from tests.oracle.lgb import Requirements, Row, Rule, check_corollary3
 from tests.selection import rounds, some

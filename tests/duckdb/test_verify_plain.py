@@ -10,8 +10,8 @@ import pytest
 
 import anonymizer
 from anonymizer.compile.render import Statement
+from anonymizer.verification import fast as shortcuts
 from anonymizer.verification import questions
-from anonymizer.verification.fast import shortcuts
 from tests.cli.conftest import call  # noqa: F401
 from tests.runs import policy, run, source
 

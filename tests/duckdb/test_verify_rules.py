@@ -15,9 +15,9 @@ from anonymizer.compile import Table
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import NothingToCheckError
-from anonymizer.verification.fast.release import WorkTables, fast_release
+from anonymizer.verification.fast import WorkTables, fast_release
 from anonymizer.verification.guarantees import questions
-from anonymizer.verification.verify import check_sql, verify_release
+from anonymizer.verification.release import check_sql, verify_release
 from tests.oracle import models, persons
 from tests.selection import rounds, some
 

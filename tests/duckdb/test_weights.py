@@ -18,7 +18,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import PolicyError
-from anonymizer.measure.words import least_sentence
+from anonymizer.measure.loss import least_sentence
 from tests.duckdb.test_bound import TREE, TYPES, as_oracle, drawn
 from tests.oracle.attributes import Attribute
 from tests.oracle.least import least_loss

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.api.frames import rows_of
+from anonymizer.api import rows_of
 from anonymizer.compile import lit
 from anonymizer.errors import SourceError, TargetError
 from anonymizer.independent.judge import judge

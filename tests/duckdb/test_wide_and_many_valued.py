@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anonymizer
-from anonymizer.algorithms import parts
-from anonymizer.algorithms.bound.stages import WIDEST
-from anonymizer.algorithms.partition.words import fold
+from anonymizer.algorithms.core import encode
+from anonymizer.algorithms.core.loss import fold
+from anonymizer.algorithms.core.lower_bound import WIDEST
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.source.profile import Attribute
-from anonymizer.verification.fast import pairs
+from anonymizer.verification import fast
 from tests.runs import policy, published, run, source
 from tests.selection import some
 from tests.tables import customers
@@ -58,8 +58,8 @@ def test_parts_make_the_release_that_one_statement_makes(
         **persons,
     )
     whole = published(run(asked, path, seed=SECRET))
-    monkeypatch.setattr(parts, "JOINED_AT_ONCE", 2)
-    monkeypatch.setattr(pairs, "AT_ONCE", 2)
+    monkeypatch.setattr(encode, "JOINED_AT_ONCE", 2)
+    monkeypatch.setattr(fast, "AT_ONCE", 2)
     assert published(run(asked, path, seed=SECRET)) == whole
 
 
@@ -83,10 +83,10 @@ def test_no_statement_joins_all_domains_of_a_wide_table(tmp_path: Path) -> None:
     joined = [text for text in asked if len(set(re.findall(r"join d\d+ ", text))) > 1]
     assert joined
     for text in joined:
-        assert len(set(re.findall(r"join d\d+ ", text))) <= parts.JOINED_AT_ONCE
+        assert len(set(re.findall(r"join d\d+ ", text))) <= encode.JOINED_AT_ONCE
     assert any("grouping sets" in text for text in asked)
     for text in asked:
-        assert len(set(re.findall(r"grouping\(value\d+\)", text))) <= pairs.AT_ONCE
+        assert len(set(re.findall(r"grouping\(value\d+\)", text))) <= fast.AT_ONCE
 
 
 @settings(max_examples=60, deadline=None)

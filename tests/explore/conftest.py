@@ -15,10 +15,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.explore.desk import Desk
-from anonymizer.explore.opening import given, opened
-from anonymizer.explore.serve import serve
-from anonymizer.explore.web import view
+from anonymizer.explore.desk import Desk, given, opened
+from anonymizer.explore.server import serve, view
 from tests.explore.browser import chromium
 
 SCRIPT = "<img src=x onerror=alert(1)>"

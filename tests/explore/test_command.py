@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.commands import load
+from anonymizer.cli import load
 from anonymizer.errors import EngineError
-from anonymizer.explore import serve
+from anonymizer.explore import server
 from anonymizer.process.interrupts import ENDING
 from tests.explore.conftest import RARE, Clinic
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def test_without_the_extra_it_says_how_to_install_it(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serve, "missing", lambda: "uvicorn")
+    monkeypatch.setattr(server, "missing", lambda: "uvicorn")
     with pytest.raises(EngineError) as caught:
         load("explore").main([str(clinic.policy)], standalone_mode=False)
     (problem,) = caught.value.problems
@@ -32,7 +32,7 @@ def test_without_the_extra_it_says_how_to_install_it(
 
 def test_the_core_does_not_import_it() -> None:
     code = (
-        "import sys, anonymizer.cli, anonymizer.commands.explore, anonymizer.explore.desk;"
+        "import sys, anonymizer.cli, anonymizer.cli.explore, anonymizer.explore.desk;"
         " sys.exit(bool({'starlette', 'uvicorn'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0

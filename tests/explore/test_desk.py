@@ -12,10 +12,10 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import PolicyError, TargetError
-from anonymizer.explore.bench import without_refinement
+from anonymizer.explore.desk import given
 from anonymizer.explore.edits import Edit
-from anonymizer.explore.opening import given
-from anonymizer.explore.web import view
+from anonymizer.explore.server import view
+from anonymizer.explore.trial import without_refinement
 from tests.explore.conftest import HOSTILE, POLICY, RARE, Clinic, Served, settled
 
 K = ("privacy", "k_anonymity")

@@ -11,9 +11,7 @@ import pytest
 
 import anonymizer
 from anonymizer.review.report import write_report
-from anonymizer.review.sweep import Point, sweep
-from anonymizer.review.sweep.grid import marked
-from anonymizer.review.sweep.page import page
+from anonymizer.review.sweep import Point, marked, page, sweep
 from tests.explore.browser import Page
 from tests.explore.conftest import Clinic
 from tests.selection import few

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.explore.guard import HEADERS
+from anonymizer.explore.server import HEADERS
 from tests.explore.conftest import Clinic, Served
 
 pytestmark = pytest.mark.slow

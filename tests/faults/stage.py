@@ -16,7 +16,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.policy.frozen import FrozenMap
+from anonymizer.policy.values import FrozenMap
 
 MARKERS = (b"QXMARKNAME", b"QXMARKKEY", b"QXMARKDROP")
 """Stand in identifiers, keys and dropped columns of every row, and nowhere else."""

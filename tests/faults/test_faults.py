@@ -212,7 +212,7 @@ def test_faults_two_runs_beside_one_source(
         if event.step.name == "write the release":
             codes.append(forked(lambda: _quiet(stage))[0])
 
-    monkeypatch.setattr("anonymizer.process.turns.PATIENCE", 0.2)
+    monkeypatch.setattr("anonymizer.process.run_folder.PATIENCE", 0.2)
     anonymizer.run(stage.policy, stage.source, seed=NEW_SEED, listener=rival)
     assert codes == [2]
     assert stage.rows()

@@ -79,7 +79,7 @@ def test_signal_after_the_swap(
     stage: Stage, temporary: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """In the clean-up, and while the command says what it did."""
-    from anonymizer.commands import run as verb
+    from anonymizer.cli import run as verb
 
     old = stage.rows()
     if moment == "discard":

@@ -13,7 +13,7 @@ from anonymizer.compile import ident
 from anonymizer.errors import EngineError
 from anonymizer.publish.duckdb import file as publishing
 from anonymizer.release import manifest
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 from tests import runs
 
 PEOPLE = [(i, 20 + i % 5, ("flu", "cold")[i % 2]) for i in range(40)]

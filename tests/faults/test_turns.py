@@ -12,7 +12,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import TargetError
-from anonymizer.process import turns
+from anonymizer.process import run_folder
 from anonymizer.process.run_folder import base_folder
 from tests import runs
 
@@ -47,9 +47,9 @@ def test_four_runs_into_one_file_at_once(tmp_path: Path, database: Path) -> None
 def test_a_run_that_cannot_wait_reads_nothing(
     tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    monkeypatch.setattr(run_folder, "PATIENCE", 0.2)
     read: list[Any] = []
-    with turns.turn(tmp_path / "release.duckdb"):
+    with run_folder.turn(tmp_path / "release.duckdb"):
         with pytest.raises(TargetError, match="another run is at work"):
             runs.run(named(tmp_path, "r"), database, listener=read.append)
         runs.run(runs.policy(tmp_path, COLUMNS, publish={"database": "other.duckdb"}), database)
@@ -61,7 +61,7 @@ def test_a_run_that_waits_has_its_turn(tmp_path: Path, database: Path) -> None:
     began, released = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with turns.turn(tmp_path / "release.duckdb"):
+        with run_folder.turn(tmp_path / "release.duckdb"):
             began.set()
             released.wait(5)
 

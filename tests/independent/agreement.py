@@ -17,12 +17,12 @@ from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge_opened
 from anonymizer.independent.layout import Requirement as Read
-from anonymizer.independent.result import Check as Own
 from anonymizer.independent.rows import open_release
-from anonymizer.verification.verify import verify_release
+from anonymizer.independent.rules import Check as Own
+from anonymizer.verification.release import verify_release
 
 FORM = {
     "class_present",

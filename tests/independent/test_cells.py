@@ -11,13 +11,14 @@ from anonymizer.independent.cells import (
     Cell,
     CellError,
     Raw,
+    ValueFormError,
     read_bounds,
     read_list,
     read_member,
     read_node,
     read_text_cell,
+    read_value,
 )
-from anonymizer.independent.values import ValueFormError, read_value
 
 
 def number(value: int | str) -> tuple[int, Fraction]:

@@ -12,15 +12,14 @@ from typing import Any
 
 import pytest
 
-from anonymizer.independent import closeness, diversity, persons, population
+from anonymizer.guarantees.requirements import BY_NAME
+from anonymizer.independent import definitions, frequencies, persons
 from anonymizer.independent.cells import Cell
-from anonymizer.independent.errors import UnreadableError
-from anonymizer.independent.groups import Group
-from anonymizer.independent.guarantees import OF_COLUMN, OF_TABLE, Model
+from anonymizer.independent.definitions import OF_COLUMN, OF_TABLE, Model
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.layout import Column, Layout, Requirement
-from anonymizer.independent.release import Release, Row
-from anonymizer.independent.rules import Finding, Terms
-from anonymizer.privacy.of_policy.registry import BY_NAME
+from anonymizer.independent.rows import Release, Row
+from anonymizer.independent.rules import Finding, Group, Terms
 
 F = Fraction
 
@@ -47,35 +46,37 @@ def judge(
 
 def test_every_guarantee_has_a_definition_of_its_own() -> None:
     """Without one, `verify --independent` refuses every release that has the guarantee."""
-    assert OF_TABLE.keys() | OF_COLUMN.keys() | population.PARAMETERS.keys() == BY_NAME.keys()
+    assert OF_TABLE.keys() | OF_COLUMN.keys() | definitions.PARAMETERS.keys() == BY_NAME.keys()
 
 
 def test_k_counts_units() -> None:
-    three = judge(diversity.k_anonymity, {"k": 3}, rows("a", None, None), of({7: ["a", "b", "c"]}))
+    three = judge(
+        frequencies.k_anonymity, {"k": 3}, rows("a", None, None), of({7: ["a", "b", "c"]})
+    )
     assert [(one.achieved["k"], one.holds) for one in three] == [(3, True), (1, False)]
 
 
 def test_rows_of_nobody_count_for_nobody() -> None:
     nobody = ((None, "a"), (None, "b"), (1, "c"))
-    assert judge(diversity.k_anonymity, {"k": 2}, nobody)[0].achieved["k"] == 1
-    assert judge(diversity.distinct_l, {"l": 2}, nobody)[0].achieved["l"] == 1
+    assert judge(frequencies.k_anonymity, {"k": 2}, nobody)[0].achieved["k"] == 1
+    assert judge(frequencies.distinct_l, {"l": 2}, nobody)[0].achieved["l"] == 1
 
 
 def test_distinct_l() -> None:
-    found = judge(diversity.distinct_l, {"l": 2}, rows("a", "a", "b", None), rows("a", None))
+    found = judge(frequencies.distinct_l, {"l": 2}, rows("a", "a", "b", None), rows("a", None))
     assert [(one.achieved["l"], one.holds) for one in found] == [(2, True), (1, False)]
-    (counted,) = judge(diversity.distinct_l, {"l": 2, "null_as_value": True}, rows("a", None))
+    (counted,) = judge(frequencies.distinct_l, {"l": 2, "null_as_value": True}, rows("a", None))
     assert counted.holds
 
 
 def test_entropy_l_is_exact() -> None:
     # three equal shares: exp(H) is 3, and not a rounding error below it
-    (equal,) = judge(diversity.entropy_l, {"l": 3}, rows("a", "b", "c", None))
+    (equal,) = judge(frequencies.entropy_l, {"l": 3}, rows("a", "b", "c", None))
     assert equal.holds
     assert equal.achieved["l"] == pytest.approx(3)
     # 2, 1, 1: H = ½ ln 2 + 2·¼ ln 4 = 1.5 ln 2, exp(H) = 2√2
     for l, holds in ((2.82, True), (2.83, False)):
-        (found,) = judge(diversity.entropy_l, {"l": Decimal(repr(l))}, rows("a", "a", "b", "c"))
+        (found,) = judge(frequencies.entropy_l, {"l": Decimal(repr(l))}, rows("a", "a", "b", "c"))
         assert found.achieved["l"] == pytest.approx(2 * math.sqrt(2))
         assert found.holds is holds
 
@@ -84,21 +85,21 @@ def test_recursive_cl() -> None:
     # counts 6, 2, 1: with l = 3 the tail is 1, so that c has to exceed 6
     values = rows(*"aaaaaabbc")
     for c, holds in (("6", False), ("6.1", True)):
-        (found,) = judge(diversity.recursive_cl, {"c": Decimal(c), "l": 3}, values)
+        (found,) = judge(frequencies.recursive_cl, {"c": Decimal(c), "l": 3}, values)
         assert (found.achieved["c"], found.holds) == (6, holds)
-    (short,) = judge(diversity.recursive_cl, {"c": 100, "l": 4}, values)
+    (short,) = judge(frequencies.recursive_cl, {"c": 100, "l": 4}, values)
     assert (short.achieved["c"], short.holds) == (math.inf, False)
 
 
 def test_alpha() -> None:
     first, second = rows("a", "a", "b", None), rows("b", "c", "d", "d")
-    found = judge(diversity.alpha, {"alpha": Decimal("0.5")}, first, second)
+    found = judge(frequencies.alpha, {"alpha": Decimal("0.5")}, first, second)
     assert [(one.achieved["alpha"], one.holds) for one in found] == [
         (F(2, 3), False),
         (F(1, 2), True),
     ]
     declared = judge(
-        diversity.alpha_k, {"alpha": Decimal("0.5"), "value": "b", "k": 4}, first, second
+        frequencies.alpha_k, {"alpha": Decimal("0.5"), "value": "b", "k": 4}, first, second
     )
     assert [(one.achieved["alpha"], one.achieved["k"]) for one in declared] == [
         (F(1, 3), 4),
@@ -109,18 +110,18 @@ def test_alpha() -> None:
 
 def test_alpha_counts_a_value_of_a_person_once() -> None:
     # three persons; the first has the diagnosis three times
-    (found,) = judge(diversity.alpha, {"alpha": 1}, of({1: ["a", "a", "a"], 2: ["b"], 3: ["c"]}))
+    (found,) = judge(frequencies.alpha, {"alpha": 1}, of({1: ["a", "a", "a"], 2: ["b"], 3: ["c"]}))
     assert found.achieved["alpha"] == F(1, 3)
 
 
 def test_alpha_is_compared_as_the_decimal_that_was_written() -> None:
-    (found,) = judge(diversity.alpha, {"alpha": Decimal("0.3")}, rows(*"aaabbbcccd"))
+    (found,) = judge(frequencies.alpha, {"alpha": Decimal("0.3")}, rows(*"aaabbbcccd"))
     assert found.holds
 
 
 def test_t_equal() -> None:
     # q = (½, ¼, ¼); p = (1, 0, 0): ½(½+¼+¼) = ½
-    found = judge(closeness.t_closeness, {"t": Decimal("0.5")}, rows("a", "a"), rows("b", "c"))
+    found = judge(frequencies.t_closeness, {"t": Decimal("0.5")}, rows("a", "a"), rows("b", "c"))
     assert [one.achieved["t"] for one in found] == [F(1, 2), F(1, 2)]
     assert all(one.holds for one in found)
 
@@ -133,7 +134,7 @@ def test_t_ordered_is_the_salary_example() -> None:
     parameters = {"t": Decimal("0.2"), "distance": "ordered"}
     salaries = [(3, 4, 5), (6, 11, 8), (7, 10, 9)]
     numbers = [rows(*((0, F(salary)) for salary in group)) for group in salaries]
-    found = judge(closeness.t_closeness, parameters, *numbers, sql_type="INTEGER")
+    found = judge(frequencies.t_closeness, parameters, *numbers, sql_type="INTEGER")
     assert [one.achieved["t"] for one in found] == [F(3, 8), F(1, 6), F(17, 72)]
     assert [one.holds for one in found] == [False, True, False]
 
@@ -141,7 +142,7 @@ def test_t_ordered_is_the_salary_example() -> None:
 def test_t_ordered_with_one_value_is_0() -> None:
     one = ((0, (0, F(5))), (1, (0, F(5))))
     parameters = {"t": 0, "distance": "ordered"}
-    (found,) = judge(closeness.t_closeness, parameters, one, sql_type="INTEGER")
+    (found,) = judge(frequencies.t_closeness, parameters, one, sql_type="INTEGER")
     assert (found.achieved["t"], found.holds) == (0, True)
 
 
@@ -153,18 +154,18 @@ def test_t_hierarchical() -> None:
     """
     paths = {"a": ["x", "r"], "b": ["x", "r"], "c": ["y", "r"], "d": ["y", "r"]}
     parameters = {"t": Decimal("0.5"), "distance": "hierarchical", "paths": paths}
-    far = judge(closeness.t_closeness, parameters, rows("a", "b"), rows("c", "d"))
+    far = judge(frequencies.t_closeness, parameters, rows("a", "b"), rows("c", "d"))
     assert [one.achieved["t"] for one in far] == [F(1, 2), F(1, 2)]
-    near = judge(closeness.t_closeness, parameters, rows("a", "c"), rows("b", "d"))
+    near = judge(frequencies.t_closeness, parameters, rows("a", "c"), rows("b", "d"))
     assert [one.achieved["t"] for one in near] == [F(1, 4), F(1, 4)]
     # NULL hangs below the root by itself: all of it moves there
-    nulls = judge(closeness.t_closeness, parameters, rows("a", "b"), rows(None, None))
+    nulls = judge(frequencies.t_closeness, parameters, rows("a", "b"), rows(None, None))
     assert [one.achieved["t"] for one in nulls] == [F(1, 2), F(1, 2)]
 
 
 def test_t_hierarchical_needs_every_path() -> None:
     parameters = {"t": 1, "distance": "hierarchical", "paths": {"a": ["r"]}}
-    (found,) = judge(closeness.t_closeness, parameters, rows("a", "b"))
+    (found,) = judge(frequencies.t_closeness, parameters, rows("a", "b"))
     assert not found.holds
     wrong: list[dict[str, Any]] = [
         *({}, {"a": []}, {"a": ["r"], "b": ["x", "r"]}, {"a": "r"}),
@@ -172,19 +173,19 @@ def test_t_hierarchical_needs_every_path() -> None:
     ]
     for paths in wrong:
         with pytest.raises(UnreadableError):
-            judge(closeness.t_closeness, {**parameters, "paths": paths}, rows("a"))
+            judge(frequencies.t_closeness, {**parameters, "paths": paths}, rows("a"))
 
 
 def test_t_takes_null_as_a_category() -> None:
-    found = judge(closeness.t_closeness, {"t": Decimal("0.5")}, rows("a", "b"), rows(None, None))
+    found = judge(frequencies.t_closeness, {"t": Decimal("0.5")}, rows("a", "b"), rows(None, None))
     assert [one.achieved["t"] for one in found] == [F(1, 2), F(1, 2)]
 
 
 def test_beta_likeness() -> None:
     # q(a) = ½; p(a) = 1: gain 1. In the other class b and c: ½ against ¼: gain 1
-    found = judge(diversity.beta_likeness, {"beta": 1}, rows("a", "a"), rows("b", "c"))
+    found = judge(frequencies.beta_likeness, {"beta": 1}, rows("a", "a"), rows("b", "c"))
     assert [(one.achieved["beta"], one.holds) for one in found] == [(1, True), (1, True)]
-    same = judge(diversity.beta_likeness, {"beta": 0}, rows("a", "b"), rows("a", "b"))
+    same = judge(frequencies.beta_likeness, {"beta": 0}, rows("a", "b"), rows("a", "b"))
     assert [(one.achieved["beta"], one.holds) for one in same] == [(0, True), (0, True)]
 
 
@@ -192,16 +193,16 @@ def test_delta_disclosure() -> None:
     # q = (½, ½); p = (¾, ¼): the worse is |ln ½|
     first, second = rows("a", "a", "a", "b"), rows("a", "b", "b", "b")
     for delta, holds in (("0.69", False), ("0.7", True)):
-        found = judge(diversity.delta_disclosure, {"delta": Decimal(delta)}, first, second)
+        found = judge(frequencies.delta_disclosure, {"delta": Decimal(delta)}, first, second)
         assert [one.holds for one in found] == [holds, holds]
         assert found[0].achieved["delta"] == pytest.approx(math.log(2))
-    absent = judge(diversity.delta_disclosure, {"delta": 9}, rows("a", "b"), rows("a", "a"))
+    absent = judge(frequencies.delta_disclosure, {"delta": 9}, rows("a", "b"), rows("a", "a"))
     assert [one.holds for one in absent] == [True, False]
     assert absent[1].achieved["delta"] == math.inf
 
 
 def test_delta_disclosure_is_strict() -> None:
-    (same,) = judge(diversity.delta_disclosure, {"delta": 0}, rows("a", "b"))
+    (same,) = judge(frequencies.delta_disclosure, {"delta": 0}, rows("a", "b"))
     assert not same.holds
 
 
@@ -212,7 +213,7 @@ def test_levels() -> None:
         "default_level": 1,
     }
     found = judge(
-        diversity.level_l,
+        frequencies.level_l,
         parameters,
         rows("hiv", "flu", "flu"),
         rows("hiv", "flu"),
@@ -226,12 +227,12 @@ def test_levels() -> None:
         (1, True),
     ]
     del parameters["default_level"]
-    (unknown,) = judge(diversity.level_l, parameters, rows("gout", "flu"))
+    (unknown,) = judge(frequencies.level_l, parameters, rows("gout", "flu"))
     assert not unknown.holds
 
 
 def test_frequency_l_of_groups() -> None:
-    found = judge(diversity.frequency_l, {"l": 2}, rows("a", "b", "c"), rows("a", "a", "b", None))
+    found = judge(frequencies.frequency_l, {"l": 2}, rows("a", "b", "c"), rows("a", "a", "b", None))
     assert [(one.achieved["share"], one.holds) for one in found] == [
         (F(2, 3), True),
         (F(4, 3), False),
@@ -239,19 +240,19 @@ def test_frequency_l_of_groups() -> None:
 
 
 def test_unique_values_of_buckets() -> None:
-    found = judge(diversity.unique, {"l": 2}, rows("a", "b", None, None), of({1: ["a", "a"]}))
+    found = judge(frequencies.unique, {"l": 2}, rows("a", "b", None, None), of({1: ["a", "a"]}))
     assert [(one.achieved["times"], one.holds) for one in found] == [(1, True), (2, False)]
 
 
 EMPTY: dict[Model, dict[str, Any]] = {
-    diversity.distinct_l: {"l": 1},
-    diversity.entropy_l: {"l": 1},
-    diversity.recursive_cl: {"c": 9, "l": 1},
-    diversity.frequency_l: {"l": 1},
-    diversity.alpha: {"alpha": 1},
-    diversity.level_l: {"levels": {}, "level_l": {"0": 1}, "default_level": 0},
-    diversity.beta_likeness: {"beta": 9},
-    diversity.delta_disclosure: {"delta": 9},
+    frequencies.distinct_l: {"l": 1},
+    frequencies.entropy_l: {"l": 1},
+    frequencies.recursive_cl: {"c": 9, "l": 1},
+    frequencies.frequency_l: {"l": 1},
+    frequencies.alpha: {"alpha": 1},
+    frequencies.level_l: {"levels": {}, "level_l": {"0": 1}, "default_level": 0},
+    frequencies.beta_likeness: {"beta": 9},
+    frequencies.delta_disclosure: {"delta": 9},
     persons.ir_kl: {"k": 1, "l": 1},
     persons.ir_alpha_beta: {"alpha": 1, "beta": 1},
     persons.eir_l: {"l": 1},
@@ -346,20 +347,20 @@ def test_populations() -> None:
         return 0, F(n)
 
     release = _release((Cell("interval", (value(1), value(4))), 2), (Cell("exact", (value(9),)), 1))
-    members = population.Members(
+    members = definitions.Members(
         (((value(1),), 3), ((value(4),), 1), ((value(9),), 2), ((None,), 1))
     )
     k_map = Terms(Requirement("k_map", None, {"k": 3}))
-    found = population.judge(k_map, release, members)
+    found = definitions.judge(k_map, release, members)
     assert (found.achieved["k"], found.failing) == (2, 1)
     parameters = {"min": 0, "max": Decimal("0.5")}
     presence = Terms(Requirement("delta_presence", None, parameters))
-    found = population.judge(presence, release, members)
+    found = definitions.judge(presence, release, members)
     assert dict(found.achieved) == {"min": F(1, 2), "max": F(1, 2)}
     assert not found.failing
     # a member whom no tuple admits is known to be absent
     presence = Terms(Requirement("delta_presence", None, {**parameters, "min": Decimal("0.1")}))
-    found = population.judge(presence, release, members)
+    found = definitions.judge(presence, release, members)
     assert (found.achieved["min"], found.failing) == (0, 1)
 
 
@@ -368,9 +369,9 @@ def test_populations() -> None:
 )
 def test_parameters_are_checked(given: Any) -> None:
     with pytest.raises(UnreadableError):
-        judge(diversity.entropy_l, {"l": given}, rows("a"))
+        judge(frequencies.entropy_l, {"l": given}, rows("a"))
 
 
 def test_unknown_parameters_are_refused() -> None:
     with pytest.raises(UnreadableError):
-        judge(diversity.distinct_l, {"l": 2, "except": "flu"}, rows("a"))
+        judge(frequencies.distinct_l, {"l": 2, "except": "flu"}, rows("a"))

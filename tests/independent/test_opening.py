@@ -20,11 +20,10 @@ import pytest
 
 import anonymizer.independent
 from anonymizer.independent.__main__ import main
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge, judge_opened
 from anonymizer.independent.manifest import read_manifest
-from anonymizer.independent.release import decode
-from anonymizer.independent.rows import open_release
+from anonymizer.independent.rows import decode, open_release
 from anonymizer.publish.export import export
 from anonymizer.release.seal import manifest_digest
 from tests.independent.planted import RELEASES, asked, make

@@ -17,7 +17,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import Sql, quote
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.source.masking import expressions, stages
 from anonymizer.source.masking.masks import Mask

@@ -8,7 +8,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import GuaranteeError, SourceError
-from anonymizer.source.masking.keys import new_secret
+from anonymizer.source.masking.masks import new_secret
 from tests.selection import some
 
 POLICY = """

@@ -17,7 +17,7 @@ from anonymizer.independent import judge
 from anonymizer.policy.safe_harbor import LETTERS, RESTRICTED, named_kinds, named_notes
 from anonymizer.release.manifest import Manifest, parsed
 from anonymizer.review.report import write_report
-from anonymizer.verification.safe_harbor import PATTERN
+from anonymizer.verification.form import PATTERN
 from tests.forging import seal_again
 from tests.selection import some
 
@@ -441,7 +441,7 @@ def test_several_tables_have_no_such_preset() -> None:
 
 @pytest.mark.parametrize("engine", ["postgres", "spark"])
 def test_other_engines_do_not_judge_it(tmp_path: Path, source: Path, engine: Any) -> None:
-    from anonymizer.engines.capabilities import refuse
+    from anonymizer.engines.registry import refuse
 
     given = policy(tmp_path, passing())
     with pytest.raises(PolicyError, match="preset: is not available"):

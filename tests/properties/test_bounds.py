@@ -14,16 +14,15 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.errors import GuaranteeError, InfeasibleError, PolicyError, SourceError
+from anonymizer.guarantees.guarantee import Guarantee
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.independent.judge import judge
 from anonymizer.policy.algorithms import Danonyir, Geneir
-from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.protect import Protect
+from anonymizer.policy.privacy import Privacy, Protect
 from anonymizer.policy.publish import Republish
 from anonymizer.policy.values import LARGEST
-from anonymizer.privacy.guarantee import Guarantee
-from anonymizer.privacy.of_policy.registry import GUARANTEES
 from tests.runs import policy, run, source
 from tests.selection import some
 
@@ -103,7 +102,7 @@ def inside(holder: str, value: Options) -> bool:
 
 def cases() -> Iterator[Any]:
     for guarantee, holder, value in asked():
-        for algorithm in ALGORITHMS.values():
+        for algorithm in BY_NAME.values():
             moving = guarantee.family == "signature" and algorithm.name == "mondrian"
             if not (moving or algorithm.works_towards(guarantee)) or not inside(holder, value):
                 continue
@@ -123,7 +122,7 @@ def asking(folder: Path, guarantee: Guarantee, holder: str, value: Options, rest
     protect: Options | None = value if holder == "protect" else leveled
     distance = (protect or {}).get("t_closeness", {}).get("distance")
     tree = {"hierarchy": {"builder": "frequency"}}
-    levels = ALGORITHMS[name].options.over_levels
+    levels = BY_NAME[name].options.over_levels
     judged: Options = {"role": "sensitive", **({"protect": protect} if protect else {})}
     columns: Options = {
         "person": "identifier",

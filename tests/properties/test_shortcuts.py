@@ -15,16 +15,22 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.compile.environment import folder
+from anonymizer.compile.render import folder
 from anonymizer.contract.checks import Check
-from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.contract.originals import Originals
-from anonymizer.verification.against_source import verify_against_source
-from anonymizer.verification.fast.release import WorkTables, fast_release, release_shortcuts
-from anonymizer.verification.fast.shortcuts import Figures, Proof, Shortcut, answer
-from anonymizer.verification.fast.source import source_proofs
+from anonymizer.contract.layout import Layout, Originals, PublishedColumn, Requirement
+from anonymizer.verification.fast import (
+    Figures,
+    Proof,
+    Shortcut,
+    WorkTables,
+    answer,
+    fast_release,
+    release_shortcuts,
+    source_proofs,
+)
 from anonymizer.verification.questions import Question, ask_all
-from anonymizer.verification.verify import verify_release
+from anonymizer.verification.release import verify_release
+from anonymizer.verification.source_comparison import verify_against_source
 from tests.duckdb import test_verify_form as form
 from tests.properties.tables import TEXTS
 from tests.selection import exhaustive, rounds, slow

@@ -15,10 +15,8 @@ import duckdb
 
 from anonymizer import Policy
 from anonymizer.review.report import rendered
-from anonymizer.review.report.bins import OTHER
-from anonymizer.review.report.collect import collect
-from anonymizer.review.report.content import Report
-from anonymizer.review.report.distributions import Distribution
+from anonymizer.review.report.content import Report, collect
+from anonymizer.review.report.distributions import OTHER, Distribution
 from tests import runs
 from tests.oracle import report as oracle
 from tests.oracle.cells import Exact, Null, domain_of, parse

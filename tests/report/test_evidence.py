@@ -13,16 +13,14 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.registry import ALGORITHMS
+from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.errors import PolicyError
 from anonymizer.policy.publish import Context
 from anonymizer.process.text import figure, plain
 from anonymizer.review.evidence import STANDARDS, Evidence, collect_evidence
-from anonymizer.review.evidence.entries import Compared, Open, Rows, Stated, Value
-from anonymizer.review.evidence.parts import Says
+from anonymizer.review.evidence.parts import Compared, Open, Rows, Says, Stated, Value
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import Report, collect
 from tests import runs
 from tests.report.conftest import RARE, Clinic
 from tests.schema import hospital
@@ -124,7 +122,7 @@ def of_the_report(report: Report) -> str:
         report.certificate, *report.warnings, report.verdict.says, *report.verdict.reasons,
         manifest["run_id"], manifest["created"], manifest["policy_digest"],
         json.dumps(manifest["versions"]), json.dumps(report.safe_harbor),
-        ALGORITHMS[report.policy.algorithm.name].words,
+        BY_NAME[report.policy.algorithm.name].words,
     )  # fmt: skip
     return " ".join(map(str, sentences))
 

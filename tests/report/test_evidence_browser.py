@@ -15,8 +15,7 @@ import pytest
 from anonymizer.policy.publish import Context
 from anonymizer.review.evidence import STANDARDS
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import Report, collect
 from tests.report.conftest import Clinic
 
 pytestmark = pytest.mark.browser

@@ -15,11 +15,10 @@ import pytest
 import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import GuaranteeError
-from anonymizer.measure.steps import step
+from anonymizer.measure.queries import step
 from anonymizer.review.report import rendered, write_report
-from anonymizer.review.report.bins import intervals, merged, round_bounds
-from anonymizer.review.report.collect import QUERIES, collect
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import QUERIES, Report, collect
+from anonymizer.review.report.distributions import intervals, merged, round_bounds
 from tests.report.conftest import COLUMNS, RARE, Clinic, make
 from tests.selection import some
 

@@ -9,7 +9,7 @@ import pytest
 
 import anonymizer
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.duckdb.test_attack import POLICIES, SOURCE
 
 

@@ -11,7 +11,7 @@ from anonymizer.cli import main
 from anonymizer.errors import PolicyError
 from anonymizer.review.attack import attack
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.report.conftest import Clinic, make
 
 OTHER = {"algorithm": {"name": "mondrian", "split": "median"}}

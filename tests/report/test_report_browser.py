@@ -14,7 +14,7 @@ import pytest
 
 from anonymizer.measure.usefulness import Little
 from anonymizer.review.report import rendered, write_report
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.report.conftest import Clinic
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.measure.words import MEASURES
+from anonymizer.measure.loss import MEASURES
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.lgb import exposure, lemma2_bound, strict_check

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of, parse
 from tests.report.cases import COLUMNS, ends, labels, made, near, table

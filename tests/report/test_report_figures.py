@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.measure.steps import about, about_share
-from anonymizer.review.report.bins import OTHER
+from anonymizer.measure.queries import about, about_share
+from anonymizer.review.report.distributions import OTHER
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of
 from tests.oracle.measures import measure

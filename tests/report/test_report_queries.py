@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.review.report.collect import QUERIES
-from anonymizer.review.report.markdown import code
+from anonymizer.review.report.content import QUERIES
+from anonymizer.review.report.page import code
 from anonymizer.review.report.workload import Answer
 from tests.oracle import report as oracle
 from tests.oracle.cells import domain_of

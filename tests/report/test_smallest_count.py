@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.review.report.collect import collect, floor_of
+from anonymizer.review.report.content import collect, floor_of
 from tests import runs
 from tests.selection import some
 

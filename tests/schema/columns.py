@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anonymizer.independent.cells import Cell
-from anonymizer.independent.values import read_value
+from anonymizer.independent.cells import Cell, read_value
 
 Options = dict[str, Any]
 

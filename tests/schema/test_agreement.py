@@ -12,11 +12,11 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, verification
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.contract.tables import Released, Tables
+from anonymizer.contract.reading import Released, Tables
 from anonymizer.independent.judge import judge_opened
-from anonymizer.independent.result import Check as Own
+from anonymizer.independent.rules import Check as Own
+from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
-from anonymizer.verification.tables import tables_questions
 from tests.independent.agreement import compare
 from tests.schema.handmade import Made
 from tests.schema.test_reader import FAULTS, clinic, drawn, secret

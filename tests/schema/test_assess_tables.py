@@ -14,7 +14,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.policy import Policy
-from anonymizer.review.tables.assess import TablesAssessment, assess_tables
+from anonymizer.review.observers import TablesAssessment, assess_tables
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.oracle import Child, Published

@@ -11,10 +11,10 @@ import pytest
 
 from anonymizer.errors import PolicyError
 from anonymizer.policy import Policy
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.release.published import Release
 from anonymizer.review.diff import Comparison, Trial, compare
-from anonymizer.review.diff.rendering import text_lines, verdict
+from anonymizer.review.diff.comparison import text_lines, verdict
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.oracle import Child, Published

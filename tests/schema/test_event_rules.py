@@ -22,19 +22,19 @@ import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Requirement
-from anonymizer.contract.tables import in_release
+from anonymizer.contract.reading import in_release
 from anonymizer.errors import GuaranteeError, InfeasibleError, SourceError
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
+from anonymizer.release.across_tables import released_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
-from anonymizer.release.tables import released_tables
-from anonymizer.review.diff.result import required_of
-from anonymizer.review.report.collect import NOT_SHOWN
-from anonymizer.review.tables.report import collect_tables, html, markdown
-from anonymizer.run import event_cells, tables_job
+from anonymizer.review.diff.trial import required_of
+from anonymizer.review.report.content import NOT_SHOWN
+from anonymizer.review.schema_report import collect_tables, html, markdown
+from anonymizer.run import linked_tables, source_comparison
+from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
-from anonymizer.verification.tables import tables_questions
 from tests.forging import seal_again
 from tests.independent.agreement import compare
 from tests.runs import THRIFTY, fill
@@ -390,10 +390,10 @@ def test_a_run_that_takes_cells_apart_publishes_nothing(
     def apart(*given: Any) -> dict[str, list[list[str]]]:
         return {
             column: [[label] for label in sorted({x for labels in sets for x in labels})]
-            for column, sets in event_cells.together(*given).items()
+            for column, sets in source_comparison.together(*given).items()
         }
 
-    monkeypatch.setattr(tables_job, "together", apart)
+    monkeypatch.setattr(linked_tables, "together", apart)
     one = world(3, tmp_path, kind="file", l=2, k=3, m=1, cells="text", rows=False)
     with pytest.raises(GuaranteeError) as told:
         one.run()

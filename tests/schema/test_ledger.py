@@ -19,7 +19,7 @@ import anonymizer
 from anonymizer import Policy, SchemaPolicy
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError, InfeasibleError
-from anonymizer.ledger.manage import forget_release, listed
+from anonymizer.ledger.session import forget_release, listed
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.release.published import Release
 from tests.runs import THRIFTY, fetch, fill

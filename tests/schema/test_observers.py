@@ -11,10 +11,9 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
-from anonymizer.measure.steps import about, about_share
-from anonymizer.review.tables import attack_tables
-from anonymizer.review.tables.observers import LINKED
-from anonymizer.review.tables.report import collect_tables
+from anonymizer.measure.queries import about, about_share
+from anonymizer.review.observers import LINKED, attack_tables
+from anonymizer.review.schema_report import collect_tables
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle, truth
 from tests.schema.oracle import Child, Published

@@ -19,12 +19,7 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import (
-    AnonymizerError,
-    GuaranteeError,
-    InfeasibleError,
-    SourceError,
-)
+from anonymizer.errors import AnonymizerError, GuaranteeError, InfeasibleError, SourceError
 from anonymizer.independent.cells import Cell
 from anonymizer.independent.judge import judge
 from tests.independent.agreement import compare

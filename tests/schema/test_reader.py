@@ -14,12 +14,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.independent import known
+from anonymizer.independent import persons as known
 from anonymizer.independent.__main__ import main
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge, judge_opened
 from anonymizer.independent.manifest import read_manifest
-from anonymizer.independent.result import Check, Judgement
+from anonymizer.independent.rules import Check, Judgement
 from tests.schema import oracle
 from tests.schema.handmade import RUN, Made, column, rule
 from tests.selection import some

@@ -9,8 +9,7 @@ import pytest
 import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.errors import PolicyError
-from anonymizer.review.sweep import Point, sweep
-from anonymizer.review.sweep.grid import check, combinations, varied
+from anonymizer.review.sweep import Point, check, combinations, sweep, varied
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.test_diff_tables import EVENTS, published

@@ -17,7 +17,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
 from anonymizer.release.seal import manifest_digest
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.runs import THRIFTY, fill
 from tests.runs import policy as make_policy
 

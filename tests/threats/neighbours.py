@@ -16,7 +16,7 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.contract.coarse import DIGITS, MANY, NODES, finest
+from anonymizer.contract.rounding import DIGITS, MANY, NODES, finest
 from anonymizer.errors import AnonymizerError
 from tests.runs import THRIFTY, fill
 from tests.runs import policy as make_policy

@@ -14,7 +14,7 @@ import pytest
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError
 from anonymizer.ledger.approvals import approvals_file, known
-from anonymizer.ledger.key import key_file
+from anonymizer.ledger.store import key_file
 from anonymizer.review.approval import approve, required, residual_risks
 from tests.schema import hospital
 

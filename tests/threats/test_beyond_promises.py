@@ -17,9 +17,8 @@ import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.cli import main
 from anonymizer.errors import GuaranteeError
-from anonymizer.review.tables import attack_tables
-from anonymizer.review.tables.observers import LINKED
-from anonymizer.review.tables.report import collect_tables, markdown
+from anonymizer.review.observers import LINKED, attack_tables
+from anonymizer.review.schema_report import collect_tables, markdown
 from tests import runs
 from tests.forging import seal_again
 from tests.oracle.cells import Exact, Interval, Null, Star, ValueSet, parse, typed_cell

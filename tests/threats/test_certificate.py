@@ -21,10 +21,15 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, GuaranteeError
-from anonymizer.release.attestation import PAYLOAD, refuse_other_release
-from anonymizer.release.dsse import encoded, signed
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.signing import new_key, private_key
+from anonymizer.release.signing import (
+    PAYLOAD,
+    encoded,
+    new_key,
+    private_key,
+    refuse_other_release,
+    signed,
+)
 from tests import runs
 from tests.forging import seal_again
 from tests.selection import some

@@ -11,10 +11,10 @@ import pytest
 import anonymizer
 from anonymizer.errors import GuaranteeError, SourceError
 from anonymizer.policy import Policy
-from anonymizer.policy.files import declared_digests, declared_files
+from anonymizer.policy.referenced_files import declared_digests, declared_files
 from anonymizer.publish.export import export
+from anonymizer.release.consistency import refuse_other_policy
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.unchanged import refuse_other_policy
 from anonymizer.run import verbs
 from tests.runs import policy, run, source
 

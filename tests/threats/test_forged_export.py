@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from anonymizer.errors import TargetError
-from anonymizer.independent.errors import ChangedError, UnreadableError
+from anonymizer.independent.fetch import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.publish.export import export
 from anonymizer.release.seal import manifest_digest

@@ -20,7 +20,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.spark.parquet import ParquetTarget, files_object
 from anonymizer.release.manifest import Manifest, write_manifest_file
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 from anonymizer.release.seal import sealed
 from tests import runs
 from tests.forging import Place

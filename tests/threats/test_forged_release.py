@@ -20,13 +20,12 @@ from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
+from anonymizer.release.across_tables import stated_certificate
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.rows_digest import stored_rows
-from anonymizer.release.seal import SealedObject, manifest_digest
+from anonymizer.release.seal import SealedObject, manifest_digest, stored_rows
 from anonymizer.release.signing import new_key
-from anonymizer.release.tables import stated_certificate
 from anonymizer.review.report import write_report
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests import runs
 from tests.forging import Place, seal_again
 from tests.independent.planted import RELEASES, asked, make

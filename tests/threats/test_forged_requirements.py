@@ -15,9 +15,9 @@ import pytest
 import anonymizer
 from anonymizer.contract.layout import Requirement
 from anonymizer.errors import AnonymizerError
-from anonymizer.independent.errors import UnreadableError
+from anonymizer.guarantees.requirements import BY_NAME
+from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
-from anonymizer.privacy.of_policy.registry import BY_NAME
 from anonymizer.release.seal import manifest_digest
 from tests.independent.planted import RELEASES, asked, make
 from tests.selection import some

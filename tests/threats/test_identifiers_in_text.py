@@ -16,7 +16,7 @@ from anonymizer.errors import PolicyError, SourceError
 from anonymizer.policy.paths import path_text
 from anonymizer.review.preview import preview
 from anonymizer.run.raw_text import raw_text_stages
-from anonymizer.source.detectors import KINDS
+from anonymizer.source.identifiers import KINDS
 from anonymizer.source.profile import Kept, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Step

@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer.errors import GuaranteeError, SourceError
 from anonymizer.review.preview import preview
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.runs import policy, run
 from tests.selection import some
 

@@ -16,9 +16,9 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.facets import Facet
-from anonymizer.ledger.manage import forget_release, listed
-from anonymizer.ledger.tables import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
+from anonymizer.ledger.protected_columns import Facet
+from anonymizer.ledger.session import forget_release, listed
+from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
 from tests.forging import seal_ledger_again
 from tests.selection import few, some
 from tests.threats.population import Population, digests, policy
@@ -249,7 +249,7 @@ def test_ledger_in_a_wrong_place(tmp_path: Path, people: Population) -> None:
 
 def test_ledger_that_is_locked(tmp_path: Path, people: Population, monkeypatch: Any) -> None:
     run(tmp_path)
-    monkeypatch.setattr("anonymizer.ledger.access.PATIENCE", 0.3)
+    monkeypatch.setattr("anonymizer.ledger.store.PATIENCE", 0.3)
     with duckdb.connect(str(tmp_path / "private.duckdb")), pytest.raises(EngineError) as raised:
         run(tmp_path)
     assert "locked" in raised.value.problems[0].message

@@ -10,8 +10,8 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import EngineError
-from anonymizer.ledger.key import key_checks, read_key
-from anonymizer.ledger.manage import forget_release, listed
+from anonymizer.ledger.session import forget_release, listed
+from anonymizer.ledger.store import key_checks, read_key
 from tests.forging import seal_ledger_again
 from tests.schema import hospital
 from tests.selection import some

@@ -10,7 +10,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import EngineError, GuaranteeError
-from anonymizer.ledger.recognized import same_text
+from anonymizer.ledger.protected_columns import same_text
 from tests.threats.population import Population, policy
 
 COLUMNS: dict[str, Any] = {

@@ -18,18 +18,12 @@ import anonymizer
 from anonymizer.compile import Sql, ident
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.facets import Facet
-from anonymizer.ledger.tables import (
-    CREATE,
-    MEMBERS,
-    NEW_MEMBERS,
-    NEW_SIGNATURES,
-    SIGNATURES,
-)
-from anonymizer.ledger.ways_out import WAIT, ways_out
-from anonymizer.privacy.distinct_l import DistinctL
+from anonymizer.ledger.matches import WAIT, ways_out
+from anonymizer.ledger.protected_columns import Facet
+from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
 from tests.selection import few
 from tests.threats.population import Population, policy
 

@@ -16,9 +16,9 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.contract.coarse import DIGITS, coarse_mean, finest, of_population, of_search
+from anonymizer.contract.rounding import DIGITS, coarse_mean, finest, of_population, of_search
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 from tests.runs import THRIFTY, fill
 from tests.runs import policy as make_policy
 from tests.selection import some

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.measure.steps import STEPS, about, about_share, step
+from anonymizer.measure.queries import STEPS, about, about_share, step
 from anonymizer.review.report import rendered
-from anonymizer.review.report.collect import collect
+from anonymizer.review.report.content import collect
 
 HIERARCHY = {"builder": "intervals", "cuts": [25, 35, 45, 55, 65]}
 QUERIES = [

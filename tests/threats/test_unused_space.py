@@ -17,7 +17,7 @@ from anonymizer.errors import EngineError, GuaranteeError
 from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.manifest import Manifest, write_manifest
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 from tests import runs
 from tests.forging import Place
 from tests.selection import some

@@ -85,7 +85,7 @@ def test_a_release_is_not_verified_against_what_no_question_asks(copy: Copy) -> 
 def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
     copy.add(FIELD)
     copy.policy("max_share: 0.5")
-    imported = copy.python("-c", "import anonymizer.privacy.of_policy.registry")
+    imported = copy.python("-c", "import anonymizer.guarantees.requirements")
     assert imported.returncode != 0
     assert "protect.max_share: no guarantee answers for it" in imported.stderr
     refused(copy, "protect.max_share: no guarantee answers for it", 70)

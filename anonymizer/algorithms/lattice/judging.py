@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.lattice.packing import Packing
-from anonymizer.algorithms.lattice.recode import LEVELS, LIMITS, ONE, TUPLES, Climbed, climbed
-from anonymizer.algorithms.protections import column_rules
+from anonymizer.algorithms.core.protections import column_rules
+from anonymizer.algorithms.lattice.recode import (
+    LEVELS,
+    LIMITS,
+    ONE,
+    TUPLES,
+    Climbed,
+    Packing,
+    climbed,
+)
 from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.guarantees.requirements import least_class
+from anonymizer.guarantees.rule import Rule, merge_layers
 from anonymizer.policy import FullDomain, Policy
-from anonymizer.privacy.judge import merge_layers
-from anonymizer.privacy.of_policy.sizes import least_class
-from anonymizer.privacy.rule import Rule
 from anonymizer.source.profile import Level, Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Loop, Step

@@ -1,4 +1,4 @@
-"""The stages that prepare a lattice: labels and losses of levels, packed tuples."""
+"""Hierarchies as packed integers, and the cells that a lattice node publishes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,125 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.encode import CODED, UNITS
-from anonymizer.algorithms.lattice.packing import Packing
-from anonymizer.algorithms.nodes import shown
+from anonymizer.algorithms.core.cells import CELLS, Cell, Mode, shown, shown_steps
+from anonymizer.algorithms.core.encode import CODED, UNITS
+from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import Sql, Table, lit, sql, work
-from anonymizer.hierarchy import distortion
-from anonymizer.hierarchy.scale_of_type import scale_of
-from anonymizer.hierarchy.text import from_text
+from anonymizer.guarantees.rule import share_at_most
+from anonymizer.hierarchy import levels
+from anonymizer.hierarchy.levels import Shape
+from anonymizer.hierarchy.scale import from_text, scale_of
 from anonymizer.policy import Policy
-from anonymizer.policy.builders import Intervals, Taxonomy
-from anonymizer.privacy.exact import share_at_most
-from anonymizer.source.profile import Attribute
+from anonymizer.policy.hierarchies import Intervals, Taxonomy
+from anonymizer.source.profile import Attribute, published_type
 from anonymizer.source.roles import Roles
-from anonymizer.source.snapshot import rows_read
+from anonymizer.source.snapshot import later_draw, rows_read
 from anonymizer.steps import Step
+
+# Packs hierarchies into integers: a bit field per attribute and level.
+#
+# The field of a level holds the number of a value's node among its siblings, so that the fields
+# of
+# level j and above name the node at level j (a path from the root). Generalizing to level j masks
+# the fields below. If levels do not nest, the field of a level numbers all nodes of the level,
+# and
+# level j keeps only that field. Every level has a field of at least one bit, so that masks order
+# the nodes of the lattice as their levels do. NULL is a child of the root, apart from other
+# nodes.
+
+
+WORD = 62
+"""Bits per integer: all values stay positive, and sums of masks cannot overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One integer of the packed code, and the columns named after it."""
+
+    number: int
+
+    @property
+    def w(self) -> Sql:
+        """Column of a tuple's packed values."""
+        return Sql(f"w{self.number}")
+
+    @property
+    def m(self) -> Sql:
+        """Column of a node's mask."""
+        return Sql(f"m{self.number}")
+
+    @property
+    def g(self) -> Sql:
+        """Column of a class's packed values, under its node's mask."""
+        return Sql(f"g{self.number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The bit field with the numbers of one level of one attribute."""
+
+    level: int
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.bits) - 1) << self.shift
+
+    @property
+    def scale(self) -> Sql:
+        return lit(1 << self.shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The fields of all attributes, and the words that hold them."""
+
+    fields: tuple[tuple[Field, ...], ...]
+    """By attribute, from level 0 up; the root has no field."""
+    shapes: tuple[Shape, ...]
+    words: tuple[Word, ...]
+
+    def masks(self, attribute: int, level: int) -> tuple[int, ...]:
+        """The mask of one attribute (counted from 0) at one level, one number per word."""
+        shape = self.shapes[attribute]
+        masks = [0] * len(self.words)
+        for field in self.fields[attribute]:
+            kept = field.level >= level if shape.nests else level in (0, field.level)
+            if kept:
+                masks[field.word] |= field.mask
+        return tuple(masks)
+
+
+def packing(shapes: Sequence[Shape]) -> Packing:
+    """Pack fields into words, first fit in the order of the attributes."""
+    used: list[int] = []
+    fields: list[tuple[Field, ...]] = []
+    for shape in shapes:
+        own: list[Field] = []
+        for level in range(shape.height):
+            bits = _bits(shape, level)
+            word = next((w for w, taken in enumerate(used) if taken + bits <= WORD), len(used))
+            if word == len(used):
+                used.append(0)
+            own.append(Field(level, word, used[word], bits))
+            used[word] += bits
+        fields.append(tuple(own))
+    words = tuple(Word(number) for number in range(max(len(used), 1)))
+    return Packing(tuple(fields), tuple(shapes), words)
+
+
+def _bits(shape: Shape, level: int) -> int:
+    if not shape.nests or level == shape.height - 1:
+        # numbers from 1; NULL is 0
+        most = shape.nodes[level] if not shape.nests else shape.children[level]
+        return max(most.bit_length(), 1)
+    return max((shape.children[level] - 1).bit_length(), 1)
+
+
+# The stages that prepare a lattice: labels and losses of levels, packed tuples.
+
 
 PATHS = work("lattice_paths")
 TUPLES = work("lattice_tuples")
@@ -111,7 +216,7 @@ def recoding_step(a: Climbed, spec: Any, *, losses: bool = True) -> Step:
 
 def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
     attribute = a.attribute
-    bounded = spec is not None and spec.builder in distortion.INTERVALS
+    bounded = spec is not None and spec.builder in levels.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
     lo, hi = _bounds(attribute, spec, bounded)
     return {
@@ -120,7 +225,7 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "recoding": a.recoding,
         "levels": attribute.levels,
         "nulls": attribute.nulls > 0,
-        "width": distortion.width(attribute.sql_type, spec.builder) if spec else lit(1),
+        "width": levels.width(attribute.sql_type, spec.builder) if spec else lit(1),
         "ordered": attribute.ordered,
         "bounded": bounded,
         "listed": work(f"listed_{attribute.index}") if listed else None,
@@ -222,3 +327,61 @@ def _fields(a: Climbed, packed: Packing) -> list[tuple[int | bool, ...]]:
         )
         for field in packed.fields[a.position]
     ]
+
+
+# Writes cells from the levels of each class: full- or partial-domain recoding.
+
+
+CLASS_LEVELS = work("class_levels")
+
+
+def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
+    """Steps that write `cells` from `members`, `class_levels` and `units`.
+
+    `members` (unit, class_id) holds the published units; the others are suppressed.
+    `class_levels` (class_id, l<i>) holds the level at which each column of a class is published, 0
+    for the values themselves. All units of a class have to be under one node at this level.
+    """
+    attributes = climbed(roles)
+    columns: list[tuple[Sql, Sql]] = []
+    for a in attributes:
+        columns += cell_columns(a, mode)
+    return (
+        *(step for a in attributes for step in shown_steps(a.attribute)),
+        Step(
+            "cells of classes",
+            "lattice/cells.sql.j2",
+            {
+                "members": MEMBERS,
+                "units": UNITS,
+                "class_levels": CLASS_LEVELS,
+                "recodings": [a.recoding for a in attributes],
+                "shown": [a.shown for a in attributes],
+                "cells": CELLS,
+                "attributes": attributes,
+                "columns": columns,
+                "class_draw": later_draw("draw", "class"),
+            },
+        ),
+    )
+
+
+def cell_columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
+    """The columns of the cell of a node, as names and expressions over `shown`."""
+    cell = Cell(a.attribute)
+    if mode == "text":
+        nullable = f"case when {a.s}.nullable then ' or NULL' else '' end"
+        return [(cell.out, Sql(f"{a.s}.label || {nullable}"))]
+    # a node that is not among the published ones is NULL
+    shown_nullable = Sql(f"coalesce({a.s}.nullable, true)")
+    if cell.shape == "range":
+        return [
+            (cell.out_lo, Sql(f"{a.s}.lo")),
+            (cell.out_hi, Sql(f"{a.s}.hi")),
+            (cell.out_nullable, shown_nullable),
+        ]
+    if cell.shape == "set":  # a column of NULLs only: its hierarchy has no levels
+        # a list of the column's type: the verifier looks for the column's values in it
+        kind = Sql(published_type(a.attribute.sql_type))
+        return [(cell.out, sql("[cast(null as {t})]", t=kind))]
+    return [(cell.out, Sql(f"{a.s}.label")), (cell.out_nullable, shown_nullable)]

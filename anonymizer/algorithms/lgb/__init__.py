@@ -1,7 +1,14 @@
 """LGB (Li and He 2022): local generalization and bucketization of semi-sensitive attributes."""
 
-from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, DOWNCODING, REFINEMENT, SKEWNESS
-from anonymizer.algorithms.descriptor import PART_SIZE, Algorithm
+from anonymizer.algorithms.descriptor import (
+    COMPOSITION,
+    DEFINETTI,
+    DOWNCODING,
+    PART_SIZE,
+    REFINEMENT,
+    SKEWNESS,
+    Algorithm,
+)
 from anonymizer.policy.algorithms import Lgb
 
 ALGORITHM = Algorithm(

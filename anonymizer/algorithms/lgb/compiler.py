@@ -1,15 +1,14 @@
-"""Compiles the algorithm `lgb`: local generalization and bucketization (Li and He 2022), Alg. 1."""
+"""Compile the algorithm `lgb`: local generalization and bucketization (Li and He 2022)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from anonymizer.algorithms.bound.stages import bound_stages
-from anonymizer.algorithms.cells import cell_steps
-from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.encode import (
+from anonymizer.algorithms.core.cells import cell_steps
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
     coded_stages,
@@ -17,26 +16,87 @@ from anonymizer.algorithms.encode import (
     person_stages,
     units_step,
 )
-from anonymizer.algorithms.guards import enough_units
+from anonymizer.algorithms.core.guards import enough_units, feasibility
+from anonymizer.algorithms.core.lower_bound import bound_stages
+from anonymizer.algorithms.core.partition import Partitioning, partition_stages
+from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
+from anonymizer.algorithms.core.protections import thinning_steps
+from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
 from anonymizer.algorithms.lgb.buckets import Protected, bucket_stages
-from anonymizer.algorithms.lgb.patterns import pattern_table
-from anonymizer.algorithms.lgb.seeds import seed_stages
-from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
-from anonymizer.algorithms.persons.feasible import feasibility
-from anonymizer.algorithms.persons.rules import holding_steps, person_rules
-from anonymizer.algorithms.protections import thinning_steps
-from anonymizer.algorithms.split.size import split_of
-from anonymizer.algorithms.split.stages import divided_units, in_parts, judged_parts
+from anonymizer.algorithms.lgb.generalization import seed_stages
 from anonymizer.compile import Sql, work
 from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.guarantees.requirements import bucket_rule, least_class
+from anonymizer.guarantees.rule import at_most
 from anonymizer.policy import Lgb, Policy
-from anonymizer.privacy.exact import at_most
-from anonymizer.privacy.of_policy.buckets import bucket_rule
-from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.process.text import many
 from anonymizer.source.profile import Attribute, Sensitive, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Compute, Guard, Row, Stage, Step
+
+# Handles flag patterns that too few rows share.
+#
+# A class holds rows of one pattern only (LGB Definition 8), so a pattern with fewer than k rows
+# cannot be published as it is. Promotion flags more cells of those rows, until they belong to a
+# pattern that is large enough; the values of these cells are then published in buckets.
+
+
+def promote(counts: Mapping[int, int], k: int, everything: int) -> dict[int, int | None]:
+    """The final pattern of every pattern; None if its rows have to be suppressed.
+
+    `counts` maps a pattern (a bit mask of sensitive cells) to its rows. The smallest pattern is
+    promoted first, to the superset that flags the fewest further cells: one that is large enough,
+    else the union with another small pattern, else `everything` flagged. Rows of patterns that are
+    large enough are unchanged.
+    """
+    target: dict[int, int] = {pattern: pattern for pattern in counts}
+    size = dict(counts)
+    while True:
+        small = [p for p, n in size.items() if n < k]
+        if not small:
+            break
+        pattern = min(small, key=lambda p: (size[p], -p.bit_count(), p))
+        others = [q for q in size if q != pattern]
+        large = [q for q in others if q & pattern == pattern and size[q] >= k]
+        unions = [pattern | q for q in others if size[q] < k]
+        options = large or unions or ([everything] if pattern != everything else [])
+        if not options:
+            break
+        best = min(options, key=lambda q: ((q ^ pattern).bit_count(), -size.get(q, 0), q))
+        if best == pattern:
+            # another small pattern is a subset of this one: promote that one instead
+            pattern, best = _inner([q for q in others if size[q] < k], pattern, size), pattern
+        size[best] = size.get(best, 0) + size.pop(pattern)
+        for source, at in target.items():
+            if at == pattern:
+                target[source] = best
+    return {source: at if size[at] >= k else None for source, at in target.items()}
+
+
+def _inner(others: list[int], pattern: int, size: Mapping[int, int]) -> int:
+    within = [q for q in others if q | pattern == pattern]
+    return min(within, key=lambda q: ((q ^ pattern).bit_count(), size[q], q))
+
+
+def suppress(counts: Mapping[int, int], k: int) -> dict[int, int | None]:
+    """Suppress every small pattern."""
+    return {pattern: pattern if n >= k else None for pattern, n in counts.items()}
+
+
+def pattern_table(k: int, everything: int, mode: str) -> Callable[[list[Row]], list[Row]]:
+    """The computation that turns pattern counts into the table of final patterns."""
+
+    def final_patterns(rows: list[Row]) -> list[Row]:
+        """Promote or suppress patterns of sensitive cells that fewer than k rows share."""
+        counts = {int(pattern): int(n) for pattern, n in rows}
+        final = promote(counts, k, everything) if mode == "promote" else suppress(counts, k)
+        return [(pattern, target) for pattern, target in sorted(final.items())]
+
+    return final_patterns
+
+
+# Compiles the algorithm `lgb`: local generalization and bucketization (Li and He 2022), Alg. 1.
+
 
 PATTERNS = work("patterns")
 PATTERN = Sql("pattern")

@@ -1,7 +1,13 @@
 """Multi-sensitive bucketization: several sensitive attributes with security levels."""
 
-from anonymizer.algorithms.attacks import COMPOSITION, DEFINETTI, MINIMALITY, SKEWNESS
-from anonymizer.algorithms.descriptor import Algorithm, lacking
+from anonymizer.algorithms.descriptor import (
+    COMPOSITION,
+    DEFINETTI,
+    MINIMALITY,
+    SKEWNESS,
+    Algorithm,
+    lacking,
+)
 from anonymizer.policy.algorithms import Msb
 
 ALGORITHM = Algorithm(

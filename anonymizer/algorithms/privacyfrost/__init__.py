@@ -1,7 +1,14 @@
 """PrivacyFrost2 (Kiyomoto and Miyake 2014): a score-driven search of the generalization lattice."""
 
-from anonymizer.algorithms.attacks import COMPOSITION, DOWNCODING, MINIMALITY, REFINEMENT, SKEWNESS
-from anonymizer.algorithms.descriptor import Algorithm, lacking
+from anonymizer.algorithms.descriptor import (
+    COMPOSITION,
+    DOWNCODING,
+    MINIMALITY,
+    REFINEMENT,
+    SKEWNESS,
+    Algorithm,
+    lacking,
+)
 from anonymizer.policy.algorithms import PrivacyFrost
 
 ALGORITHM = Algorithm(

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.encode import (
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
     domain_steps,
     person_stages,
     units_step,
 )
-from anonymizer.algorithms.guards import enough_units
-from anonymizer.algorithms.lattice.packing import packing
-from anonymizer.algorithms.lattice.publish import CLASS_LEVELS, recoded_cells
-from anonymizer.algorithms.lattice.recode import recode_steps, tuple_steps
-from anonymizer.algorithms.lattice.shape import lattice_size
-from anonymizer.algorithms.privacyfrost.anytime import anytime_stages
-from anonymizer.algorithms.privacyfrost.columns import searched
-from anonymizer.algorithms.privacyfrost.partial import DIVIDED, class_stages
-from anonymizer.algorithms.privacyfrost.presampling import presampling_stages
-from anonymizer.algorithms.privacyfrost.search import search_context, search_stages
-from anonymizer.algorithms.privacyfrost.suppressing import (
+from anonymizer.algorithms.core.guards import enough_units
+from anonymizer.algorithms.core.protections import protections
+from anonymizer.algorithms.lattice.recode import (
+    CLASS_LEVELS,
+    packing,
+    recode_steps,
+    recoded_cells,
+    tuple_steps,
+)
+from anonymizer.algorithms.lattice.search import lattice_size
+from anonymizer.algorithms.privacyfrost.priorities import findings, presampling_stages, searched
+from anonymizer.algorithms.privacyfrost.search import (
+    DIVIDED,
+    anytime_stages,
+    class_stages,
     judging_context,
     leave_out_stages,
     none_safe,
+    search_context,
+    search_stages,
     suppressing_stages,
     value_steps,
 )
-from anonymizer.algorithms.privacyfrost.trail import findings
-from anonymizer.algorithms.protections import protections
+from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Policy, PrivacyFrost
-from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import rows_read

@@ -1,21 +1,103 @@
-"""The search: pre-computation, top-down steps, and the escape through tables that do not hold."""
+"""The search of PrivacyFrost2: tables, suppression, partial domains, and walkers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from anonymizer.algorithms.lattice.packing import Packing
-from anonymizer.algorithms.lattice.recode import TUPLES
-from anonymizer.algorithms.privacyfrost.columns import Searched
-from anonymizer.algorithms.privacyfrost.rules import Judged, judged_by
-from anonymizer.compile import Sql, lit, work
+from anonymizer.algorithms.core.encode import CODED, UNITS
+from anonymizer.algorithms.core.partition import MEMBERS
+from anonymizer.algorithms.core.protections import column_rules
+from anonymizer.algorithms.lattice.judging import (
+    JUDGED,
+    NODES,
+    Judged,
+    judge_stages,
+    judged_columns,
+    lattice_context,
+)
+from anonymizer.algorithms.lattice.recode import CLASS_LEVELS, LEVELS, PATHS, TUPLES, Packing
+from anonymizer.algorithms.lattice.search import SUBSETS, bound_stages, walk_stages
+from anonymizer.algorithms.privacyfrost.priorities import Searched
+from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.guarantees.rule import merge_layers, size_layer
 from anonymizer.policy import Policy, PrivacyFrost
 from anonymizer.policy.paths import column_path
+from anonymizer.source.profile import Sensitive
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Guard, Row, Stage, Step
+from anonymizer.source.snapshot import later_draw
+from anonymizer.steps import Guard, Loop, Note, Row, Stage, Step
+
+# The rules of sensitive columns over the classes of many tables or parts in one statement.
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResults:
+    """The rules of one sensitive column for every group, identified by keys."""
+
+    column: Sensitive
+    dense: bool
+    sized: bool
+    """Whether its rules use the size of the group, which is computed before the layers."""
+    layers: tuple[tuple[tuple[str, Sql], ...], ...]
+    holds: Sql
+
+    @property
+    def dear(self) -> bool:
+        """Whether it is expensive: it compares distributions instead of only counting values."""
+        return self.dense or self.sized or bool(self.layers)
+
+    @property
+    def number(self) -> Sql:
+        return lit(self.column.index)
+
+    def held(self, stage: int) -> Sql:
+        """The candidates that satisfy its rules and those of the columns before it."""
+        return Sql(f"held_{stage}_{self.column.index}")
+
+    @property
+    def cells(self) -> Table:
+        return self.column.cells
+
+    @property
+    def reference(self) -> Table:
+        return self.column.reference
+
+    @property
+    def base_cells(self) -> Table:
+        """Work table of its values in the tuples that the search aggregates."""
+        return work(f"base_cells_{self.column.index}")
+
+
+def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
+    """The rules of all sensitive columns that have any, over groups identified by `keys`."""
+    made = []
+    for column in roles.sensitive:
+        rules = column_rules(policy, column)
+        if rules:
+            layers = [dict(layer) for layer in merge_layers(rules, join(keys))]
+            # for many small groups, joined totals take a third of the time of a window
+            (size,) = size_layer(join(keys)).items()
+            sized = any(size in layer.items() for layer in layers)
+            for layer in layers:
+                layer.pop(size[0], None)
+            made.append(
+                RuleResults(
+                    column=column,
+                    dense=any(rule.dense for rule in rules),
+                    sized=sized,
+                    layers=tuple(tuple(layer.items()) for layer in layers if layer),
+                    holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+                )
+            )
+    return tuple(made)
+
+
+# The search: pre-computation, top-down steps, and the escape through tables that do not hold.
+
 
 DEPTHS = work("search_depths")
 BASE = work("search_base")
@@ -73,7 +155,7 @@ def search_stages(
     One statement executes all steps; every step scores and judges all of its tables together.
     Comparisons are exact: decimal scores, integer tie-breakers, and ranks of columns.
     """
-    rules: tuple[Judged, ...] = context["protections"]
+    rules: tuple[RuleResults, ...] = context["protections"]
     return (
         Step("merit of levels", "privacyfrost/levels.sql.j2", context),
         Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
@@ -85,7 +167,7 @@ def search_stages(
     )
 
 
-def _base_cells(rule: Judged, context: dict[str, Any]) -> Step:
+def _base_cells(rule: RuleResults, context: dict[str, Any]) -> Step:
     own = {**context, "cells": rule.cells, "base_cells": rule.base_cells}
     name = f"{rule.column.column} by tuple"
     return Step(name, "privacyfrost/base_cells.sql.j2", own)
@@ -94,7 +176,7 @@ def _base_cells(rule: Judged, context: dict[str, Any]) -> Step:
 def _failed(
     policy: Policy,
     columns: Sequence[Searched],
-    rules: Sequence[Judged],
+    rules: Sequence[RuleResults],
     context: dict[str, Any],
 ) -> Guard:
     held = [a.climbed.attribute.column for a in columns if a.floor > 0]
@@ -119,3 +201,325 @@ def _failed(
 
     query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
     return Guard(query, explain, GuaranteeError)
+
+
+# The same search if rows may be suppressed: a table holds if failing classes have few rows.
+#
+# The verdict on one table then says little about another: rules compare classes with the rows
+# that
+# are not suppressed, so a table may break a rule of a sensitive column that a finer one
+# satisfies.
+# Every table is judged separately; only too many rows in classes smaller than k rule out the
+# finer
+# tables as well. The score depends on the published rows: a suppressed row is fully generalized,
+# and
+# adds no value to any column. So no table scores more than without suppression, and one that does
+# not beat the best even then is not judged.
+#
+# The recursive statement of the search cannot repeat a judgement until nothing fails, so here its
+# steps are separate statements. At the end the suppressed rows are removed, and the table holds
+# for
+# the others.
+
+
+VALUES = work("search_values")
+GIVEN = work("search_tables")
+SCORED = work("search_scored")
+STANDING = work("search_standing")
+ORDERED = work("search_ordered")
+FAILED = work("search_failed")
+
+MOST_STEPS = 1_000_000
+"""A bound that is never reached: every step changes a level, and every table taken is better."""
+
+
+def judging_context(
+    policy: Policy, roles: Roles, packed: Packing, search: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Judged, ...], dict[str, Any]]:
+    """The parameters of the judging templates, the columns with rules, and the parameters of the
+    search.
+    """
+    columns = judged_columns(policy, roles)
+    judging = lattice_context(policy, roles, packed, columns)
+    shared = ("batch", "screened", "classes", "limits", "monotone", "persons", "verdicts")
+    own = {
+        **search,
+        **{name: judging[name] for name in shared},
+        "judging": True,
+        "values_at": VALUES,
+        "paths": PATHS,
+        "coded": CODED,
+        "given": GIVEN,
+        "scored": SCORED,
+        "standing": STANDING,
+        "ordered": ORDERED,
+        "failed": FAILED,
+    }
+    return judging, columns, own
+
+
+def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
+    """Steps that write the merit of levels, and the number of units per value at each level."""
+    return (
+        Step("merit of levels", "privacyfrost/levels.sql.j2", own),
+        Step("values of levels", "privacyfrost/values.sql.j2", own),
+    )
+
+
+def suppressing_stages(
+    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+) -> tuple[Stage, ...]:
+    """Stages that write `search_state` and `search_trail`, from tuples and limits."""
+    return (
+        Step("pre-computation", "privacyfrost/first_tables.sql.j2", own),
+        *_judge(judging, columns, own),
+        Step("start", "privacyfrost/started.sql.j2", own),
+        Step("tables of the start", "privacyfrost/trail.sql.j2", own),
+        Step("best table so far", "privacyfrost/standing.sql.j2", own),
+        Step("tables that fail", "privacyfrost/first_failures.sql.j2", own),
+        Loop(
+            "search",
+            (
+                Step("next tables", "privacyfrost/next_tables.sql.j2", own),
+                *_judge(judging, columns, own),
+                Step("best of them", "privacyfrost/ordered.sql.j2", own),
+                Step("tables considered", "privacyfrost/considered.sql.j2", own),
+                Step("more tables that fail", "privacyfrost/more_failures.sql.j2", own),
+                Step("go on", "privacyfrost/move.sql.j2", own),
+            ),
+            until=Step("search goes on", "privacyfrost/searching.sql.j2", own),
+            at_most=MOST_STEPS,
+            asked_first=True,
+        ),
+        Step("best table", "privacyfrost/ended.sql.j2", own),
+    )
+
+
+def _judge(
+    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+) -> tuple[Step | Loop, ...]:
+    return (
+        Step("tables to judge", "privacyfrost/batch.sql.j2", own),
+        *judge_stages(judging, columns),
+        Step("scores of tables", "privacyfrost/scored.sql.j2", own),
+    )
+
+
+def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) -> Guard:
+    """A guard that stops the run if no table holds."""
+    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    unit = "persons" if policy.person is not None else "rows"
+
+    def explain(row: Row) -> Problem:
+        small, broken, allowed = row
+        if allowed < 0:
+            return Problem(
+                "suppression_limit",
+                f"is passed by {-allowed:,} {unit} before the search begins",
+                hint="raise suppression_limit, or let NULLs be a value: nulls: own_class",
+            )
+        if broken == 0:
+            reason = f"classes of fewer than {own['k']} {unit} hold at least {small:,} {unit}"
+        else:
+            reason = "the classes that break a rule of a sensitive column hold too many"
+        if held:
+            path = column_path(held[0], "minimum_level") if len(held) == 1 else "columns"
+            where = f"the minimum levels of {', '.join(held)}"
+            hint = "lower these levels, weaken the guarantee, or raise suppression_limit"
+        else:
+            path, where = "algorithm", "the roots of all columns"
+            hint = "weaken the guarantee, or raise suppression_limit"
+        said = f"failed: no table is safe even at {where}, with {allowed:,} {unit} to suppress"
+        return Problem(path, f"{said} at most: {reason}", hint=hint)
+
+    query = Step("a safe table", "privacyfrost/none_safe.sql.j2", own)
+    return Guard(query, explain, GuaranteeError)
+
+
+def leave_out_stages(
+    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+) -> tuple[Stage, ...]:
+    """Stages that remove the rows that the best table suppresses from `coded`."""
+    return (
+        Step("the table found", "privacyfrost/chosen.sql.j2", own),
+        *judge_stages(judging, columns),
+        Step("rows suppressed", "privacyfrost/without.sql.j2", own),
+    )
+
+
+# Partial domains: specializes each class of the best table further if all of its parts hold.
+
+
+DIVIDED = work("divided_classes")
+OPEN = work("open_classes")
+
+RECURSIVE_UP_TO = 1_000_000
+"""Number of rows up to which one recursive statement divides classes, with the same result."""
+IN_TURN_FROM = 50_000
+"""Number of rows from which the columns of a class are judged in turn, the largest gain first. With
+rules that compare distributions, this is done for any table. The classes are the same.
+"""
+
+
+def class_stages(
+    policy: Policy,
+    roles: Roles,
+    columns: Sequence[Searched],
+    packed: Packing,
+    k: int,
+    *,
+    partial: bool,
+    rows: int,
+) -> tuple[Stage, ...]:
+    """Stages that write `members` and `class_levels`.
+
+    With `partial` every class is specialized separately, all in parallel: a column whose values are
+    all under one node takes that node; of the columns that can be divided so that every part holds,
+    the one with the most parts, weighted by priority, is divided, until none can.
+    """
+    keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
+    rules = judged_by(policy, roles, keys)
+    context: dict[str, Any] = {
+        "attributes": list(columns),
+        "by_rank": sorted(columns, key=lambda a: a.rank),
+        "words": packed.words,
+        "tuples": TUPLES,
+        "depths": DEPTHS,
+        "state": STATE,
+        "divided": DIVIDED,
+        "members": MEMBERS,
+        "class_levels": CLASS_LEVELS,
+        "k": k,
+        "child": Sql(" + ".join(f"(o.{word.w} & m.{word.m})" for word in packed.words)),
+        "protections": rules,
+        "keys": keys,
+        "references": [rule.reference for rule in rules],
+        "cells": [rule.cells for rule in rules],
+        "in_turn": bool(rules) and (rows >= IN_TURN_FROM or any(rule.dear for rule in rules)),
+        "partial": partial,
+    }
+    dividing: tuple[Stage, ...] = ()
+    levels = sum(len(a.fields) for a in columns)
+    if partial and levels:
+        recursive = rows <= RECURSIVE_UP_TO
+        dividing = _recursive(context) if recursive else _driven(context, levels + 1)
+    return (
+        Step("classes", "privacyfrost/classes.sql.j2", context),
+        *dividing,
+        Step("classes of units", "privacyfrost/members.sql.j2", context),
+        Step("levels of classes", "privacyfrost/class_levels.sql.j2", context),
+    )
+
+
+def _recursive(context: dict[str, Any]) -> tuple[Stage, ...]:
+    own = {**context, "open": Sql("division")}
+    return (Step("partial-domain de-generalization", "privacyfrost/partial.sql.j2", own),)
+
+
+def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
+    own = {**context, "open": OPEN}
+    return (
+        Step("open classes", "privacyfrost/open.sql.j2", own),
+        Loop(
+            "partial-domain de-generalization",
+            (
+                Step("divide classes", "privacyfrost/divide.sql.j2", own),
+                Step("name parts", "privacyfrost/rename.sql.j2", own),
+            ),
+            until=Step("undivided", "privacyfrost/undivided.sql.j2", own),
+            at_most=at_most,
+        ),
+    )
+
+
+# Continues after the search: walkers start from its result within a budget, and bound the score.
+#
+# They are the walkers of `full_domain`, for which the loss is the difference from the score of
+# the
+# original values. With the scores `basic` and `eta` this is a sum over the columns, so the bound
+# of
+# `full_domain` applies; suppression only lowers a score. With `log` only one column counts: every
+# column alone is tried at every level with all others as coarse as allowed, and no table scores
+# more
+# than the best level at which a single column does not require too many suppressed rows.
+
+
+def anytime_stages(
+    judging: dict[str, Any],
+    judged: tuple[Judged, ...],
+    own: dict[str, Any],
+    columns: Sequence[Searched],
+    packed: Packing,
+    *,
+    budget: int,
+    size: int,
+    safe: tuple[Stage, ...],
+) -> tuple[Stage, ...]:
+    """Stages that rewrite `search_state` with the best table found by judging `budget` nodes.
+
+    `safe` stops the run if no table holds.
+    """
+    lattice = {
+        **judging,
+        "units": UNITS,
+        "first_draw": later_draw("min(draw)", "walk"),
+        "optimum": "lost",
+        "measures": [Sql("lost"), Sql("fewer")],
+    }
+    own = {
+        **own,
+        "nodes": NODES,
+        "levels": LEVELS,
+        "judged": JUDGED,
+        "subsets": SUBSETS,
+        # a size that would be too large for an integer is reported approximately
+        "size": size if size < 10**37 else float(f"{size:.3g}"),
+        "named": [(a.level, ident(f"level.{a.climbed.attribute.column}")) for a in columns],
+    }
+    walked = {**lattice, **{name: own[name] for name in _SEARCHED}, "given": NODES}
+
+    def verdicts(context: dict[str, Any]) -> tuple[Step, ...]:
+        return (
+            Step("scores of tables", "privacyfrost/scored.sql.j2", {**own, "given": NODES}),
+            Step("verdicts", "privacyfrost/walk_verdicts.sql.j2", own),
+            Step("remember verdicts", "lattice/remember.sql.j2", context),
+        )
+
+    result = Step("table of the search", "privacyfrost/walk_result.sql.j2")
+    walks: tuple[Stage, ...]
+    if own["score"] == "log":
+        alone = {**walked, "budget": budget}
+        walks = (
+            Step("the coarsest node", "lattice/walk_root.sql.j2", alone),
+            Step(result.name, result.template, alone),
+            Step("single columns", "privacyfrost/walk_singles.sql.j2", alone),
+            Step("no verdicts yet", "lattice/judged.sql.j2", alone),
+            Step("choose nodes", "lattice/walk_batch.sql.j2", alone),
+            *judge_stages(alone, judged),
+            *verdicts(alone),
+        )
+    else:
+        for_bound = budget // 2
+        walks = (
+            *walk_stages(
+                walked,
+                judged,
+                budget - for_bound,
+                known=(result,),
+                begin="privacyfrost/walk_begin.sql.j2",
+                verdicts=verdicts,
+            ),
+            *bound_stages(lattice, packed, for_bound),
+        )
+    return (
+        Step("levels of the lattice", "privacyfrost/walk_levels.sql.j2", {**own, "levels": LEVELS}),
+        *walks,
+        Step("best table within the budget", "privacyfrost/walk_best.sql.j2", own),
+        *safe,
+        Step("record of the budget", "privacyfrost/walk_told.sql.j2", own),
+        Note(Step("levels of the best table", "privacyfrost/walk_measures.sql.j2", own)),
+    )
+
+
+_SEARCHED = ("state", "depths")
+"""Tables of the search that the walkers' first steps read."""

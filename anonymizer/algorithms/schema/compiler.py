@@ -1,46 +1,234 @@
-"""Compiles several tables and their counts to the stages of a release."""
+"""Compile several tables and their counts to the stages of a release."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from anonymizer.algorithms.cells import cell_steps
-from anonymizer.algorithms.compiled import Assembly, Compiled, published
-from anonymizer.algorithms.encode import coded_stages, domain_steps, packed_units_step, tuple_keys
-from anonymizer.algorithms.guards import enough_units
-from anonymizer.algorithms.partition.partition import Partitioning, partition_stages
-from anonymizer.algorithms.persons.rules import PersonRules
-from anonymizer.algorithms.protections import protections
-from anonymizer.algorithms.schema.candidates import class_steps, ruled_tables
-from anonymizer.algorithms.schema.event_rules import EventRule, event_rules, needed_of_cuts
+from anonymizer.algorithms.core.cells import Cell, cell_steps, present, shown_steps
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, published
+from anonymizer.algorithms.core.encode import (
+    coded_stages,
+    domain_steps,
+    packed_units_step,
+    tuple_keys,
+)
+from anonymizer.algorithms.core.guards import enough_units
+from anonymizer.algorithms.core.partition import Partitioning, partition_stages
+from anonymizer.algorithms.core.person_rules import PersonRules
+from anonymizer.algorithms.core.protections import protections
+from anonymizer.algorithms.lattice.recode import cell_columns
+from anonymizer.algorithms.schema.event_generalization import (
+    PLACED,
+    EventRule,
+    event_rules,
+    needed_of_cuts,
+    partial_tables,
+    raising_stages,
+    shared_context,
+)
 from anonymizer.algorithms.schema.events import (
+    Known,
+    Weights,
     coded_steps,
     event_cells,
     event_steps,
+    known,
     owners_step,
     steps_of,
+    tree_stages,
     with_events,
 )
-from anonymizer.algorithms.schema.publishing import KEY_DRAW, PublishedTable, published_tables
-from anonymizer.algorithms.schema.raising import partial_tables, raising_stages, shared_context
 from anonymizer.algorithms.schema.rules import (
     Judged,
     child_protections,
+    class_steps,
     holding_stages,
     holding_steps,
     pair_rules,
+    ruled_tables,
     to_merge,
 )
-from anonymizer.algorithms.schema.tree import Weights, tree_stages
-from anonymizer.compile import Sql
+from anonymizer.compile import Sql, Table, ident, sql
+from anonymizer.contract.layout import Layout, PublishedColumn
+from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Mondrian, Policy, SchemaPolicy
+from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.schema.derived import persons_policy
-from anonymizer.privacy.of_policy.sizes import least_class
 from anonymizer.source.child import Child
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Stage
+from anonymizer.source.snapshot import later_draw
+from anonymizer.steps import Stage, Step
+
+# Publishes the rows of every table except the persons': cells, drawn keys, links.
+
+
+KEY_DRAW = partial(later_draw, purpose="key")
+"""The draw that orders the keys of a table, derived from the draws of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTable:
+    """A table to write: its layout, and the expressions of its columns."""
+
+    child: Child
+    name: str
+    """Name of the published table."""
+    layout: Layout
+    """Its events are quasi-identifiers in the layout, at levels of their hierarchies."""
+    columns: tuple[tuple[str, Sql], ...]
+    gone: bool
+    """Whether some of its rows may be left out."""
+
+    def steps(self, above: Table) -> Iterator[Step]:
+        """The steps that write `linked` of the child: its rows, each with its original.
+
+        `above`: the same table of its parent; for children of the persons, that of the persons.
+        """
+        child, attributes = self.child, known(self.child)
+        for a in attributes:
+            _, *steps = shown_steps(a.attribute)
+            yield self._present(a)
+            yield from steps
+        codes = list(self._codes()) if self.gone else []
+        if codes:
+            again = {"kept": child.kept, "gone": child.gone, "codes": codes}
+            again["coded_again"] = child.kept
+            name = f"codes of {child.name} among the rows that are left"
+            yield Step(name, "schema/coded_again.sql.j2", again)
+        columns = [(expression, ident(name)) for name, expression in self.columns]
+        columns.append((Sql("c.row_ref"), ident(ROW_REF)))
+        context = {
+            "coded": child.coded,
+            "kept": child.kept,
+            "above": above,
+            "placed": PLACED,
+            "recodings": [a.recoding for a in attributes],
+            "shown": [a.shown for a in attributes],
+            "gone": child.gone if self.gone else None,
+            "link": child.linked,
+            "columns": columns,
+            "number": child.number,
+            "ladder": child.ladder,
+            "attributes": attributes,
+            "row_ref": ROW_REF,
+        }
+        yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
+
+    def _codes(self) -> Iterator[tuple[Sql, Sql, Sql]]:
+        """Columns coded at a value that a given number of rows reach: computed from all rows, and
+        again from those not left out, which changes nothing if enough of them have the code.
+        """
+        for mask in self.child.roles.masks:
+            if "at_least" not in mask.options:
+                continue
+            top = mask.kind == "top_code"
+            order, outer, cut = ("desc", "min", "least") if top else ("asc", "max", "greatest")
+            limit = sql(
+                f"(select {outer}(v) from (select z.{mask.physical} as v from {{kept}} z"
+                " anti join {gone} x on x.row_ref = z.rowid"
+                f" where z.{mask.physical} is not null order by v {order}"
+                f" limit {mask.options['at_least']}) as beyond)",
+                kept=self.child.kept,
+                gone=self.child.gone,
+            )
+            yield mask.physical, limit, Sql(cut)
+
+    def _present(self, a: Known) -> Step:
+        context = {
+            "coded": self.child.coded,
+            "gone": self.child.gone,
+            "present": present(a.attribute),
+            "code": a.c,
+        }
+        return Step(f"published values of {a.attribute.column}", "schema/present.sql.j2", context)
+
+    def publish(self, target: Table) -> Step:
+        """The step that writes the published table from `linked`."""
+        context = {"link": self.child.linked, "release": target, "row_ref": ROW_REF, "written": []}
+        return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
+
+
+def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
+    """The tables except the persons', each after its parent."""
+    return tuple(_published(policy, child, children) for child in children)
+
+
+def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) -> PublishedTable:
+    table = policy.tables[child.name]
+    above = policy.tables[child.above].key
+    events = {a.attribute.column: a for a in known(child)}
+    sensitive = {s.column: s for s in child.roles.sensitive}
+    kept = {c.column: c for c in child.roles.kept}
+    columns: list[tuple[str, Sql]] = []
+    described: list[PublishedColumn] = []
+    for name in table.columns:
+        if name == table.published_key:
+            columns.append((name, Sql(f"row_number() over (order by {KEY_DRAW('c.draw')})")))
+        elif name == child.link:
+            assert above is not None
+            columns.append((name, Sql(f"u.{ident(above)}")))
+        elif name in events:
+            item, cells = _event(policy, child, events[name])
+            columns += cells
+            described.append(item)
+        elif name in sensitive or name in kept:
+            one = sensitive[name] if name in sensitive else kept[name]
+            physical = sensitive[name].s if name in sensitive else kept[name].k
+            columns.append((name, Sql(f"k.{physical}")))
+            described.append(
+                PublishedColumn(
+                    name,
+                    "sensitive" if name in sensitive else "keep",
+                    sensitive[name].kind if name in sensitive else "categorical",
+                    published_type(one.sql_type),
+                    name=name,
+                    masks=child.roles.masks_told(name),
+                )
+            )
+    layout = Layout(
+        algorithm=policy.algorithm.name,
+        cells=policy.publish.cells,
+        columns=tuple(described),
+        class_id=None,
+        key=table.published_key,
+        links={child.link: child.above},
+    )
+    gone = child.name in partial_tables(children, rows=policy.privacy.knows.rows)
+    return PublishedTable(child, policy.view(child.name), layout, tuple(columns), gone)
+
+
+def _event(
+    policy: SchemaPolicy, child: Child, a: Known
+) -> tuple[PublishedColumn, list[tuple[str, Sql]]]:
+    """A published event column, and the columns of its cell."""
+    attribute, cell = a.attribute, Cell(a.attribute)
+    name = attribute.column
+    item = PublishedColumn(
+        column=name,
+        role="quasi",
+        kind=attribute.kind,
+        sql_type=published_type(attribute.sql_type),
+        hierarchy=cell.shape == "node",
+        masks=child.roles.masks_told(name),
+        **codes_of(child.policy, attribute),
+    )
+    made = [expression for _, expression in cell_columns(a, policy.publish.cells)]
+    if policy.publish.cells == "text" or cell.shape == "set":
+        lists = policy.publish.cells == "typed"
+        return replace(item, name=name, list_cells=lists), [(name, made[0])]
+    if cell.shape == "range":
+        lo, hi, nullable = (f"{name}_{part}" for part in ("lo", "hi", "nullable"))
+        item = replace(item, lo=lo, hi=hi, nullable=nullable)
+        return item, list(zip((lo, hi, nullable), made, strict=True))
+    nullable = f"{name}_nullable"
+    item = replace(item, name=name, nullable=nullable)
+    return item, list(zip((name, nullable), made, strict=True))
+
+
+# Compiles several tables and their counts to the stages of a release.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Encodes the rows of events, and lists what their tuples are published as at every step."""
+"""Events as codes, and the pruned tree that partitions the persons."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.encode import CODED, UNITS, domain_steps
+from anonymizer.algorithms.core.encode import CODED, UNITS, domain_steps
+from anonymizer.algorithms.core.loss import shape
+from anonymizer.algorithms.core.partition import (
+    Partitioning,
+    choice,
+    context_of,
+)
 from anonymizer.algorithms.lattice.recode import ONE, Climbed, recoding_step
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql, lit, work
-from anonymizer.source.child import Child, offset
-from anonymizer.steps import Step
+from anonymizer.source.child import Child
+from anonymizer.source.profile import Attribute
+from anonymizer.steps import Loop, Stage, Step
+
+# Encodes the rows of events, and lists what their tuples are published as at every step.
+
 
 OWNERS = work("owners")
 LADDERS = work("ladders")
@@ -111,4 +121,79 @@ def event_cells(children: Sequence[Child]) -> int:
     return sum(child.rows * len(child.attributes) for child in children)
 
 
-__all__ = ["EVENTS", "ITEMS", "LADDERS", "OWNERS", "WHOLE", "offset"]
+# Partitions the persons by a tree that is pruned by the loss of quasi-identifiers and events.
+
+
+AGAINST_SUPPRESSION = 4
+"""The cost of a cell that is left out, relative to `*`."""
+COST = 10**18
+"""The cost of a release in which all cells of one kind lose everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The parameters by which the tree is pruned."""
+
+    least: int
+    """Fewest persons that have to share an event cell."""
+    last_step: int
+    """The last step of the highest ladder."""
+    persons: int
+    event_cells: int
+    """Number of event cells in all tables."""
+    events: float = 1.0
+    """Weight of an event cell relative to a cell of a quasi-identifier."""
+
+
+def tree_stages(
+    attributes: Sequence[Attribute], how: Partitioning, rows: int, weights: Weights
+) -> tuple[Stage, ...]:
+    """Stages that write `members` (unit, class_id) from `units`, `items` and `ladders`.
+
+    Every level of cuts is one round: classes are cut, the two halves become nodes with their costs,
+    and halves whose events lose as much as the total loss of their class are not cut again.
+    """
+    context = context_of(attributes, how, rows)
+    own = {
+        **context,
+        "items": ITEMS,
+        "ladders": LADDERS,
+        "costs": work("event_costs"),
+        "tree": work("partition_tree"),
+        "bests": work("least_costs"),
+        "steps": list(range(weights.last_step + 1)),
+        "least": weights.least,
+        "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),
+        "of_cells": COST / max(weights.persons * len(attributes), 1),
+        "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
+        "shape": shape,
+    }
+    costs = Step("loss of events", "schema/event_costs.sql.j2", own)
+    return (
+        Step("places in the domains", "mondrian/positions.sql.j2", context),
+        Step("first class", "mondrian/open.sql.j2", context),
+        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        costs,
+        Step("root of the tree", "schema/tree.sql.j2", {**own, "root": True, "chosen": None}),
+        Loop(
+            "partition tree",
+            (
+                *choice(how, context),
+                Step("close classes", "mondrian/close_classes.sql.j2", context),
+                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                costs,
+                Step("nodes of the tree", "schema/tree.sql.j2", {**own, "root": False}),
+                Step("close what cannot pay", "schema/close_hopeless.sql.j2", own),
+            ),
+            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            at_most=rows,
+        ),
+        Step("no costs yet", "schema/no_bests.sql.j2", own),
+        Loop(
+            "prune the tree",
+            (Step("least costs", "schema/bests.sql.j2", own),),
+            until=Step("depths to decide", "schema/to_prune.sql.j2", own),
+            at_most=rows,
+        ),
+        Step("pruned tree", "schema/pruned.sql.j2", own),
+    )

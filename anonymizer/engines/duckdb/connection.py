@@ -1,8 +1,9 @@
-"""DuckDB: the engine on one connection, with a scratch catalog."""
+"""The engine on one DuckDB connection, own or borrowed, with a scratch catalog."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,13 +12,51 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Rows
-from anonymizer.engines.duckdb.catalogs import attached_already
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+# The catalogs that a run attaches to a user's connection, and the check that they are free.
+
+
+RELEASE = "anon_published"
+"""A release attached together with its source, for attacks and reports."""
+EARLIER = "anon_earlier"
+"""An earlier release attached together with both."""
+CATALOGS = (
+    SCRATCH,
+    "anon_part",
+    "anon_release",
+    "anon_previous",
+    "anon_ledger",
+    "anon_vault",
+    RELEASE,
+    EARLIER,
+)
+"""Catalogs that are attached to a user's connection, and detached again."""
+
+
+def refuse_catalogs(connection: DuckDBPyConnection) -> None:
+    """Raises EngineError if the connection already has a catalog with one of these names."""
+    asked = "select lower(database_name) from duckdb_databases()"
+    attached = {name for (name,) in connection.execute(asked).fetchall()}
+    for name in CATALOGS:
+        if name in attached:
+            raise attached_already(name)
+
+
+def attached_already(name: str) -> EngineError:
+    """The error for an attached catalog whose name a run needs."""
+    said = f"a catalog named {name} is attached already"
+    return EngineError.at("connection", said, hint="another run uses this connection, or detach it")
+
+
+# DuckDB: the engine on one connection, with a scratch catalog.
+
 
 SOURCE = "anon_source"
 """Catalog under which a source database is attached."""
@@ -293,3 +332,46 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
         with afterwards("connection"):
             connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
             connection.execute(f"detach {SCRATCH}")
+
+
+# A user's open connection as the engine of a run.
+
+
+CLOCK = 0.001
+"""Seconds in which every clock moves on."""
+
+
+@contextmanager
+def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine]:
+    """A user's open connection, used itself: its settings stay, the scratch catalog goes."""
+    refuse_transaction(connection)
+    refuse_catalogs(connection)
+    row = connection.execute("select current_catalog(), current_schema()").fetchone()
+    assert row is not None
+    with scratch(connection):
+        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
+
+
+def refuse_transaction(connection: DuckDBPyConnection) -> None:
+    """A connection inside a transaction is refused: a rollback would take the release along.
+
+    Two statements have the same time of transaction only inside one, whatever the default catalog
+    is: a number of the transaction exists in DuckDB's own catalogs only. (Beginning another one
+    would also show it, but the failure would abort the user's.)
+    """
+    import duckdb
+
+    def began() -> object:
+        asked = "select epoch_us(transaction_timestamp())"
+        return connection.execute(asked).fetchone()
+
+    try:
+        first = began()
+        time.sleep(CLOCK)
+        second = began()
+    except duckdb.TransactionException:
+        first = second = None  # an aborted transaction fails every query
+    if first == second:
+        raise EngineError.at(
+            "connection", "is inside a transaction", hint="commit or roll back before the run"
+        )

@@ -1,4 +1,4 @@
-"""A connection to Postgres, whose work tables are unlogged tables in a schema of the run."""
+"""A connection to Postgres, and its errors without their messages (they may quote values)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,244 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from difflib import get_close_matches
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import Statement, Table
-from anonymizer.compile.dialects.base import MARK
+from sqlglot import exp
+
+from anonymizer.compile import Statement, Table, quote
+from anonymizer.compile.dialect import MARK
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.frames import frame_of
 from anonymizer.engines.postgres import LONGEST
-from anonymizer.engines.postgres.failures import translated
-from anonymizer.engines.postgres.names import RELATIONS, SAFE_PATH, named_table
-from anonymizer.engines.postgres.types import read_type, type_name
-from anonymizer.errors import EngineError
+from anonymizer.engines.postgres.dialect_types import read_type, type_name
+from anonymizer.errors import (
+    AnonymizerError,
+    EngineError,
+    PolicyError,
+    Problem,
+    SourceError,
+    StatementError,
+)
+from anonymizer.policy.values import written_parts
 from anonymizer.source.profile import other_type
 
 if TYPE_CHECKING:
     import pandas as pd
     from psycopg import Connection, Cursor
+
+
+# Maps Postgres' errors, by SQLSTATE, to AnonymizerErrors; drops their messages, which may quote
+# values.
+
+
+_WRITTEN = (
+    "look at sensitive_when, and at views of the source: their functions have to name schemas"
+)
+_OF_SQL = ("42883", "42804", "42846", "42601")
+"""States of a statement that the server does not take for what it says."""
+_KNOWN: tuple[tuple[str, str, str], ...] = (
+    ("57014", "the statement was cancelled", "a statement timeout, or interrupted: run again"),
+    ("57P", "the server ended the connection", "the server was stopped: run again"),
+    ("53100", "the server's disk is full", "free space in its data and temporary folders"),
+    ("53200", "the server is out of memory", "lower --memory-limit, which each sort may use"),
+    ("53300", "the server has too many connections", "close some, or raise max_connections"),
+    ("53400", "a limit of the server was exceeded", "raise temp_file_limit, or free space"),
+    (
+        "42501",
+        "the role may not do this",
+        "grant it SELECT on the source, and CREATE on the schema of the release",
+    ),
+    ("42P01", "a table does not exist", "check the names in the policy"),
+    ("42703", "a column does not exist", "check the names in the policy"),
+    ("42883", "a function or operator does not fit its operands", _WRITTEN),
+    ("42804", "types do not fit together", _WRITTEN),
+    ("42846", "a type cannot be cast", _WRITTEN),
+    ("42601", "is not SQL of Postgres", _WRITTEN),
+    (
+        "22003",
+        "a number of the source is too large or too small to be computed with",
+        "make infinite numbers, and those nearer to zero than 1e-300, NULL in source.query, or"
+        " round them there; else check the conditions",
+    ),
+    ("22012", "a number is divided by zero", "look at sensitive_when, and at views of the source"),
+    (
+        "22",
+        "a value of the source does not fit its use",
+        "NaN and infinite numbers: make them NULL in source.query; else check the conditions",
+    ),
+    ("40", "another transaction was in the way", "run again"),
+    ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
+    ("25006", "the connection is read-only", "work tables and the release have to be written"),
+    ("08", "the connection was lost", "check server and network, and run again"),
+    ("3D000", "there is no such database", "check the name at the end of --database"),
+    ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),
+)
+"""Prefix of an SQLSTATE, its meaning, and a hint."""
+
+
+ROW_SECURITY = (
+    "row security hides rows from this role, or may do so: the release would be of those it sees",
+    None,
+    "run as a role that it does not apply to: the table's owner, or one with BYPASSRLS",
+)
+"""Message and hint for a table whose row security applies to the role."""
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Translate the server's errors in a block to AnonymizerErrors without their messages."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error, where) from error
+
+
+def translate(error: Exception, where: str) -> AnonymizerError:
+    """Translate the server's `error` during `where` to an AnonymizerError without its message."""
+    state = getattr(error, "sqlstate", None) or ""
+    raised_by = getattr(getattr(error, "diag", None), "source_function", None)
+    if state == "42501" and raised_by == "check_enable_rls":
+        return EngineError.at(where, *ROW_SECURITY)
+    kind = StatementError if state in _OF_SQL else EngineError
+    for prefix, message, hint in _KNOWN:
+        if state.startswith(prefix):
+            if where == "source.query" and (state in _OF_SQL or state.startswith("22")):
+                hint = "run the query by itself to see why"
+            return kind.at(where, message, hint=hint)
+    if not state:
+        hint = "check host, port and that the server runs"
+        return EngineError.at(where, "the server cannot be reached", hint=hint)
+    return EngineError.at(
+        where, f"the server reported SQLSTATE {state}", hint="--debug shows its words"
+    )
+
+
+# Resolves table names as the server does, under the search path of the role or of a run.
+
+
+SAFE_PATH = "pg_catalog, pg_temp"
+"""The search path of a run: no user object shadows one of the server's, nor does a temporary table,
+which would be searched first unless the path names pg_temp."""
+RELATIONS = "('r', 'p', 'v', 'm', 'f')"
+"""Kinds of relations (`relkind`) that have rows to read."""
+
+
+@contextmanager
+def own_names(engine: PostgresEngine) -> Iterator[None]:
+    """Use the role's search path for a statement written by the user."""
+    _set_path(engine, engine.names)
+    try:
+        yield
+    except BaseException:
+        with suppress(EngineError):
+            _set_path(engine, SAFE_PATH)
+        raise
+    _set_path(engine, SAFE_PATH)
+
+
+def _set_path(engine: PostgresEngine, path: str) -> None:
+    # qualified, since the user's path may contain functions of any name
+    engine.native("select pg_catalog.set_config('search_path', %s, false)", "source", (path,))
+
+
+def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
+    """The relation that the server finds under a name for this role.
+
+    A part without quotes matches in lower case, as on the server, or as written. Raises SourceError
+    if there is no such relation, or more than one.
+    """
+    parts = written_parts(name)
+    if len(parts) == 3 and parts[0][0].lower() != (engine.catalog or "").lower():
+        raise PolicyError.at(
+            where,
+            "names another database, and a statement of Postgres reads one only",
+            hint="name that database in --database, or make the table a foreign table here",
+        )
+    found = _resolved(engine, [_spellings(*part) for part in parts[-2:]], where)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = " and ".join(sorted(_said(table) for table in found))
+        raise SourceError.at(where, f"may mean {listed}", hint="put it in double quotes")
+    raise SourceError(_missing(engine, parts, where))
+
+
+def _spellings(part: str, quoted: bool) -> tuple[str, ...]:
+    """The names that a part of a table name may refer to."""
+    return (part,) if quoted else tuple(dict.fromkeys((part, part.lower())))
+
+
+def _resolved(
+    engine: PostgresEngine, spellings: Sequence[tuple[str, ...]], where: str
+) -> list[Table]:
+    """The distinct relations that the server finds under any of the spellings."""
+    found = []
+    with own_names(engine):
+        for written in product(*spellings):
+            text = ".".join(map(quote, written))
+            query = "select pg_catalog.to_regclass(%s)::pg_catalog.oid"
+            found += [row[0] for row in engine.native(query, where, (text,)) if row[0]]
+    rows = engine.native(
+        "select c.relname, n.nspname, current_database() from pg_class c"
+        f" join pg_namespace n on n.oid = c.relnamespace where c.relkind in {RELATIONS}"
+        " and c.oid = any(%s::oid[])",
+        where,
+        (found,),
+    )
+    return [Table(*map(str, row)) for row in rows]
+
+
+def _said(table: Table) -> str:
+    return f"{quote(table.schema or '')}.{quote(table.name)}"
+
+
+def named_in(engine: PostgresEngine, query: str) -> tuple[Table, ...]:
+    """The relations that a query in Postgres' SQL names; those of views are not among them."""
+    import sqlglot
+
+    tree = sqlglot.parse_one(query, read="postgres")
+    within = {cte.alias for cte in tree.find_all(exp.CTE)}
+    written = {
+        ".".join(part.sql("postgres") for part in table.parts[-2:])
+        for table in tree.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier) and (table.db or table.name not in within)
+    }
+    with own_names(engine):
+        rows = engine.native(
+            "select n.nspname, c.relname from pg_catalog.pg_class c"
+            " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid in (select"
+            " pg_catalog.to_regclass(name)"
+            " from pg_catalog.unnest(%s::pg_catalog.text[]) as names (name)) order by 1, 2",
+            "source.query",
+            (sorted(written),),
+        )
+    return tuple(Table(str(name), str(schema)) for schema, name in rows)
+
+
+def _missing(engine: PostgresEngine, written: Sequence[tuple[str, bool]], where: str) -> Problem:
+    """The problem for a name that refers to no table, with a hint at a similar one."""
+    tables, parts = engine.tables(where), [part for part, _ in written]
+    alike = [table for table in tables if table.name.lower() == parts[-1].lower()]
+    same = [table for table in alike if table.name in _spellings(*written[-1])]
+    if same and len(parts) == 1:
+        listed = ", ".join(sorted(f"{table.schema}.{table.name}" for table in same))
+        said = "is in no schema of this role's search_path"
+        return Problem(where, said, hint=f"write the schema: {listed}")
+    if alike:
+        listed = ", ".join(sorted(map(_said, alike)))
+        return Problem(where, "is not a table of the source", hint=f"did you mean {listed}?")
+    near = get_close_matches(parts[-1], sorted({table.name for table in tables}), n=1)
+    hint = f"did you mean {near[0]}?" if near else "other schemas: write schema.table"
+    return Problem(where, "is not a table of the source", hint=hint)
+
+
+# A connection to Postgres, whose work tables are unlogged tables in a schema of the run.
+
 
 TEMPORARY = "pg_temp"
 """The schema of work tables that are temporary tables of the session."""
@@ -96,8 +317,7 @@ class PostgresEngine(Engine):
         return rows
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        from anonymizer.engines.postgres.dialect import DIALECT, setting_of
-        from anonymizer.engines.postgres.dialect_words import as_written
+        from anonymizer.engines.postgres.dialect import DIALECT, as_written, setting_of
 
         texts = DIALECT.translate(text)
         rows: Rows = []

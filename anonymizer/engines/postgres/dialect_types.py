@@ -1,12 +1,96 @@
-"""Translates DuckDB's types: wide integers, draws, decimals, text, and casts that may fail."""
+"""Postgres' types as DuckDB's, and casts between them."""
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
-from anonymizer.compile.dialects import common
-from anonymizer.compile.dialects.common import Rewrite
+from anonymizer.compile import dialect
+from anonymizer.compile.dialect import Rewrite
 from anonymizer.errors import TemplateError
+from anonymizer.source.profile import other_type
+
+# Maps Postgres' types to DuckDB's, as used in profiles and layouts.
+
+
+_NAMES = {
+    "smallint": "SMALLINT",
+    "integer": "INTEGER",
+    "bigint": "BIGINT",
+    "real": "FLOAT",
+    "double precision": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "uuid": "UUID",
+    "text": "VARCHAR",
+    "name": "VARCHAR",
+    '"char"': "VARCHAR",
+    "timestamp without time zone": "TIMESTAMP",
+    "timestamp with time zone": "TIMESTAMP WITH TIME ZONE",
+    "time without time zone": "TIME",
+    "numeric": "DECIMAL",
+}
+AS_TEXT = frozenset(
+    {
+        "inet",
+        "cidr",
+        "macaddr",
+        "macaddr8",
+        "bit",
+        "bit varying",
+        "bytea",
+        "time with time zone",
+        "oid",
+        "pg_lsn",
+    }
+)
+"""Types that are read as text: two of their values are equal if and only if their texts are."""
+MOST_DIGITS = 38
+"""Most digits of a DECIMAL."""
+_SIZED = re.compile(r"(?P<base>[a-z0-9 ]+?)\((?P<sizes>[0-9, -]+)\)(?P<rest> .*)?\Z")
+_ENUM = "ENUM()"  # without its values: it is read as text
+
+
+def type_name(given: str, *, is_enum: bool = False) -> str:
+    """DuckDB's name of a type (given by `format_type`); types unknown to DuckDB keep their name."""
+    if is_enum:
+        return _ENUM
+    if given.endswith("[]"):
+        return type_name(given[:-2]) + "[]"
+    base, sizes = _parted(given)
+    if base in ("character varying", "character"):
+        return "VARCHAR"
+    if base == "numeric" and sizes:
+        return _decimal(sizes)
+    return _NAMES.get(base, given.upper())
+
+
+def read_type(given: str, *, is_enum: bool = False) -> str:
+    """The type as which values of a source are read: text, except for arrays and plain types."""
+    name = type_name(given, is_enum=is_enum)
+    base = _parted(given)[0]
+    if base in AS_TEXT:
+        return "VARCHAR"
+    plain = name == _ENUM or base in _NAMES or base in ("character varying", "character")
+    return name if plain or given.endswith("[]") else other_type(given)
+
+
+def _parted(given: str) -> tuple[str, str]:
+    """The name of a type without its sizes, and the sizes."""
+    found = _SIZED.match(given)
+    return (found["base"] + (found["rest"] or ""), found["sizes"]) if found else (given, "")
+
+
+def _decimal(sizes: str) -> str:
+    """A decimal of these sizes; one without sizes if DuckDB does not support them."""
+    precision, scale = (int(size) for size in (*sizes.split(","), "0")[:2])
+    fits = 0 <= scale <= precision <= MOST_DIGITS
+    return f"DECIMAL({precision},{scale})" if fits else "DECIMAL"
+
+
+# Translates DuckDB's types: wide integers, draws, decimals, text, and casts that may fail.
+
 
 Type = exp.DataType.Type
 WIDE = {
@@ -36,7 +120,7 @@ WHOLE = {
 
 def filled(text: str, **parts: exp.Expr) -> exp.Expr:
     """An expression of Postgres' SQL with every column named like a part replaced by it."""
-    return common.filled(text, "postgres", **parts)
+    return dialect.filled(text, "postgres", **parts)
 
 
 def types(node: exp.Expr) -> exp.Expr:
@@ -168,7 +252,7 @@ def try_cast(node: exp.Expr) -> exp.Expr:
             high=exp.Literal.number(high),
         ).transform(_typed(target))
     if kind in (Type.DECIMAL, Type.BIGDECIMAL):
-        return _decimal(text, target)
+        return _dialect_types_decimal(text, target)
     if kind in (Type.DOUBLE, Type.FLOAT):
         limit = "1.7976931348623157e308" if kind == Type.DOUBLE else "3.4028235e38"
         least = "4.9406564584124654e-324" if kind == Type.DOUBLE else "1.4e-45"
@@ -215,7 +299,7 @@ def _typed(target: exp.Expr) -> Rewrite:
     return put
 
 
-def _decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
+def _dialect_types_decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
     sizes = [int(part.name) for part in target.args.get("expressions") or []]
     if not sizes:
         form, whole = "^-?[0-9]+([.][0-9]+)?$", None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anonymizer.compile import Table, ident, quote
-from anonymizer.compile.dialects.base import MARK
+from anonymizer.compile.dialect import MARK
 from anonymizer.engines.postgres.connection import SETTINGS
 from anonymizer.engines.postgres.dialect import DIALECT, setting_of, table_text
 from anonymizer.errors import EngineError
 from anonymizer.policy import Policy
-from anonymizer.source.relation import QUERIED
+from anonymizer.source.snapshot import QUERIED
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Plan, Stage, Step
 
 PLACE = "anonymizer_work"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import quote
 from anonymizer.engines.base import Limits, Rows
-from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine
-from anonymizer.engines.postgres.failures import translate
+from anonymizer.engines.postgres.connection import OLDEST, SETTINGS, PostgresEngine, translate
 from anonymizer.errors import AnonymizerError, EngineError
 
 if TYPE_CHECKING:

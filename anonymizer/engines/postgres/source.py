@@ -8,15 +8,14 @@ from typing import Any
 
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
-from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.names import own_names
+from anonymizer.engines.postgres.connection import PostgresEngine, own_names
 from anonymizer.engines.postgres.session import address, postgres_engine
 from anonymizer.engines.postgres.workplace import remove_dead_runs, work_tables
 from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
 from anonymizer.errors import PolicyError
 from anonymizer.policy import Policy
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.relation import QUERIED, Relation
+from anonymizer.source.snapshot import QUERIED, Relation
 
 
 @contextmanager

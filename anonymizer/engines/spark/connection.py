@@ -1,39 +1,210 @@
-"""Spark with an embedded DuckDB: Spark processes rows, and DuckDB compact state.
-
-A statement that reads rows is translated and runs on Spark. All others read compact state (values
-of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process, where
-a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data beyond the
-memory limit is spilled to disk, and the statement is the same as on the embedded engine.
-
-For small tables, Spark only reads the source, and writes and verifies the release.
-"""
+"""Spark with an embedded DuckDB: Spark processes rows, and DuckDB compact state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from anonymizer.compile import Statement, Table
+from anonymizer.compile import SCRATCH, Statement, Table, ident, work
 from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
-from anonymizer.engines.spark.asking import ROW_REF, Asking
-from anonymizer.engines.spark.by_duckdb import only_duckdb, show_rows
+from anonymizer.engines.spark.concurrency import (
+    AGGREGATED,
+    LARGE_FROM,
+    TUPLES,
+    UNITS,
+    Spread,
+    executors,
+    judged_together,
+)
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
-from anonymizer.engines.spark.names import duckdb_type
-from anonymizer.engines.spark.numbers import Numbering, by_draw, by_leaf, numbering
-from anonymizer.engines.spark.routes import COLLECTED, COUNTED, PAIRS, ROWS, USED, WRITES, Route
-from anonymizer.engines.spark.spread import AGGREGATED, LARGE_FROM, TUPLES, UNITS, Spread, executors
-from anonymizer.engines.spark.tables import SparkTables, rows_of
-from anonymizer.engines.spark.together import judged_together
+from anonymizer.engines.spark.tables import (
+    COLLECTED,
+    COUNTED,
+    PAIRS,
+    ROWS,
+    USED,
+    WRITES,
+    Route,
+    SparkTables,
+    duckdb_type,
+    name_in_spark,
+    parquet,
+    rows_of,
+)
 from anonymizer.errors import TemplateError
 from anonymizer.policy.values import table_parts
 from anonymizer.steps import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+# Row numbers over a whole table, computed in parallel on Spark.
+#
+# `select row_number() over (order by ...) as n, * from t` sorts all rows in one task. Compact
+# state
+# is numbered in DuckDB instead, when it is moved there. Rows are numbered in the order of their
+# draws, which are evenly distributed: separately for each prefix of the draws, plus an offset.
+
+
+_WHOLE = re.compile(
+    r"select row_number\(\) over \(order by (?P<order>[\w, ]+)\) as (?P<name>\w+), \*\s+"
+    r"from (?P<table>\w+)\s*\Z",
+    re.IGNORECASE,
+)
+BEGINNING = 3
+"""Leading digits of a draw by which rows are partitioned, into 4096 parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """The row numbers that a statement adds: their column's name and their order."""
+
+    query: str
+    """The statement without the numbers."""
+    order: str
+    name: str
+
+
+def numbering(query: str) -> Numbering | None:
+    """The numbering at the end of a statement; None if it does not number all of its rows."""
+    found = _WHOLE.search(query)
+    if found is None:
+        return None
+    return Numbering(
+        f"{query[: found.start()]}select * from {found['table']}", found["order"], found["name"]
+    )
+
+
+def by_draw(view: str, name: str) -> str:
+    """A query that numbers the rows of a view in the order of their (distinct) draws."""
+    part = f"substr(draw, 1, {BEGINNING})"
+    return f"""
+        with parts as (
+            select {part} as part, count(*) as n from {view} group by {part}
+        ),
+        places as (
+            select part, sum(n) over (order by part) - n as before from parts
+        )
+        select p.before + row_number() over (partition by p.part order by v.draw) as {name}, v.*
+        from {view} v
+        join places p on p.part = substr(v.draw, 1, {BEGINNING})
+    """
+
+
+def by_leaf(view: str, numbers: Numbering) -> str:
+    """A query that numbers the rows of a view by leaf, and in a given order within each leaf."""
+    leaf, order = numbers.order.split(",", 1)
+    return f"""
+        with leaves as (
+            select {leaf}, count(*) as n from {view} group by {leaf}
+        ),
+        places as (
+            select {leaf}, sum(n) over (order by {leaf}) - n as before from leaves
+        )
+        select /*+ broadcast(p) */
+            p.before + row_number() over (partition by v.{leaf} order by {order})
+            as {numbers.name}, v.*
+        from {view} v
+        join places p on p.{leaf} = v.{leaf}
+    """
+
+
+# Queries about rows that DuckDB runs on the rows' files, because Spark cannot.
+#
+# An exact search is a recursion over lists, and the members of a population are matched by joins
+# that
+# Spark would execute by comparing all pairs.
+
+
+ONLY_DUCKDB = re.compile(rf"\bwith recursive\b|\b{SCRATCH}\.main\.population\b", re.IGNORECASE)
+DUCKDB_ROWS = frozenset({"staged", "link", "originals"})
+"""Work tables of rows that such queries read."""
+
+
+def only_duckdb(text: str) -> bool:
+    """Whether a text is a query that Spark cannot run."""
+    return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
+
+
+def show_rows(
+    tables: SparkTables, used: Iterable[str], known: Iterable[str], published: Iterable[Table]
+) -> None:
+    """Create views in DuckDB of the rows that a query reads.
+
+    `known`: work tables that DuckDB can already read. `published`: relations of Spark's catalog.
+    """
+    for name in DUCKDB_ROWS & set(used) - set(known):
+        if not tables.counts.get(name):
+            _show(tables, tables.view(name), work(name))
+    for table in published:
+        schema = Table(table.schema or "main", SCRATCH)
+        tables.duckdb.raw(f"create schema if not exists {ident(schema)}", "verification")
+        _show(tables, name_in_spark(table), table)
+
+
+def _show(tables: SparkTables, relation: str, name: Table) -> None:
+    """Create a view over a copy, once: DuckDB may have no access to the rows' own files."""
+    if name in tables.shown:
+        return
+    tables.shown.add(name)
+    path = tables.new_file(f"{name.name}-copy")
+    with failures.translated("verification"):
+        tables.spark.table(relation).write.parquet(str(path))
+    query = f"create or replace view {ident(name)} as from {parquet([path])}"
+    tables.duckdb.raw(query, "verification")
+
+
+# Runs queries of a verification concurrently: Spark plans one while it executes another.
+
+
+ROW_REF = "row_ref"
+"""The column that identifies the rows of `link`."""
+SIDE_BY_SIDE_FROM = 3
+"""From this many joins of published rows and originals, partitioning and caching both pays off."""
+AT_ONCE = 4
+"""Statements of a verification that Spark runs concurrently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Runs queries, one or several at a time; `where` names them in errors."""
+
+    engine: SparkEngine
+    where: str
+
+    def __call__(self, text: str) -> Rows:
+        return self.engine.raw(text, self.where)
+
+    def at_once(self, texts: Sequence[str]) -> list[Rows]:
+        """The rows of every query, in order; those for DuckDB run first, one at a time."""
+        found = {i: self(text) for i, text in enumerate(texts) if not self.engine.bring(text)}
+        rest = [i for i in range(len(texts)) if i not in found]
+        if sum(ROW_REF in texts[i] for i in rest) >= SIDE_BY_SIDE_FROM:
+            self.engine.side_by_side()
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found.update(zip(rest, pool.map(self, [texts[i] for i in rest]), strict=True))
+        return [found[i] for i in range(len(texts))]
+
+
+# Spark with an embedded DuckDB: Spark processes rows, and DuckDB compact state.
+#
+# A statement that reads rows is translated and runs on Spark. All others read compact state
+# (values
+# of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process,
+# where
+# a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data beyond
+# the
+# memory limit is spilled to disk, and the statement is the same as on the embedded engine.
+#
+# For small tables, Spark only reads the source, and writes and verifies the release.
+
 
 ROWS_UP_TO = 2_000_000
 """Number of rows up to which a source is small: encoding, compacting and joining a million rows

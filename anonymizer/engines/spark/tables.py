@@ -1,25 +1,182 @@
-"""Tracks where a run's work tables are: on Spark, in the embedded DuckDB, or in both.
-
-Tables move as Parquet files in the run's private folder, which driver and executors share. Only
-compact state moves: the distinct values of columns with their counts, tuples of small codes
-with counts and draws, classes and their cells. Tables with a row per source row stay on Spark.
-"""
+"""Where a run's work tables are: on Spark, in the embedded DuckDB, or in both."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.compile import Sql, Table, ident, lit, one_file, work
+from anonymizer.compile import SCRATCH, Sql, Table, ident, lit, one_file, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.spark.names import catalog_table
-from anonymizer.engines.spark.routes import POPULATION
+from anonymizer.errors import SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+
+# Names in Spark's catalog, and of its types.
+
+
+_NAMES = {
+    "string": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "tinyint": "TINYINT",
+    "smallint": "SMALLINT",
+    "int": "INTEGER",
+    "bigint": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp_ntz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP WITH TIME ZONE",
+    "binary": "BLOB",
+}
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)\Z")
+_TEXT = re.compile(r"(varchar|char|string)\b.*\Z")
+
+
+def duckdb_type(name: str) -> str:
+    """DuckDB's name of the type whose `simpleString` in Spark is `name`.
+
+    A type without a plain counterpart (a struct, a map, an interval) gets a name that no policy can
+    use.
+    """
+    if name in _NAMES:
+        return _NAMES[name]
+    found = _DECIMAL.match(name)
+    if found:
+        return f"DECIMAL({found[1]},{found[2]})"
+    if name.startswith("array<"):
+        return f"{duckdb_type(name[6:-1])}[]"
+    # a text with a length or a collation
+    return "VARCHAR" if _TEXT.match(name) else "STRUCT()"
+
+
+def name_in_spark(table: Table) -> str:
+    """The quoted name of a table of the catalog in Spark's SQL."""
+    return ".".join(quoted(part) for part in table.parts)
+
+
+def names_in(spark: SparkSession, schema: str) -> list[str]:
+    """The names of the tables and views of a database, without temporary ones."""
+    rows = spark.sql(f"show tables in {quoted(schema)}").collect()
+    return [str(row["tableName"]) for row in rows if not row["isTemporary"]]
+
+
+def quoted(name: str) -> str:
+    """A quoted name in Spark's SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataFrame:
+    """A table or view of the catalog, by the parts of the name that the policy gives at `path`.
+
+    Raises SourceError if there is none.
+    """
+    name = ".".join(map(quoted, parts))
+    if spark.catalog.tableExists(name):
+        return spark.table(name)
+    known = names_in(spark, spark.catalog.currentDatabase())
+    near = get_close_matches(parts[-1], known, n=1)
+    file = path.replace(".table", ".file")
+    raise SourceError.at(
+        path,
+        "is not a table of Spark's catalog",
+        hint=f"did you mean {near[0]}?"
+        if near
+        else f"name it as catalog.database.table, or give Parquet files as {file}",
+    )
+
+
+# Finds what a statement reads and writes, and names the tables that decide where it runs.
+
+
+POPULATION = "population_source"
+"""Work table of the population, a table of Spark's catalog that the policy names."""
+ROWS = frozenset(
+    {
+        "source",
+        POPULATION,
+        "read_rows",
+        "snapshot",
+        "coded",
+        "persons",
+        "staged",
+        "link",
+        "originals",
+    }
+)
+"""Work tables with a row per row (or person) of the source; they stay on Spark unless the source is
+small."""
+
+COLLECTED = frozenset({"snapshot", "coded", "persons"})
+"""Those that DuckDB processes if the source is small: Spark reads the source and writes the
+snapshot, and it writes and verifies the release."""
+COUNTED = frozenset({"staged", "link"})
+"""Those with many equal rows: Spark counts them once, and queries that need only the counts read
+these."""
+PAIRS = "compared"
+"""Pairs of cells and original values, with counts: few in most tables, as many as rows in some."""
+
+USED = re.compile(rf"\b{SCRATCH}\.main\.([a-z_0-9]+)")
+WRITES = re.compile(
+    rf"\A\s*(?P<how>create or replace table|create or replace view|create table|insert into)\s+"
+    rf"{SCRATCH}\.main\.(?P<name>[a-z_0-9]+)\s*(?P<rest>.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_AS = re.compile(r"\Aas\s", re.IGNORECASE)
+_ORDER = re.compile(r"\s+order by [\w.]+\s*\Z", re.IGNORECASE)
+COUNTS = re.compile(rf"\Aselect count\(\*\) from {SCRATCH}\.main\.([a-z_0-9]+)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The properties of a statement that decide where it runs."""
+
+    how: str
+    """How it writes; empty for a query."""
+    target: str | None
+    query: str
+    used: frozenset[str]
+    """Work tables that the query reads."""
+    touched: frozenset[str]
+    """These, and a table that is appended to, which stays in place."""
+    counts: str | None
+    """The table whose rows it counts, if it does nothing else."""
+
+    @classmethod
+    def of(cls, text: str) -> Route:
+        found = WRITES.match(text)
+        how = found["how"].lower() if found else ""
+        target = found["name"] if found else None
+        query = found["rest"] if found else text
+        used = frozenset(USED.findall(query))
+        touched = used | {target} if target is not None and how == "insert into" else used
+        counted = COUNTS.match(text)
+        return cls(how, target, query, used, touched, counted[1] if counted else None)
+
+    @property
+    def rows_written(self) -> str:
+        """The query, without the ORDER BY of a new table unless it holds published rows.
+
+        Other tables need no order, and a sort is a shuffle.
+        """
+        if not self.how.startswith("create"):
+            return self.query
+        query = _AS.sub("", self.query)
+        return query if self.target == "staged" else _ORDER.sub("", query)
+
+
+# Tracks where a run's work tables are: on Spark, in the embedded DuckDB, or in both.
+#
+# Tables move as Parquet files in the run's private folder, which driver and executors share. Only
+# compact state moves: the distinct values of columns with their counts, tuples of small codes
+# with counts and draws, classes and their cells. Tables with a row per source row stay on Spark.
+
 
 BROADCAST_UP_TO = 200_000
 """Number of rows up to which a table of compact state is broadcast to every executor."""

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy import kinds
-from anonymizer.policy.checks import (
-    algorithms,
-    columns,
-    guarantees,
-    masking,
-    names,
-    release,
-    safe_harbor,
-)
+from anonymizer.policy.checks import columns, models, release_options, safe_harbor
 from anonymizer.policy.problems import Broken
 
 if TYPE_CHECKING:
@@ -33,34 +25,37 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.options_fit_role, ()),
     (columns.hierarchy_fits_kind, ()),
     (columns.distance_has_order, ()),
-    (masking.options_given, ("columns", "person")),
+    (columns.options_given, ("columns", "person")),
     (safe_harbor.stated, ("columns", "preset")),
     (safe_harbor.algorithm, ("columns", "preset", "algorithm")),
     (columns.key_and_person, ("columns", "key", "person")),
     (columns.bare_condition, ("columns",)),
     (columns.person_options, ("person", "merge_person_rows")),
     (columns.semi_sensitive, ("algorithm",)),
-    (guarantees.some_guarantee, ("columns", "privacy", "preset")),
-    (guarantees.identity_reserved, ("privacy", "person", "columns")),
-    (guarantees.alpha_k, ("privacy", "columns")),
-    (guarantees.levels, ("privacy", "columns", "algorithm")),
+    (models.some_guarantee, ("columns", "privacy", "preset")),
+    (models.identity_reserved, ("privacy", "person", "columns")),
+    (models.alpha_k, ("privacy", "columns")),
+    (models.levels, ("privacy", "columns", "algorithm")),
     (kinds.agrees, ("kind", "columns", "algorithm")),
-    (algorithms.none, ("columns", "privacy", "preset", "algorithm", "ledger")),
-    (algorithms.quasi_needed, ("columns", "algorithm")),
-    (algorithms.hierarchies_needed, ("algorithm",)),
-    (algorithms.levels_nest, ("algorithm",)),
-    (algorithms.refine, ("algorithm", "privacy", "preset", "columns")),
-    (algorithms.part_size, ("algorithm", "privacy", "preset", "columns", "republish")),
-    (algorithms.lgb, ("algorithm", "privacy", "preset")),
-    (algorithms.privacyfrost_columns, ("algorithm",)),
-    (algorithms.weights, ("algorithm",)),
-    (algorithms.persons_clustered, ("algorithm", "privacy")),
-    (algorithms.msb, ("algorithm", "privacy", "columns")),
-    (release.place, ("publish", "source", "engine", "ledger")),
-    (release.remembering_engine, ("ledger", "engine")),
-    (release.memory, ("republish", "ledger", "person", "key")),
-    (release.continued, ("republish", "algorithm", "columns", "privacy", "preset", "publish")),
-    (names.collisions, ("columns", "publish", "algorithm", "person")),
+    (models.none, ("columns", "privacy", "preset", "algorithm", "ledger")),
+    (models.quasi_needed, ("columns", "algorithm")),
+    (models.hierarchies_needed, ("algorithm",)),
+    (models.levels_nest, ("algorithm",)),
+    (models.refine, ("algorithm", "privacy", "preset", "columns")),
+    (models.part_size, ("algorithm", "privacy", "preset", "columns", "republish")),
+    (models.lgb, ("algorithm", "privacy", "preset")),
+    (models.privacyfrost_columns, ("algorithm",)),
+    (models.weights, ("algorithm",)),
+    (models.persons_clustered, ("algorithm", "privacy")),
+    (models.msb, ("algorithm", "privacy", "columns")),
+    (release_options.place, ("publish", "source", "engine", "ledger")),
+    (release_options.remembering_engine, ("ledger", "engine")),
+    (release_options.memory, ("republish", "ledger", "person", "key")),
+    (
+        release_options.continued,
+        ("republish", "algorithm", "columns", "privacy", "preset", "publish"),
+    ),
+    (release_options.collisions, ("columns", "publish", "algorithm", "person")),
 )
 """Each check with the sections that must be valid for it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
-from anonymizer.policy.masking import MASKS
+from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import (
     COARSE,
@@ -23,9 +23,8 @@ from anonymizer.policy.safe_harbor import (
 )
 
 if TYPE_CHECKING:
-    from anonymizer.policy.columns import Column
+    from anonymizer.policy.columns import Code, Column, Rounding
     from anonymizer.policy.fields import PolicyFields
-    from anonymizer.policy.masking import Code, Rounding
 
 REFUSED = {
     "token": "a code that is derived from a value, 164.514(c)",

@@ -1,20 +1,49 @@
-"""Derives a single-table policy for each of several tables."""
+"""Single-table policies derived from a policy of several tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
+from anonymizer.errors import PolicyError
 from anonymizer.policy.algorithms import FullDomain, Mondrian
 from anonymizer.policy.columns import Column
-from anonymizer.policy.frozen import FrozenMap
 from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.model import Policy, SchemaPolicy
-from anonymizer.policy.privacy import Privacy
-from anonymizer.policy.protect import Protect
+from anonymizer.policy.paths import table_path
+from anonymizer.policy.privacy import Privacy, Protect
 from anonymizer.policy.publish import Publish, Republish
-from anonymizer.policy.schema.either import AnyPolicy
-from anonymizer.policy.schema.paths import table_path
-from anonymizer.policy.schema.table import SchemaColumn, SchemaTable
+from anonymizer.policy.schema.fields import SchemaColumn, SchemaTable
+from anonymizer.policy.values import FrozenMap
+
+# A policy of one table or of several.
+
+
+AnyPolicy: TypeAlias = Policy | SchemaPolicy
+
+
+INSTEAD = {
+    "compile": "plan lists the steps; in Python, plan(policy, database).sql() has their SQL",
+    "lattice": "name one of the tables in a policy of its own",
+}
+"""What to do with several tables in place of a verb."""
+
+
+def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
+    """Like `Policy.load`, which reads both kinds, but typed as both kinds."""
+    return cast("AnyPolicy", Policy.load(path, preset))
+
+
+def single(policy: AnyPolicy, verb: str) -> Policy:
+    """The policy of one table. Raises PolicyError for several, which the verb does not support."""
+    if isinstance(policy, SchemaPolicy):
+        said = f"are several, and `{verb}` works on policies of one table"
+        raise PolicyError.at("tables", said, hint=INSTEAD.get(verb))
+    return policy
+
+
+# Derives a single-table policy for each of several tables.
+
 
 ROLES = {"key": "drop", "event": "quasi"}
 """Single-table roles for the roles that only several tables have."""

@@ -16,16 +16,13 @@ from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
-from anonymizer.publish.duckdb.in_place import InPlaceTarget
-from anonymizer.publish.duckdb.replace_source import ReplaceTarget
+from anonymizer.publish.duckdb.in_place import InPlaceTarget, ReplaceTarget
 from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
-from anonymizer.release.manifest import Manifest, read_manifest
-from anonymizer.release.manifest_files import changes_beside
-from anonymizer.release.names import Names
-from anonymizer.release.opening import opened
+from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
+from anonymizer.release.objects import Names
+from anonymizer.release.opening import opened, population_files
 from anonymizer.release.opening import place_of as named_at
-from anonymizer.release.population import population_files
 from anonymizer.release.sealing import changes_in_database
 
 

@@ -25,13 +25,17 @@ from anonymizer.process.text import many
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
 from anonymizer.release.judge import fingerprint
-from anonymizer.release.manifest import Manifest, write_manifest, write_manifest_file
-from anonymizer.release.manifest_files import file_of, other_file, refresh
-from anonymizer.release.names import Names
-from anonymizer.release.plain_views import not_tables
+from anonymizer.release.manifest import (
+    Manifest,
+    file_of,
+    other_file,
+    refresh,
+    write_manifest,
+    write_manifest_file,
+)
+from anonymizer.release.objects import Names, not_tables, unused_space
 from anonymizer.release.seal import SealedObject, Sign
 from anonymizer.release.sealing import objects_of, sealed_in
-from anonymizer.release.unused_space import unused_space
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"

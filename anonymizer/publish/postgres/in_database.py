@@ -1,44 +1,258 @@
-"""Publishing in the Postgres database of the source: tables, view and grants in one transaction.
-
-In Postgres a view is a security boundary: its readers need no access to the tables behind it.
-"""
+"""Publish in the Postgres database of the source, and open what was published there."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from anonymizer.algorithms.compiled import STAGED
+from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
-from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.grants import Given, Kind, make_private
-from anonymizer.engines.postgres.names import named_in
-from anonymizer.engines.postgres.record import (
+from anonymizer.engines.postgres import LONGEST
+from anonymizer.engines.postgres.connection import PostgresEngine, named_in
+from anonymizer.engines.postgres.dialect import is_long
+from anonymizer.engines.postgres.workplace import (
     GRANT,
+    Given,
+    Kind,
     create_record,
     enter,
     forget,
     granted_roles,
     has_schema,
+    make_private,
+    may_make_schemas,
+    record_of,
 )
 from anonymizer.engines.session import Session
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
-from anonymizer.publish.postgres import obstacles
-from anonymizer.publish.postgres.hanging import same_columns
-from anonymizer.publish.postgres.objects import entry, published_objects, recorded
-from anonymizer.publish.postgres.waiting import while_unused
+from anonymizer.publish.postgres.objects import (
+    entry,
+    hanging,
+    published_objects,
+    recorded,
+    same_columns,
+)
 from anonymizer.publish.target import Readers, StagedTarget, clashes_with_releases, replaced_release
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.names import Names
-from anonymizer.release.objects import Recorded
+from anonymizer.release.objects import Names, Recorded
 from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Waits for readers of what is replaced: again and again for a moment, so that nobody who comes
+# later has to wait behind the run.
+
+
+T = TypeVar("T")
+MOMENT = "2s"
+"""How long an attempt waits for locks. New readers wait as long; the server needs one second to
+find that an automatic vacuum is in the way, which it then cancels."""
+ATTEMPTS = 20
+PAUSE = 1.0
+"""Seconds between two attempts."""
+IN_THE_WAY = ("55P03", "40P01")
+"""SQLSTATEs of a lock that was not given in time, and of a deadlock."""
+HOLDERS = """
+    select distinct pid from pg_locks
+    where granted and pid is distinct from pg_backend_pid() and locktype = 'relation'
+        and database = (select oid from pg_database where datname = current_database())
+        and relation in (select to_regclass(name) from unnest(%s::text[]) as names (name))
+    order by pid
+"""
+
+
+def while_unused(
+    engine: PostgresEngine, tables: Sequence[Table], path: str, swap: Callable[[], T]
+) -> T:
+    """Run the part of a transaction that locks `tables`; attempts that wait too long are undone.
+
+    A `lock_timeout` of the role's own is waited for once instead. Raises TargetError if the tables
+    are still in use.
+    """
+    own = engine.native("select current_setting('lock_timeout')", path)[0][0]
+    for attempt in range(ATTEMPTS if own == "0" else 1):
+        if attempt:
+            time.sleep(PAUSE)
+        engine.native("savepoint swap", path)
+        if own == "0":
+            engine.native(f"set local lock_timeout = '{MOMENT}'", path)
+        try:
+            return swap()
+        except EngineError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in IN_THE_WAY:
+                raise
+        engine.native("rollback to savepoint swap", path)
+    raise _in_use(engine, tables, path)
+
+
+def _in_use(engine: PostgresEngine, tables: Sequence[Table], path: str) -> TargetError:
+    names = [ident(table).text for table in tables]
+    found = [pid for (pid,) in engine.native(HOLDERS, path, (names,))]
+    pids = ", ".join("prepared" if pid is None else str(pid) for pid in found)
+    who = f"{len(found)} open transactions (pid {pids})" if found else "another transaction"
+    said = f"is in use by {who}: it stays as it was"
+    hint = "run again when they are over (pg_stat_activity lists them), or let the role wait"
+    return TargetError.at(path, said, hint=f"{hint}: alter role … set lock_timeout = '10min'")
+
+
+# What prevents a release in a Postgres database, found before anything is read.
+
+
+PRESENT = """
+    select relname from pg_class where relnamespace = to_regnamespace(%(schema)s)
+    union
+    select typname from pg_type
+    where typnamespace = to_regnamespace(%(schema)s) and typcategory <> 'A'
+"""
+"""Every name that no new table or view of a schema can have."""
+OBSTACLES_GRANT = "publish.grant_select"
+
+
+def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -> list[Problem]:
+    """Names that are too long, and those that something of the schema has already."""
+    made = [("publish.schema", names.schema), *(("publish.name", t.name) for t in tables)]
+    long = [
+        Problem(
+            path,
+            f"makes the name {name}, and Postgres cuts names off",
+            allowed=f"{LONGEST} bytes",
+        )
+        for path, name in made
+        if is_long(name)
+    ]
+    ours = {(item.schema, item.name) for item in recorded(engine)}
+    present = engine.native(PRESENT, "publish", {"schema": ident(names.schema).text})
+    taken = {(names.schema, str(name)) for (name,) in present} - ours
+    return long + [
+        Problem(
+            "publish.name",
+            f"{names.schema}.{table.name} exists and was not published by this tool",
+            hint="choose another publish.name or publish.schema",
+        )
+        for table in tables
+        if (table.schema, table.name) in taken
+    ]
+
+
+def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
+    """The problem if the role may not create objects in the schema, or not record them."""
+    if schema.startswith("pg_"):
+        return [Problem("publish.schema", "is a name that Postgres keeps for itself")]
+    may = may_make_schemas(engine)
+    if has_schema(engine, schema):
+        text = "select has_schema_privilege(%s, 'create')"
+        may = engine.native(text, "publish", (schema,))[0][0]
+    said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
+    if not may:
+        return [Problem("publish.schema", said, hint=hint)]
+    try:
+        record_of(engine, schema)
+    except TargetError as error:
+        return list(error.problems)
+    return []
+
+
+def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
+    """What prevents this role from replacing the objects of the old release."""
+    problems = []
+    for item in recorded(engine):
+        if item.release != names.release:
+            continue
+        made = "view" if item.kind == "view" else "table"
+        rows = engine.native(
+            "select case relkind when 'v' then 'view' when 'r' then 'table' end,"
+            " pg_has_role(current_user, relowner, 'usage'), pg_get_userbyid(relowner)"
+            " from pg_class where oid = to_regclass(%s)",
+            "publish",
+            (ident(Table(item.name, item.schema)).text,),
+        )
+        for kind, ours, owner in rows:
+            if kind != made:
+                said = f"{item.name} was published as a {made}, and is another object now"
+                problems.append(Problem(names.path, said, hint=names.other))
+            elif not ours:
+                said = f"{item.name}, which is to be replaced, belongs to the role {owner}"
+                hint = f"run as that role or one of its members, or {names.other}"
+                problems.append(Problem(names.path, said, hint=hint))
+            elif item.kind != "view":  # which may stay
+                problems += hanging_on(engine, names, item)
+    return problems
+
+
+def hanging_on(engine: PostgresEngine, names: Names, item: Recorded) -> list[Problem]:
+    """The problem if something besides the view depends on an object that is dropped."""
+    own = "select 'the view ' || to_regclass(%s)::text"
+    ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
+    found = [one for one in hanging(engine, Table(item.name, item.schema)) if one != view]
+    said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
+    hint = "remove it, and make it again on the new release; or another publish.name"
+    return [Problem(names.path, said, hint=hint)] if found else []
+
+
+def unreadable(engine: PostgresEngine, schema: str, roles: Sequence[str]) -> list[Problem]:
+    """What prevents roles from reading a release in the schema, although they are granted it."""
+    problems = []
+    for role in roles:
+        if not _is_role(engine, role):
+            said = f"{role} is not a role of this server"
+            hint = "create it first, or mend its name (case counts)"
+            problems.append(Problem(OBSTACLES_GRANT, said, hint=hint))
+            continue
+        # to the server, a grant without the right to it is no error, but a warning
+        closed = engine.native(
+            "select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s"
+            " and not has_schema_privilege(%s, oid, 'usage')"
+            " and not has_schema_privilege(oid, 'usage with grant option')",
+            "publish",
+            (schema, role),
+        )
+        for (owner,) in closed:
+            said = f"{role} may not use the schema {schema}, and this role cannot let it"
+            grant = f"grant usage on schema {ident(schema)} to {ident(role)}"
+            hint = f"{grant}, as its owner {owner}; or choose another publish.schema"
+            problems.append(Problem(OBSTACLES_GRANT, said, hint=hint))
+    return problems
+
+
+def role_warnings(
+    engine: PostgresEngine, role: str, raw: Sequence[Table], source: Table | None
+) -> list[str]:
+    """A warning for each table with what is anonymized (`raw`) of which a role reads a column."""
+    if not _is_role(engine, role):
+        return []
+    found = []
+    connects = "select has_database_privilege(%s, current_database(), 'connect')"
+    if not engine.native(connects, "publish", (role,))[0][0]:
+        found.append(
+            f"the role {role} may not connect to this database: grant connect on database … to it,"
+            " or it cannot read the release"
+        )
+    may = "select has_any_column_privilege(%s, to_regclass(%s)::oid, 'select')"
+    for table in raw:
+        name = ident(Table(table.name, table.schema)).text
+        if engine.native(may, "publish", (role, name))[0][0]:
+            which = "" if table == source else f" {table.schema}.{table.name}"
+            found.append(
+                f"the role {role} can read the source table{which} as well: revoke that, or the"
+                " release protects nothing from it"
+            )
+    return found
+
+
+def _is_role(engine: PostgresEngine, name: str) -> bool:
+    return bool(engine.native("select 1 from pg_roles where rolname = %s", "publish", (name,)))
+
+
+# Publishing in the Postgres database of the source: tables, view and grants in one transaction.
+#
+# In Postgres a view is a security boundary: its readers need no access to the tables behind it.
 
 
 @dataclass(slots=True)
@@ -77,13 +291,13 @@ class PostgresTarget(StagedTarget):
         self.warnings = tuple(
             said
             for role in self.grantees
-            for said in obstacles.role_warnings(engine, role, self.raw, self.source)
+            for said in role_warnings(engine, role, self.raw, self.source)
         )
         return [
-            *obstacles.unfit_names(engine, self.names, self._tables()),
-            *obstacles.forbidden(engine, self.names.schema),
-            *obstacles.irreplaceable(engine, self.names),
-            *obstacles.unreadable(engine, self.names.schema, self.grantees),
+            *unfit_names(engine, self.names, self._tables()),
+            *forbidden(engine, self.names.schema),
+            *irreplaceable(engine, self.names),
+            *unreadable(engine, self.names.schema, self.grantees),
         ]
 
     def _old(self, engine: PostgresEngine) -> list[Recorded]:
@@ -166,7 +380,7 @@ class PostgresTarget(StagedTarget):
     def _drop(self, engine: PostgresEngine, old: Iterable[Recorded]) -> None:
         """Drop objects. Raises TargetError if they have dependents."""
         for item in old:
-            TargetError.refuse(obstacles.hanging_on(engine, self.names, item))
+            TargetError.refuse(hanging_on(engine, self.names, item))
             kind = "view" if item.kind == "view" else "table"
             engine.native(
                 f"drop {kind} if exists {ident(Table(item.name, item.schema))}", "publish"

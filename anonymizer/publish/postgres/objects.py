@@ -2,17 +2,137 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from anonymizer.compile import Table, ident
+from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.record import entries
-from anonymizer.errors import EngineError, NothingToCheckError
+from anonymizer.engines.postgres.session import address, postgres_engine
+from anonymizer.engines.postgres.workplace import entries
+from anonymizer.errors import EngineError, NothingToCheckError, Problem
+from anonymizer.policy import Policy
+from anonymizer.release.across_tables import names_of
 from anonymizer.release.manifest import Manifest, no_manifest, parsed
-from anonymizer.release.names import Names
-from anonymizer.release.objects import Recorded
-from anonymizer.release.rows_digest import RowsDigest
-from anonymizer.release.seal import SealedObject
+from anonymizer.release.objects import Names, Recorded
+from anonymizer.release.seal import (
+    CHANGED,
+    RowsDigest,
+    SealedObject,
+    manifest_object,
+    object_problems,
+    seal_of,
+)
+
+# Dependents of a table or view, which would be lost with it or would show other rows.
+
+
+HANGING = """
+    select 'the view ' || v.oid::regclass::text
+    from pg_depend d join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class
+    where d.refobjid = %(table)s::regclass and d.classid = 'pg_rewrite'::regclass
+        and v.oid <> d.refobjid
+    union
+    select 'the foreign key ' || conname || ' of ' || conrelid::regclass::text
+    from pg_constraint where contype = 'f' and confrelid = %(table)s::regclass
+    union
+    select 'the trigger ' || tgname
+    from pg_trigger where tgrelid = %(table)s::regclass and not tgisinternal
+    union
+    select 'the rule ' || rulename
+    from pg_rewrite where ev_class = %(table)s::regclass and rulename <> '_RETURN'
+    union
+    select 'the policy ' || polname from pg_policy where polrelid = %(table)s::regclass
+    union
+    select 'the table ' || inhrelid::regclass::text || ', which inherits from it'
+    from pg_inherits where inhparent = %(table)s::regclass
+    union
+    select 'the table ' || inhparent::regclass::text || ', of which it is a part'
+    from pg_inherits where inhrelid = %(table)s::regclass
+    union
+    select 'the publication ' || p.pubname
+    from pg_publication_tables p join pg_class c on c.relname = p.tablename
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname = p.schemaname
+    where c.oid = %(table)s::regclass
+    union
+    select 'row security, which is on'
+    from pg_class where oid = %(table)s::regclass and (relrowsecurity or relforcerowsecurity)
+    union
+    select pg_describe_object(d.classid, d.objid, d.objsubid)
+    from pg_depend d
+    where d.deptype = 'n' and (
+        d.refclassid = 'pg_class'::regclass and d.refobjid = %(table)s::regclass
+            and d.classid = 'pg_proc'::regclass
+        or d.refclassid = 'pg_type'::regclass and d.refobjid in (
+            select unnest(array[oid, typarray]) from pg_type where typrelid = %(table)s::regclass)
+    )
+    union
+    select 'the default of ' || a.adrelid::regclass::text || ', by a sequence of the table'
+    from pg_depend owned join pg_depend d on d.refobjid = owned.objid
+    join pg_attrdef a on a.oid = d.objid
+    where owned.refobjid = %(table)s::regclass and owned.classid = 'pg_class'::regclass
+        and owned.deptype in ('a', 'i') and d.classid = 'pg_attrdef'::regclass
+        and a.adrelid <> %(table)s::regclass
+    order by 1
+"""
+COLUMN_GRANTS = """
+    select 'grants on its column ' || attname
+    from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
+    order by 1
+"""
+"""What a release that replaces its source does not keep."""
+LOST = """
+    select 'the index ' || indexrelid::regclass::text
+    from pg_index where indrelid = %(table)s::regclass
+        and indexrelid not in (select conindid from pg_constraint where conrelid = indrelid)
+    union
+    select 'the constraint ' || conname
+    from pg_constraint where conrelid = %(table)s::regclass and contype <> 'n'
+    union
+    select 'the statistics ' || stxname from pg_statistic_ext where stxrelid = %(table)s::regclass
+    union
+    select case when objsubid = 0 then 'its comment' else 'comments on its columns' end
+    from pg_description where objoid = %(table)s::regclass and classoid = 'pg_class'::regclass
+    order by 1
+"""
+"""What goes with a table, besides its rows and its columns."""
+COLUMNS = """
+    select attname, atttypid, atttypmod, attcollation from pg_attribute
+    where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum
+"""
+
+
+def hanging(engine: PostgresEngine, table: Table) -> list[str]:
+    """Describe every dependent of a table or view; empty if it does not exist."""
+    return _described(engine, table, HANGING)
+
+
+def column_grants(engine: PostgresEngine, table: Table) -> list[str]:
+    """Describe the grants on single columns of a table; empty if it does not exist."""
+    return _described(engine, table, COLUMN_GRANTS)
+
+
+def lost(engine: PostgresEngine, table: Table) -> list[str]:
+    """Describe what is dropped with a table; empty if it does not exist."""
+    return _described(engine, table, LOST)
+
+
+def _described(engine: PostgresEngine, table: Table, query: str) -> list[str]:
+    name = ident(table).text
+    if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
+        return []
+    return [str(said) for (said,) in engine.native(query, "publish", {"table": name})]
+
+
+def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:
+    """Whether two tables have the same columns in the same order."""
+    first, second = (
+        engine.native(COLUMNS, "publish", (ident(table).text,)) for table in (one, other)
+    )
+    return first == second
+
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})
 """Types in which equal values have equal texts. (The numerics 1.0 and 1.00 are equal.)"""
@@ -122,3 +242,50 @@ def _lines(engine: PostgresEngine, table: str) -> str:
         f'select (select row_to_json(t)::text from (select {again}) as t) collate "C" as shown, d.n'
         f" from ({counted}) as d ({', '.join(own)}, n)"
     )
+
+
+# Opening published releases in a Postgres database, to verify or copy them.
+
+
+@contextmanager
+def published_in(database: Any, limits: Limits) -> Iterator[PostgresPublished]:
+    """Open the releases of a database."""
+    with postgres_engine(address(database), limits) as engine:
+        yield PostgresPublished(engine)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPublished:
+    """The releases of a database."""
+
+    engine: PostgresEngine
+    unlisted: ClassVar[tuple[str, ...]] = ()
+
+    def views(self, policy: Policy | None) -> list[Table]:
+        if policy is not None:
+            return [Names.of(policy, "").view(self.engine.catalog)]
+        found = [
+            item.table(self.engine.catalog or "")
+            for item in recorded(self.engine, trusted=False)
+            if item.kind == "view"
+        ]
+        if not found:
+            raise NothingToCheckError.at("--database", "holds no release of this tool")
+        return found
+
+    def manifest(self, view: Table) -> Manifest:
+        return read_manifest(self.engine, view)
+
+    def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
+        del alone  # the database may hold objects of the user
+        names = names_of(view, manifest)
+        kept = manifest_object(names, manifest)
+        replaced = not any(
+            (item.schema, item.name) == (names.schema, names.rows(None).name)
+            for item in recorded(self.engine, trusted=False)
+        )
+        found = (*published_objects(self.engine, names, replaced=replaced), kept)
+        yield from object_problems(seal_of(manifest), found)
+        described = self.engine.describe(ident(names.manifest(None)).text, "seal")
+        if [name for name, _ in described] != [name for name, _ in kept.columns]:
+            yield Problem("release", f"{names.manifest(None).name} has other columns", hint=CHANGED)

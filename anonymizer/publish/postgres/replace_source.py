@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from anonymizer.algorithms.compiled import STAGED
+from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres.connection import PostgresEngine
-from anonymizer.engines.postgres.grants import Given
-from anonymizer.engines.postgres.record import create_record, enter
+from anonymizer.engines.postgres.workplace import Given, create_record, enter
 from anonymizer.errors import Problem, TargetError
-from anonymizer.publish.postgres.hanging import column_grants, hanging, lost
-from anonymizer.publish.postgres.in_database import PostgresTarget
-from anonymizer.publish.postgres.objects import entry, published_objects, recorded
-from anonymizer.publish.postgres.waiting import while_unused
-from anonymizer.publish.replaced import dropped_source, refuse_changed
+from anonymizer.publish.postgres.in_database import PostgresTarget, while_unused
+from anonymizer.publish.postgres.objects import (
+    column_grants,
+    entry,
+    hanging,
+    lost,
+    published_objects,
+    recorded,
+)
+from anonymizer.publish.target import dropped_source, refuse_changed
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_object, sealed
 

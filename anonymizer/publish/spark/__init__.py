@@ -10,13 +10,12 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Session
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.engines.spark.session import is_session
-from anonymizer.engines.spark.source import spark_engine
+from anonymizer.engines.spark.source import is_session, spark_engine
 from anonymizer.policy import Policy
 from anonymizer.publish.spark.catalog import CatalogTarget, in_catalog
 from anonymizer.publish.spark.parquet import ParquetTarget
 from anonymizer.publish.spark.published import PublishedFolder, PublishedInCatalog, published_folder
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 
 
 def place_of(policy: Policy, database: Any) -> None:

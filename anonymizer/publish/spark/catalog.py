@@ -11,17 +11,14 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Engine
 from anonymizer.engines.frames import frame_of
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.engines.spark.names import duckdb_type, name_in_spark, names_in, quoted
-from anonymizer.engines.spark.tables import rows_of
+from anonymizer.engines.spark.tables import duckdb_type, name_in_spark, names_in, quoted, rows_of
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.spark.parquet import judged_by_duckdb
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.names import Names
-from anonymizer.release.objects import Recorded
-from anonymizer.release.rows_digest import RowsDigest
-from anonymizer.release.seal import Columns, SealedObject, Sign, manifest_object, sealed
+from anonymizer.release.objects import Names, Recorded
+from anonymizer.release.seal import Columns, RowsDigest, SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,10 +25,9 @@ from anonymizer.publish.target import Readers, StagedTarget
 from anonymizer.release.formats import in_frame
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
-from anonymizer.release.names import Names
-from anonymizer.release.rows_digest import sorted_rows
-from anonymizer.release.seal import SealedObject, Sign, sealed
-from anonymizer.verification.population import of_population
+from anonymizer.release.objects import Names
+from anonymizer.release.seal import SealedObject, Sign, sealed, sorted_rows
+from anonymizer.verification.guarantees import of_population
 
 if TYPE_CHECKING:
     import pandas as pd

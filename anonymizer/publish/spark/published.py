@@ -16,7 +16,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import configure
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.engines.spark.names import name_in_spark, names_in
+from anonymizer.engines.spark.tables import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process import run_folder
@@ -30,7 +30,7 @@ from anonymizer.release.manifest import (
     several_manifests,
     signature_file,
 )
-from anonymizer.release.names import Names
+from anonymizer.release.objects import Names
 from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
 
 CATALOG = "memory"

@@ -1,28 +1,280 @@
-"""The assessment of an existing table, as figures without values."""
+"""The assessment of an existing table: figures, requirements, and next steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from anonymizer.compile import Sql
 from anonymizer.contract.checks import Check
+from anonymizer.contract.layout import PublishedColumn, Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.guarantees.guarantee import Flag, Guarantee
+from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import file_format
-from anonymizer.process.shown import Fact, as_html, as_text, fact
-from anonymizer.review.assess import checks, figures, risk
-from anonymizer.review.assess.advice import advice
-from anonymizer.review.assess.combinations import Combinations, find_combinations
-from anonymizer.review.assess.figures import ColumnFigures, Sizes
-from anonymizer.review.assess.opening import Opened, open_table
-from anonymizer.review.assess.risk import Population, Risk
-from anonymizer.review.assess.staging import stage
-from anonymizer.review.draft.context import guess_columns
-from anonymizer.review.tables.assess import TablesAssessment, assess_tables
+from anonymizer.process.text import Fact, as_html, as_text, fact
+from anonymizer.review.assess import figures
+from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
+from anonymizer.review.assess.figures import (
+    ColumnFigures,
+    Combinations,
+    Population,
+    Risk,
+    Sizes,
+    find_combinations,
+)
+from anonymizer.review.draft.guess import guess_columns
+from anonymizer.review.observers import TablesAssessment, assess_tables
+from anonymizer.verification.guarantees import groups_of, lower_bound, question, upper_bound
+
+# Recommended next steps, derived from the figures of an assessment.
+
+
+def advice(
+    sizes: Sizes,
+    columns: Mapping[str, ColumnFigures],
+    risk: Risk,
+    together: Combinations | None,
+    population: Population | None,
+    person: str | None,
+) -> tuple[str, ...]:
+    """Recommendations as sentences, the most urgent first."""
+    found = [*_identity(sizes, risk, together, person), *_values(columns), *_population(population)]
+    if not found:
+        found = [
+            "no class is small and no value stands out; check that no quasi-identifier is missing"
+        ]
+    return tuple(found)
+
+
+def _identity(
+    sizes: Sizes, risk: Risk, together: Combinations | None, person: str | None
+) -> Iterator[str]:
+    unit = "rows" if person is None else "persons"
+    alone = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
+    if alone:
+        yield (
+            f"{alone:,} of {sizes.units:,} {unit} are alone with their values: this table is not"
+            " anonymous; draft a policy with anonymizer init, and run it"
+        )
+    elif sizes.units_below:
+        yield (
+            f"{sizes.units_below:,} of {sizes.units:,} {unit} are in classes with a risk above"
+            f" {risk.threshold:g}: generalize, or leave them out"
+        )
+    if together is not None and alone and together.without:
+        best, left = min(together.without.items(), key=lambda item: (item[1].singled_out, item[0]))
+        if left.singled_out < alone:
+            yield f"{best} does the most damage: without it {left.singled_out:,} {unit} are alone"
+        smallest = [s for s in together.subsets if s.minimal]
+        if smallest:
+            one = min(smallest, key=lambda s: (-(s.minimal or 0), s.columns))
+            names = " + ".join(one.columns)
+            says = "alone singles out" if len(one.columns) == 1 else "single out"
+            yield f"{names} {says} {one.singled_out:,} {unit}"
+    if sizes.rows_without_person:
+        yield f"{sizes.rows_without_person:,} rows name no person, and count for none"
+    if person is None:
+        yield "if one person can have several rows, name the column that tells whose: --person"
+
+
+def _values(columns: Mapping[str, ColumnFigures]) -> Iterator[str]:
+    for name, found in columns.items():
+        if found.distinct_l <= 1:
+            yield (
+                f"{name}: {found.homogeneous_units:,} are in classes with a single value of it, so"
+                " that finding the class tells the value; protect: {l_diversity: 3}"
+            )
+        elif found.alpha > 0.8:
+            yield (
+                f"{name}: one value reaches a share of {found.alpha:.2f} in a class;"
+                " protect: {entropy_l: 3} or {alpha: 0.5}"
+            )
+
+
+def _population(population: Population | None) -> Iterator[str]:
+    if population is not None and population.unmatched_units:
+        yield (
+            f"{population.unmatched_units:,} are in classes with fewer members in the population"
+            " than in the table: it is not the population of this table"
+        )
+
+
+# Requirements on an existing table (`--require k=5`), checked by the verifier's statements.
+
+
+FLAGS = {
+    flag.name: (guarantee, flag)
+    for of_values in (False, True)
+    for guarantee in GUARANTEES
+    if guarantee.of_values is of_values
+    for flag in guarantee.flags
+}
+"""Flag names, table-level ones first, each with its guarantee."""
+ALIASES = {alias: flag.name for _, flag in FLAGS.values() for alias in flag.aliases}
+OPTION = "--require"
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """One requirement as it was written."""
+
+    name: str
+    column: str | None
+    figures: tuple[int | float, ...]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return FLAGS[self.name][0]
+
+    @property
+    def flag(self) -> Flag:
+        return FLAGS[self.name][1]
+
+
+def parse(texts: Iterable[str]) -> tuple[Required, ...]:
+    """Parse requirements: `k=5`, `l=3`, `t:disease=0.2`, `recursive_cl=4/2`, separated by commas.
+
+    Raises PolicyError that lists everything that cannot be read.
+    """
+    found: list[Required] = []
+    problems: list[Problem] = []
+    for text in (part.strip() for given in texts for part in given.split(",")):
+        left, equals, right = text.partition("=")
+        name, _, column = left.partition(":")
+        name = ALIASES.get(name.strip(), name.strip())
+        if not equals or name not in FLAGS:
+            said = "is not NAME=FIGURE with a known name"
+            problems.append(Problem(OPTION, said, _allowed(), "as in k=5, l=3, t:disease=0.2"))
+            continue
+        guarantee, flag = FLAGS[name]
+        parts = flag.parts
+        whole = [guarantee.whole(part) for part in parts]
+        figures = _figures(right, whole)
+        if figures is None:
+            number = "a whole number" if whole[0] else "a number"
+            shape = "/".join(parts) if len(parts) > 1 else number
+            problems.append(
+                Problem(f"{OPTION} {name}", "has no number that can be read", allowed=shape)
+            )
+            continue
+        if column and not guarantee.of_values:
+            problems.append(Problem(f"{OPTION} {name}", "is about the table, not about a column"))
+            continue
+        found.append(Required(name, column.strip() or None, figures))
+    PolicyError.refuse(problems)
+    return tuple(found)
+
+
+def _allowed() -> str:
+    """All names with their abbreviations."""
+    names = []
+    for name, (_, flag) in FLAGS.items():
+        names.append(f"{name} (or {', '.join(flag.aliases)})" if flag.aliases else name)
+    return ", ".join(names)
+
+
+def _figures(text: str, whole: Sequence[bool]) -> tuple[int | float, ...] | None:
+    """The figures of a text, of which some are whole; None if they cannot be read."""
+    given = [piece.strip() for piece in text.split("/")]
+    if len(given) != len(whole):
+        return None
+    figures: list[int | float] = []
+    for piece, is_whole in zip(given, whole, strict=True):
+        try:
+            figure = int(piece) if is_whole else float(piece)
+        except ValueError:
+            return None
+        if not 0 <= figure < float("inf"):
+            return None
+        figures.append(figure)
+    return tuple(figures)
+
+
+def refuse_unanswerable(
+    required: Sequence[Required], sensitive: Sequence[str], person: str | None, population: bool
+) -> None:
+    """Raises PolicyError for requirements that need an option which was not given."""
+    problems = []
+    for item in required:
+        path = f"{OPTION} {item.name}"
+        if item.flag.persons and person is None:
+            problems.append(Problem(path, "counts persons", hint="--person COLUMN"))
+        if item.guarantee.of_population and not population:
+            problems.append(Problem(path, "compares with a population", hint="--population TABLE"))
+        if item.guarantee.of_values and not sensitive:
+            problems.append(Problem(path, "is about a sensitive column", hint="--sensitive COLUMN"))
+        elif item.column is not None and item.column not in sensitive:
+            said = f"{item.column} is not a sensitive column of this assessment"
+            problems.append(Problem(path, said, allowed=", ".join(sensitive)))
+    PolicyError.refuse(problems)
+
+
+def judge(
+    staged: Staged, required: Sequence[Required], sizes: Sizes, population: Population | None
+) -> list[Check]:
+    """Check every requirement; one without a column is checked on every sensitive column."""
+    checks: list[Check] = []
+    for item in required:
+        if not item.guarantee.of_values:
+            checks.append(_of_table(staged, item, sizes, population))
+        else:
+            checks += [
+                _of_column(staged, item, column)
+                for column in staged.sensitive
+                if item.column in (None, column.column)
+            ]
+    return checks
+
+
+def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Population | None) -> Check:
+    bound = item.figures[0]
+    achieved: float | int | None
+    if item.guarantee.of_population:
+        assert population is not None
+        achieved = getattr(population, item.name)
+    elif item.flag.at_most:
+        achieved = getattr(sizes, item.name)
+    else:
+        persons = item.name != "k" or staged.person is not None
+        achieved = sizes.person_k if persons else sizes.k
+        measured = Sql("persons" if persons else "n")
+        (row,) = staged.select("risk/below.sql.j2", measured=measured, least=bound)
+        passed = achieved is not None and achieved >= bound
+        return Check(item.name, None, bound, achieved, passed, "", int(row[0]))
+    if item.flag.at_most:
+        passed = achieved is not None and achieved <= float(upper_bound(bound))
+    else:
+        passed = achieved is not None and achieved >= float(lower_bound(bound))
+    return Check(item.name, None, bound, achieved, passed, "", 0 if passed else 1)
+
+
+def _of_column(staged: Staged, item: Required, column: Valued) -> Check:
+    parts = item.flag.parts
+    parameters = {**dict(zip(parts, item.figures, strict=True)), **item.flag.fixed}
+    requirement = Requirement(item.guarantee.name, column.column, parameters)
+    shown = PublishedColumn(column.column, "sensitive", column.kind, "VARCHAR", name=column.s.text)
+    person = "person" if staged.person is not None else None
+    groups = groups_of(MEMBERS, "class_id", person, shown, Sql("VARCHAR"), False)
+    asked = question(item.guarantee.asks_in("class")[0], requirement, groups)
+
+    def run(text: str) -> list[tuple[Any, ...]]:
+        return staged.opened.engine.raw(text, OPTION)
+
+    found = asked.ask(run)
+    achieved, required = found.achieved, found.required
+    if isinstance(achieved, dict) and len(parts) == 1:
+        achieved, required = achieved[parts[0]], item.figures[0]
+    return Check(item.name, column.column, required, achieved, found.passed, "", found.failing)
+
+
+# The assessment of an existing table, as figures without values.
+
 
 THRESHOLD = 0.2
 """A probability of one in five: classes with fewer than five rows are at risk."""
@@ -136,7 +388,7 @@ def assess(
 
     Raises SourceError or PolicyError for what cannot be found or read.
     """
-    required = checks.parse(require)
+    required = parse(require)
     if not 0 < threshold <= 1:
         raise PolicyError.at("--threshold", "is not a probability", allowed="above 0, up to 1")
     if fraction is not None and not 0 < fraction <= 1:
@@ -172,7 +424,7 @@ def assess_opened(
     fraction: float | None = None,
     threshold: float = THRESHOLD,
     combined: int = COMBINED,
-    required: Sequence[checks.Required] = (),
+    required: Sequence[Required] = (),
 ) -> Assessment:
     """Assess a table that is already open."""
     named = {
@@ -190,19 +442,19 @@ def assess_opened(
         chosen = tuple(n for n, role in found.items() if role == "quasi")
         protected = protected or tuple(n for n, role in found.items() if role == "sensitive")
     _refuse_mixed(chosen, protected, who)
-    checks.refuse_unanswerable(required, protected, who, population is not None)
+    refuse_unanswerable(required, protected, who, population is not None)
     staged = stage(opened, chosen, protected, who)
-    at_risk = risk.at_risk_below(threshold)
+    at_risk = figures.at_risk_below(threshold)
     sizes = figures.sizes(staged, at_risk)
     if sizes.rows == 0:
         raise SourceError(EMPTY)
     columns = {c.column: figures.column_figures(staged, c) for c in staged.sensitive}
-    other = risk.population_of(staged, population, at_risk) if population is not None else None
-    found_risk = risk.risk_of(sizes, threshold, other, fraction, risk.class_sizes(staged))
+    other = figures.population_of(staged, population, at_risk) if population is not None else None
+    found_risk = figures.risk_of(sizes, threshold, other, fraction, figures.class_sizes(staged))
     together = None
     if combined > 0 and len(staged.quasi) <= 60:
         together = find_combinations(staged, combined)
-    judged = tuple(checks.judge(staged, required, sizes, other))
+    judged = tuple(judge(staged, required, sizes, other))
     return Assessment(
         table=table,
         quasi=staged.quasi,

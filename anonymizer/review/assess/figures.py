@@ -1,12 +1,21 @@
-"""The achieved value of every privacy model, computed from the classes of a table. Counts only."""
+"""Figures of an assessment: achieved models, unique combinations, re-identification risk."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from math import comb
 from typing import Any
 
-from anonymizer.compile import Table, work
-from anonymizer.review.assess.staging import Staged, Valued
+from anonymizer.compile import Table, ident, work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.review.assess.classes import Opened, Staged, Valued, relation_of
+from anonymizer.source.profile import kind_of
+
+# The achieved value of every privacy model, computed from the classes of a table. Counts only.
+
 
 WORST_SHOWN = 10
 
@@ -121,3 +130,305 @@ def _figures(row: tuple[Any, ...], ordered: float | None) -> ColumnFigures:
 def _round(figure: float | None) -> float:
     """Round to twelve digits: beyond these, sums of logarithms vary between calls."""
     return 0.0 if figure is None else float(f"{figure:.12g}")
+
+
+# Columns that single people out: minimal unique combinations, and the risk of every subset.
+#
+# A combination of columns singles out a row (or person) if no other has the same values in them.
+# It
+# is minimal if no proper subset does (a minimal sample unique; Manning, Haglin, Keane 2008,
+# SUDA2).
+# All combinations of one size are found together, over the distinct tuples: the number of
+# statements
+# depends on the number of columns, not on the number of rows.
+
+
+UNITS = work("assess_units")
+GROUPS = work("assess_groups")
+SINGLES = work("assess_singles")
+MINIMAL = work("assess_minimal")
+BATCH = 12
+"""Combinations per statement; limits the number of groups in memory at once."""
+MOST = 400
+"""Largest number of combinations examined; with more columns, combinations are smaller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A combination of quasi-identifiers, and the risk from an observer who knows only these."""
+
+    columns: tuple[str, ...]
+    classes: int
+    k: int
+    singled_out: int
+    """Rows (persons) that are unique in these columns."""
+    average_risk: float
+    """Classes per unit: the mean probability of picking the right unit in a class."""
+    minimal: int | None = None
+    """Rows (persons) that no proper subset of the combination singles out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """All subsets of up to `size` columns, and the contribution of each column."""
+
+    size: int
+    subsets: tuple[Subset, ...]
+    singled_out: int
+    """Rows (persons) that some combination of at most `size` columns singles out."""
+    column_involved: dict[str, int]
+    """Rows (persons) for which the column is part of a minimal combination."""
+    without: dict[str, Subset]
+    """The risk that remains if one column is dropped."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "subsets": [asdict(subset) for subset in self.subsets]}
+
+
+def look_at(columns: int, size: int) -> int:
+    """The largest size at which all combinations can be examined."""
+    total = 0
+    for reached in range(1, min(size, columns) + 1):
+        total += comb(columns, reached)
+        if total > MOST:
+            return max(reached - 1, 1)
+    return min(size, columns)
+
+
+def find_combinations(staged: Staged, size: int) -> Combinations:
+    """Find all combinations of at most `size` columns (fewer if there are too many to examine)."""
+    names = staged.quasi
+    reached = look_at(len(names), size)
+    staged.select("risk/units.sql.j2", units=UNITS)
+    staged.select("risk/no_singles.sql.j2", singles=SINGLES)
+    found: dict[int, Subset] = {}
+    for columns in range(1, reached + 1):
+        found |= dict(_of_size(staged, columns, keep=True))
+    staged.select("risk/minimal.sql.j2", singles=SINGLES, minimal=MINIMAL)
+    minimal = dict(staged.select("risk/minimal_counts.sql.j2", minimal=MINIMAL))
+    everything = (1 << len(names)) - 1
+    bits = [1 << (len(names) - i) for i in range(1, len(names) + 1)]
+    row = staged.select("risk/columns.sql.j2", minimal=MINIMAL, everything=everything, bits=bits)[0]
+    without: dict[str, Subset] = {}
+    if len(names) > 1:
+        for left_out, subset in _of_size(staged, len(names) - 1, keep=False):
+            without[names[len(names) - left_out.bit_length()]] = subset
+    subsets = [
+        Subset(s.columns, s.classes, s.k, s.singled_out, s.average_risk, minimal.get(key, 0))
+        for key, s in found.items()
+    ]
+    subsets.sort(key=lambda s: (-(s.minimal or 0), -s.singled_out, len(s.columns), s.columns))
+    return Combinations(
+        reached, tuple(subsets), row[0], dict(zip(names, row[1:], strict=True)), without
+    )
+
+
+def _of_size(staged: Staged, columns: int, *, keep: bool) -> Iterator[tuple[int, Subset]]:
+    high = len(staged.quasi) - 1
+    every = (1 << len(staged.quasi)) - 1
+    combined = [
+        (every - sum(1 << (high - i) for i in some), [staged.q[i] for i in some])
+        for some in combinations(range(len(staged.quasi)), columns)
+    ]
+    for start in range(0, len(combined), BATCH):
+        batch = combined[start : start + BATCH]
+        staged.select("risk/groups.sql.j2", units=UNITS, groups=GROUPS, combined=batch)
+        if keep:
+            staged.select("risk/singles.sql.j2", groups=GROUPS, singles=SINGLES, columns=columns)
+        for left_out, classes, k, alone, units in staged.select(
+            "risk/subsets.sql.j2", groups=GROUPS
+        ):
+            used = tuple(n for i, n in enumerate(staged.quasi) if not left_out >> (high - i) & 1)
+            yield left_out, Subset(used, classes, k, alone, classes / units)
+
+
+# Re-identification risk of a table: prosecutor, journalist and marketer (El Emam 2013).
+#
+# Prosecutor: the observer knows that the target is in the table. Journalist: the target is known
+# to
+# be in the population only. Marketer: the observer wants as many matches as possible. All figures
+# are probabilities between 0 and 1; a unit is a person if a person column is given, else a row.
+
+
+MATCHED = work("assess_matched")
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """The risk from an observer who knows all quasi-identifiers."""
+
+    threshold: float
+    prosecutor_max: float | None
+    """1 / smallest class."""
+    prosecutor_average: float | None
+    """Classes / units: the mean probability of picking the target in its class."""
+    prosecutor_above: float | None
+    """Share of units whose risk is above the threshold."""
+    marketer: float | None
+    """Expected share of units matched correctly (matched to the population if one is given)."""
+    journalist_max: float | None = None
+    """1 / smallest class in the population."""
+    journalist_average: float | None = None
+    journalist_above: float | None = None
+    unique_share: float | None = None
+    """Share of units alone in their class (sample uniqueness)."""
+    population_unique_share: float | None = None
+    """Share of units unique in the population: counted if a population is given, else estimated."""
+    population_uniques_estimated: float | None = None
+    """Zayatz's (1991) estimate of the share of the population that is unique in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Comparison of the table with its population, if one is given."""
+
+    size: int
+    k_map: int | None
+    """Fewest population members that match a class (Sweeney 2001)."""
+    presence_min: float | None
+    """Smallest and largest probability that a member is in the table (Nergiz et al. 2007)."""
+    presence_max: float | None
+    uniques: int
+    """Units unique both in the table and in the population."""
+    unmatched_units: int
+    """Units in classes larger than in the population, which then cannot be the table's."""
+    classes: int
+    units: int
+    units_below: int
+    expected: float
+    matching_members: int
+
+
+def at_risk_below(threshold: float) -> int:
+    """The class size below which the risk exceeds the threshold."""
+    return math.ceil(round(1 / threshold, 9))
+
+
+def risk_of(
+    sizes: Sizes,
+    threshold: float,
+    population: Population | None,
+    fraction: float | None,
+    frequencies: Sequence[tuple[int, int]],
+) -> Risk:
+    """Compute the risk of a table.
+
+    `frequencies`: pairs of class size and number of classes; `fraction`: the table's share of the
+    population.
+    """
+    smallest = min((size for size, _ in frequencies), default=None)
+    units = sizes.units
+    alone = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
+    share = (lambda n: n / units) if units else (lambda n: None)
+    average = share(sizes.classes_held)
+    given: dict[str, Any] = {}
+    if population is not None:
+        mean = (
+            max(population.classes / population.matching_members, population.expected / units)
+            if units and population.matching_members
+            else None
+        )
+        given = {
+            "journalist_max": 1 / population.k_map if population.k_map else None,
+            "journalist_average": mean,
+            "journalist_above": share(population.units_below),
+            "population_unique_share": share(population.uniques),
+        }
+    elif fraction is not None and units:
+        chance, estimated = zayatz(frequencies, fraction)
+        given = {
+            "population_unique_share": share(alone * chance),
+            "population_uniques_estimated": estimated,
+        }
+    return Risk(
+        threshold=threshold,
+        prosecutor_max=1 / smallest if smallest else None,
+        prosecutor_average=average,
+        prosecutor_above=share(sizes.units_below),
+        marketer=average if population is None else share(population.expected),
+        unique_share=share(alone),
+        **given,
+    )
+
+
+def class_sizes(staged: Staged) -> list[tuple[int, int]]:
+    """Pairs of class size and number of classes, one row per different size."""
+    return [(int(a), int(b)) for a, b in staged.select("risk/class_sizes.sql.j2")]
+
+
+def zayatz(frequencies: Sequence[tuple[int, int]], fraction: float) -> tuple[float, float]:
+    """P(unique in the population | unique in the sample), and the population's share of uniques.
+
+    By Bayes' theorem, with the sample's class sizes in place of the population's, for a sample
+    drawn without replacement (Zayatz 1991).
+    """
+    n = sum(size * count for size, count in frequencies)
+    total = max(n, round(n / fraction))
+    classes = sum(count for _, count in frequencies)
+    singles = dict(frequencies).get(1, 0)
+    if not singles:
+        return 0.0, 0.0
+    seen_once = sum(
+        count / classes * once_in_sample(total, size, n)
+        for size, count in frequencies
+        if size <= total
+    )
+    chance = singles / classes * once_in_sample(total, 1, n) / seen_once
+    return chance, chance * singles / fraction / total
+
+
+def once_in_sample(total: int, size: int, n: int) -> float:
+    """P(one of `size` members is among `n` drawn from `total`): hypergeometric."""
+    if size - 1 > total - n:
+        return 0.0
+    return math.exp(math.log(size) + _choose(total - size, n - 1) - _choose(total, n))
+
+
+def _choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def population_of(staged: Staged, name: str, threshold: int) -> Population:
+    """Compare with a population: a table of the database, or a file, with the same columns."""
+    opened = staged.opened
+    relation = relation_of(opened.engine, name, "--population")
+    other = Opened(
+        opened.engine, relation, tuple(opened.engine.describe(relation.sql.text, "--population"))
+    )
+    columns = other.find(staged.quasi, "--population")
+    person = None
+    if staged.person is not None and staged.person in {name for name, _ in other.columns}:
+        person = ident(staged.person)
+    SourceError.refuse(
+        Problem("--population", f"{ours} has another kind of type there")
+        for ours, theirs in zip(staged.quasi, columns, strict=True)
+        if _family(opened.type_of(ours)) != _family(other.type_of(theirs))
+    )
+    keys = [(other.value(name), q) for name, q in zip(columns, staged.q, strict=True)]
+    staged.select(
+        "risk/population.sql.j2",
+        source=relation.table or relation.sql,
+        relation=relation.sql,
+        keys=keys,
+        person=person,
+        matched=MATCHED,
+    )
+    (row,) = staged.select("risk/population_figures.sql.j2", matched=MATCHED, threshold=threshold)
+    k_map, most, least, _, uniques, size, unmatched, expected, classes, matching, units, below = row
+    return Population(
+        size,
+        k_map,
+        least,
+        most,
+        uniques,
+        unmatched,
+        classes,
+        units,
+        below,
+        expected or 0.0,
+        matching,
+    )
+
+
+def _family(sql_type: str) -> str:
+    return kind_of(sql_type) or sql_type

@@ -8,13 +8,11 @@ from typing import Any
 
 from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
 from anonymizer.contract.checks import RunSql
-from anonymizer.contract.columns import type_sql
-from anonymizer.contract.layout import Layout, PublishedColumn
-from anonymizer.contract.originals import Originals
+from anonymizer.contract.layout import Layout, Originals, PublishedColumn, type_sql
 from anonymizer.errors import PolicyError
-from anonymizer.ledger.facets import DRAWN
-from anonymizer.measure.staging import QueryTables, Staged, stage
-from anonymizer.review.with_source import Beside
+from anonymizer.ledger.protected_columns import DRAWN
+from anonymizer.measure.queries import QueryTables, Staged, stage
+from anonymizer.review.inputs import Beside
 
 MILLION = 1_000_000
 OF_ALL = "all_candidates"

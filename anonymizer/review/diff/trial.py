@@ -5,44 +5,132 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
-from anonymizer.algorithms.compiled import STAGED, staged_values
+from anonymizer.algorithms.core.compiled import STAGED, staged_values
 from anonymizer.compile import Table, work
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.tables import Released
+from anonymizer.contract.layout import Requirement
+from anonymizer.contract.reading import Released
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.session import relation_of
+from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import AnonymizerError
-from anonymizer.measure.release import column_losses
+from anonymizer.errors import AnonymizerError, Problem
+from anonymizer.guarantees.requirements import requirements_of
+from anonymizer.measure.loss import column_losses
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.policy.schema.paths import table_path
-from anonymizer.process.seed import Seed
+from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Target, publisher
-from anonymizer.release.judge import Suppression, judge
-from anonymizer.release.names import Names
-from anonymizer.release.tables_judge import judge_tables, refuse_tables_unanswered
-from anonymizer.review.diff.result import Named, Trial, of_whole, required_of
-from anonymizer.review.scratch import Scratch, in_scratch, unit_of
-from anonymizer.review.tables.observers import Observer, in_release
-from anonymizer.review.tables.opening import open_source
-from anonymizer.run.at_table import at_persons
-from anonymizer.run.original_values import originals
-from anonymizer.run.source_checks import (
+from anonymizer.release.across_tables import required_in
+from anonymizer.release.judge import Suppression, judge, judge_tables, refuse_tables_unanswered
+from anonymizer.release.objects import Names
+from anonymizer.review.inputs import Scratch, in_scratch, unit_of
+from anonymizer.review.observers import Observer, observers_of_release, open_source
+from anonymizer.run.linked_tables import (
+    TablesRead,
+    read_tables,
+    stage_table_originals,
+    tables_measures,
+    tables_read,
+)
+from anonymizer.run.problem_paths import at_persons
+from anonymizer.run.source_comparison import (
+    originals,
     policy_requirements,
     release_measures,
     stage_originals,
     suppression,
 )
-from anonymizer.run.tables import TablesRead, read_tables
-from anonymizer.run.tables_job import stage_table_originals, tables_measures, tables_read
-from anonymizer.source.masking.keys import bound_values
-from anonymizer.verification.tables import Where
+from anonymizer.source.masking.masks import bound_values
+from anonymizer.verification.across_tables import Where
+from anonymizer.verification.guarantees import TOGETHER
+
+# The result of a trial run.
+
+
+Named: TypeAlias = tuple[str, str | None]
+"""Name and column of a guarantee; with several tables, `table.column`."""
+
+
+def required_of(policy: AnyPolicy) -> dict[Named, str]:
+    """Every guarantee, with its parameters."""
+    if isinstance(policy, SchemaPolicy):
+        return dict(_of_tables(policy))
+    return {(r.name, r.column): _parameters(r) for r in requirements_of(policy)}
+
+
+def _of_tables(policy: SchemaPolicy) -> Iterator[tuple[Named, str]]:
+    own = requirements_of(lead_of(policy))
+    for table in (policy.person, *policy.children):
+        for r in (*(own if table == policy.person else ()), *required_in(policy, table, {})):
+            column = r.column and f"{table}.{r.column}"
+            yield (r.name, column), _parameters(r)
+            if policy.privacy.knows.sensitive and column:
+                yield (f"known_{r.name}", column), _parameters(r)
+    k, knows = policy.privacy.k_anonymity, policy.privacy.knows
+    if knows.events and policy.events:
+        yield ("known_events", None), f"k={k}, events={knows.events}"
+    if knows.rows:
+        yield ("known_rows", None), f"k={k}"
+
+
+def _parameters(requirement: Requirement) -> str:
+    asked = {n: value for n, value in requirement.parameters.items() if n != TOGETHER}
+    return ", ".join(f"{name}={value}" for name, value in asked.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The result of a trial run."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """The columns of the source, each with its path in a policy; empty if it cannot be read. With
+    several tables, each is named with its table."""
+    replaces: tuple[str, ...] = ()
+    """What a run would replace or drop."""
+    problems: tuple[Problem, ...] = ()
+    """Why the policy cannot run; all other fields are empty then."""
+    achieved: dict[Named, tuple[Any, bool]] = field(default_factory=dict)
+    """Achieved figure and verdict of every guarantee, by name and column."""
+    figures: dict[str, float | int | None] = field(default_factory=dict)
+    """Rows, suppression, loss and risk of the table, or of each of several tables."""
+    losses: dict[str, float] = field(default_factory=dict)
+    """Mean NCP of each quasi-identifier and of each event column."""
+    observers: dict[str, int] = field(default_factory=dict)
+    """Persons found by observers who know some of their rows; empty for one table."""
+    holds: bool = False
+    """Whether every guarantee and the suppression limit hold."""
+
+    @property
+    def runs(self) -> bool:
+        return not self.problems
+
+
+def of_whole(
+    units: str, share: float, measures: Mapping[str, Any], many: int, smallest: int | None
+) -> dict[str, float | int | None]:
+    """The figures of the table that is divided into classes.
+
+    `many`: published `units` (rows, or persons); `smallest`: units of the smallest class.
+    """
+    if "classes" not in measures:  # the algorithm forms no classes
+        return {"suppressed (share)": share}
+    classes = measures["classes"]
+    return {
+        "suppressed (share)": share,
+        "classes": classes,
+        f"smallest class ({units})": smallest,
+        "loss per cell (NCP)": measures["ncp"],
+        "mean risk": classes / many if many else None,
+        "largest risk": 1 / smallest if smallest else None,
+    }
+
+
+# A trial run: a policy is run and verified in scratch tables, without publishing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +178,7 @@ def tried_tables(policy: SchemaPolicy, session: Session, below: int | None = Non
             engine.asking("measures"), STAGED, layout, originals(roles), suppressed=found.suppressed
         ),
         others=tables_measures(engine, read, tables, where, all_rows=True),
-        observers=in_release(
+        observers=observers_of_release(
             engine.asking("observers"), replace(tables, k=below or tables.k), where
         ),
     )
@@ -107,7 +195,7 @@ def trial_of_tables(policy: SchemaPolicy, session: Session, below: int | None = 
             "persons published": published,
             "persons suppressed": found.suppression.suppressed,
             **of_whole("persons", share, found.measures, published, found.measures["class_min"]),
-            **_of_tables(found.others),
+            **_trial_of_tables(found.others),
         },
         losses={
             f"{table}.{column}": loss
@@ -142,7 +230,7 @@ def _achieved(
             yield (check.name, column), (check.achieved, check.passed)
 
 
-def _of_tables(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def _trial_of_tables(measures: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     found = {}
     for table, one in measures.items():
         found[f"{table}: rows published"] = one["rows"]

@@ -1,29 +1,227 @@
-"""Guessing the role of one column from its name, type and counts. The draft is to be reviewed."""
+"""Guess the roles of a table's columns from their names, types and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.words import words
 from anonymizer.process.text import many
-from anonymizer.review.draft.profiles import A_HANDFUL, FEW, Profile
-from anonymizer.review.draft.rosters import holds_names, unfamiliar
-from anonymizer.run.meant import FIRST_YEAR
-from anonymizer.source import column_names, person_names
+from anonymizer.run.ambiguities import FIRST_YEAR, early
+from anonymizer.run.raw_text import forms_found
+from anonymizer.source import column_names
 from anonymizer.source.child import family
-from anonymizer.source.persons import (
+from anonymizer.source.column_names import (
+    A_FEW,
     CATEGORY,
     MOST_ROWS,
+    NAME,
     NEARLY_UNIQUE,
+    UNFAMILIAR,
     countable,
     fractional,
+    names_bearers,
+    names_people,
 )
 from anonymizer.source.profile import kind_of
-from anonymizer.source.relation import Relation
+from anonymizer.source.snapshot import Relation
+
+if TYPE_CHECKING:
+    from anonymizer.review.assess.classes import Opened
+
+
+# Counts per column, from which the roles are guessed.
+
+
+FEW = 100
+"""A column with at most this many different values is likely a category."""
+A_HANDFUL = 20
+"""A long column with at most this many different values is a category, whatever its name."""
+
+LONG_TEXT = 40.0
+"""Characters on average from which a text is free text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counts of one column."""
+
+    column: str
+    sql_type: str
+    rows: int
+    known: int
+    different: int | None
+    mean_length: float | None
+    like_mail: float | None
+    commonest: int | None
+    zeros: int | None = None
+    """Rows in which a number is 0."""
+    parts: int | None = None
+    """Rows in which a number has a fractional part."""
+    endless: int = 0
+    """Rows with an infinite number or date, or NaN."""
+    longest: int | None = None
+    like_day: float | None = None
+    """Share of rows whose text is formatted as a day: 2020-01-31."""
+    like_code: float | None = None
+    """Share of rows whose text looks like a code: capitals and digits, at least one digit."""
+    like_decimal: float | None = None
+    """Share of rows whose text is a number with decimals, after a point or comma."""
+    like_date: float | None = None
+    """Share of rows whose text is a date, in the formats of several countries."""
+
+    like_label: float | None = None
+    """Share of rows whose text is a label of up to three letters."""
+
+    names: int = 0
+    """Different values of a text in which a frequent first or last name stands."""
+    early: int = 0
+    """Dates before those of a century that is meant."""
+    held: str | None = None
+    """The kinds of identifiers found in it, in words."""
+
+    @property
+    def text(self) -> bool:
+        return self.sql_type == "VARCHAR"
+
+    @property
+    def texts(self) -> bool:
+        """Whether its values are texts, be it of a fixed list."""
+        return self.text or self.sql_type.startswith("ENUM")
+
+    @property
+    def free_text(self) -> bool:
+        """Whether it holds sentences rather than names or codes."""
+        return self.text and (self.mean_length or 0) > LONG_TEXT
+
+    @property
+    def number(self) -> bool:
+        return kind_of(self.sql_type) == "numeric"
+
+    @property
+    def measure(self) -> bool:
+        """Whether it holds many different numbers with a fractional part."""
+        several = (self.different or 0) > A_HANDFUL
+        return fractional(self.sql_type) and several and (self.parts is None or self.parts > 0)
+
+    @property
+    def unique(self) -> bool:
+        """Whether no value repeats or is NULL, so that it could be a key."""
+        return self.known == self.rows == self.different
+
+    @property
+    def written_as(self) -> str | None:
+        """What most values of a text column look like (an ordered type); None if nothing."""
+        known = self.known / self.rows if self.rows else 0.0
+        for share, said in ((self.like_decimal, "numbers"), (self.like_date, "dates")):
+            if self.text and (share or 0.0) > known / 2:
+                return said
+        return None
+
+    @property
+    def category(self) -> bool:
+        """Whether it has few values in many rows, such as `insurance`: public or private."""
+        different = self.different or 0
+        rows = 5 if different <= CATEGORY else MOST_ROWS
+        return different <= A_HANDFUL and self.known > different * rows
+
+    @property
+    def spread(self) -> float:
+        """Different values per known value."""
+        return (self.different or 0) / self.known if self.known else 0.0
+
+
+def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
+    """Count every column, in one statement.
+
+    `identifiers`: search texts and large numbers for the identifiers that would refuse a run, and
+    texts for names.
+    """
+    columns = [
+        {
+            "name": ident(name),
+            "countable": kind is not None,
+            "text": sql_type == "VARCHAR",
+            "named": identifiers and (sql_type == "VARCHAR" or sql_type.startswith("ENUM")),
+            "number": kind == "numeric",
+            "fractional": fractional(sql_type),
+            "endless": kind == "date" or sql_type in ("FLOAT", "DOUBLE"),
+            "early": early(ident(name), sql_type),
+        }
+        for name, sql_type in opened.columns
+        for kind in (kind_of(sql_type),)
+    ]
+    names = frequent_names() if any(column["named"] for column in columns) else ()
+    rows = opened.select("drafting/columns", "columns", columns=columns, names=names)
+    held = forms_found(opened.engine, opened.relation, opened.columns if identifiers else ())
+    return tuple(
+        replace(Profile(name, kind, *row[1:]), held=held.get(name))
+        for (name, kind), row in zip(opened.columns, rows, strict=True)
+    )
+
+
+@cache
+def frequent_names() -> tuple[str, ...]:
+    """Frequent first and last names of many languages."""
+    listed = [files("anonymizer") / "data" / "names" / f"{part}.txt" for part in ("first", "last")]
+    lines = [line for file in listed for line in file.read_text(encoding="utf-8").splitlines()]
+    return tuple(sorted({name for line in lines if line[:1] != "#" for name in line.split()}))
+
+
+# Columns that list persons: by their names, by frequent names in them, or texts of many values.
+
+
+NAMED = (2, 1 / 2), (5, 1 / 8)
+"""Numbers and shares of different values with a frequent name, from which a text holds names."""
+SURELY_NAMED = ((5, 3 / 4),)
+"""The same if the column's name says otherwise: many places are named after persons."""
+MOSTLY = 0.5
+"""Share of values from which a column is taken for codes, or for days."""
+
+
+def holds_names(p: Profile) -> str | None:
+    """Why a column seems to hold names of persons: its name, or frequent names among its values."""
+    different, column = p.different or 0, p.column
+    if not p.texts or p.written_as is not None or (p.like_day or 0) > MOSTLY:
+        return None
+    # two values under `first` or `last` may be yes and no; under `name` they are names
+    flag = different <= CATEGORY and p.category and not column_names.says(column, NAME)
+    several = different > A_HANDFUL and not _coded(p)
+    if (names_people(column) and not flag) or (names_bearers(column) and several):
+        return "its name says that it holds names"
+    otherwise = column_names.familiar(column) or column_names.sensitive(column)
+    for few, share in SURELY_NAMED if otherwise else NAMED:
+        if p.names >= max(few, share * different):
+            return f"{p.names:,} of its values hold a frequent name of persons"
+    return None
+
+
+def unfamiliar(p: Profile) -> bool:
+    """Whether a text has many values and is no code, place, job, date or number that is known."""
+    many = p.texts and (p.different or 0) > A_FEW and p.spread > UNFAMILIAR
+    unlike_jobs = p.spread > NEARLY_UNIQUE and column_names.says(p.column, column_names.JOBS)
+    if not many or (column_names.familiar(p.column) and not unlike_jobs):
+        return False
+    return not (p.written_as or (p.like_day or 0) > MOSTLY or _coded(p))
+
+
+def _coded(p: Profile) -> bool:
+    """Whether most values look like codes or labels: `E11.9`, `DEU`."""
+    known = p.known / p.rows if p.rows else 0.0
+    return (p.like_code or 0) + (p.like_label or 0) > MOSTLY * known
+
+
+# Guessing the role of one column from its name, type and counts. The draft is to be reviewed.
+
 
 REPEATS = 0.5
 """Up to this many values per row, a text is a category, such as a job or a city."""
@@ -131,7 +329,7 @@ def _hides(p: Profile) -> bool:
 
 
 def _names_somebody(p: Profile) -> bool:
-    named = column_names.IDENTIFIER | (person_names.NAME if p.texts else frozenset())
+    named = column_names.IDENTIFIER | (column_names.NAME if p.texts else frozenset())
     if not column_names.says(p.column, named):
         return False
     return not p.category or column_names.says(p.column, column_names.NUMBERS)
@@ -256,3 +454,121 @@ def _may_refer(p: Profile, key: Profile) -> bool:
     if not p.number:
         return (p.different or 0) > CATEGORY
     return (p.different or 0) > A_HANDFUL and not REFERRING.isdisjoint(words(p.column)[-1:])
+
+
+# Guessing the roles of all columns of a table, in the context of the other columns.
+
+
+SERIES = 3
+"""From this many columns with a common name, they are one repeated measurement."""
+FINDINGS = 1 / 3
+"""From this share of sensitive columns, a table is about findings or answers."""
+SURE_FINDINGS = 1 / 2
+"""The same share among the columns whose names or contents determine their role."""
+MOST_PAIRS = 100
+"""Largest number of column pairs that are compared."""
+NUMBERED = re.compile(
+    r"(?P<stem>.*?[^\W\d_]|)[\W_]*(\d+[a-z]{0,2}|pre|post|baseline|before|after)\Z", re.IGNORECASE
+)
+
+
+def guess_columns(opened: Opened, known: Collection[str] = ()) -> dict[str, str]:
+    """Guess a role per column, without the columns in `known`."""
+    found = tuple(p for p in profiles(opened, identifiers=True) if p.column not in known)
+    return {name: one.role for name, one in guesses(opened, found).items()}
+
+
+def guesses(opened: Opened, found: tuple[Profile, ...]) -> dict[str, Guess]:
+    """One guess per column: from itself, from columns with similar names, and from the table."""
+    by_name = {p.column: p for p in found}
+    made = {p.column: guess(p) for p in found}
+    for name, stem in _series(by_name, made):
+        said = f"one of several columns named {stem}: a measurement or an answer, repeated"
+        made[name] = Guess("sensitive", said)
+    made |= _among_findings(by_name, made)
+    made |= _said_again(opened, by_name, made)
+    return made
+
+
+def _series(by_name: dict[str, Profile], made: dict[str, Guess]) -> Iterator[tuple[str, str]]:
+    """Columns that repeat one measurement, each with the part that their names share."""
+    open_ones = [
+        p for name, p in by_name.items() if not made[name].sure and made[name].role != "identifier"
+    ]
+    groups: dict[tuple[str, str, bool], list[Profile]] = defaultdict(list)
+    for p in open_ones:
+        if match := NUMBERED.match(p.column):
+            groups["stem", match["stem"].lower() or "by number", p.number].append(p)
+        said = words(p.column)
+        if len(said) > 1 and p.number:
+            groups["ends", said[-1], p.number].append(p)
+            groups["begins", said[0], p.number].append(p)
+    told: set[str] = set()
+    for (_, stem, _number), members in groups.items():
+        if len(members) < SERIES or not _alike(members):
+            continue
+        for p in members:
+            if p.column not in told:
+                told.add(p.column)
+                yield p.column, stem
+
+
+def _alike(members: list[Profile]) -> bool:
+    """Whether columns share a scale: measures, or codes with about the same number of values."""
+    if all(p.measure for p in members):
+        return True
+    counts = [p.different or 0 for p in members]
+    return max(counts) <= A_HANDFUL * 5 and max(counts) <= 2 * min(counts) + 1
+
+
+def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict[str, Guess]:
+    """In a table of findings or answers, treat columns without other evidence as sensitive."""
+    sensitive = [one for one in made.values() if one.role == "sensitive"]
+    known = [one for one in made.values() if one.sure and one.role in ("quasi", "sensitive")]
+    told = sum(one.sure for one in sensitive)
+    if len(sensitive) < SERIES or (
+        len(sensitive) < FINDINGS * len(made) and told < SURE_FINDINGS * len(known)
+    ):
+        return {}
+    said = "stands among findings or answers, and its name does not say that others may know it"
+    changed = {
+        name: replace(one, role="sensitive", reason=said)
+        for name, one in made.items()
+        if not one.sure and one.role == "quasi"
+    }
+    for name, p in by_name.items():
+        graded = column_names.says(name, column_names.GRADED) and p.number
+        if graded and made[name].role == "quasi" and (p.different or 0) <= A_HANDFUL:
+            changed[name] = Guess("sensitive", "a grade among findings")
+    return changed
+
+
+def _said_again(
+    opened: Opened, by_name: dict[str, Profile], made: dict[str, Guess]
+) -> dict[str, Guess]:
+    """Columns that duplicate another: a different code for it, or a flag for one of its values."""
+    usable = [p for p in by_name.values() if made[p.column].role in ("quasi", "sensitive")]
+    names = {p.column for p in usable}
+    pairs: list[tuple[str, str, bool]] = []
+    for p in usable:
+        match = NUMBERED.match(p.column)
+        if match and match["stem"] in names and p.different == 2:
+            pairs.append((match["stem"], p.column, True))
+    for one, other in combinations(usable, 2):
+        counts = one.different == other.different and one.known == other.known
+        if counts and (one.different or 0) > 2 and max(one.spread, other.spread) < 0.5:
+            first, second = (other, one) if one.number and other.text else (one, other)
+            pairs.append((first.column, second.column, False))
+    pairs = pairs[:MOST_PAIRS]
+    if not pairs:
+        return {}
+    named = [{"first": ident(one), "second": ident(other)} for one, other, _ in pairs]
+    counted = opened.select("drafting/pairs", "pairs", pairs=named)
+    again: dict[str, Guess] = {}
+    for (name, copy, flag), (_, together) in zip(pairs, counted, strict=True):
+        first = by_name[name]
+        alone = (first.different or 0) + (first.known < first.rows)
+        if alone == together and name not in again:
+            said = "is a flag for one value of" if flag else "says the same as"
+            again[copy] = Guess("drop", f"{said} {name}, value for value")
+    return again

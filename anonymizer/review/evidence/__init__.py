@@ -4,7 +4,7 @@ A page of evidence contains only figures of the report. It arranges them under t
 standard, prints the policy's `context`, and marks what only a person can state.
 """
 
-from anonymizer.review.evidence.content import Evidence, collect_evidence
+from anonymizer.review.evidence.page import Evidence, collect_evidence
 from anonymizer.review.evidence.standards import STANDARDS
 
 __all__ = ["STANDARDS", "Evidence", "collect_evidence"]

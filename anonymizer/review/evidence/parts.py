@@ -1,18 +1,144 @@
-"""The parts of a standard's page, and how each is filled from a report."""
+"""The parts of a page of evidence: entries, the figures of a report, clauses of standards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, TypeAlias
 
+from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.contract.checks import Check
+from anonymizer.measure.proofs import RECORDS
+from anonymizer.policy.publish import Context
 from anonymizer.policy.safe_harbor import PRESET
-from anonymizer.process.text import figure
-from anonymizer.review.assess.risk import at_risk_below
-from anonymizer.review.evidence.entries import Cell, Compared, Entry, Open, Rows, Stated, Words
-from anonymizer.review.evidence.facts import Facts
+from anonymizer.process.text import figure, plain
+from anonymizer.review.assess.figures import at_risk_below
+from anonymizer.review.report.content import Report
 from anonymizer.review.report.words import CHECKS
+
+# Entries of a page of evidence: figures, sentences, tables, and open fields.
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A figure of the report."""
+
+    figure: str
+    """Path of the figure in the report's JSON, with dots."""
+    value: Any
+    shown: str
+
+
+Cell: TypeAlias = str | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a page."""
+
+    kind: ClassVar[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Entry):
+    """Sentences, from the standard or from the report."""
+
+    kind: ClassVar[str] = "words"
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Entry):
+    """A table; columns of figures are right-aligned."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """For each column, whether it holds figures."""
+        return tuple(
+            any(isinstance(row[at], Value) for row in self.rows) for at in range(len(self.head))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Entry):
+    """A figure with the threshold of a standard or of the policy's context."""
+
+    kind: ClassVar[str] = "threshold"
+    says: str
+    threshold: float
+    value: Value
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stated(Entry):
+    """A statement of the policy's context."""
+
+    kind: ClassVar[str] = "stated"
+    says: str
+    field: str
+    text: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open(Entry):
+    """A question that only a person can answer, or a figure that needs further input."""
+
+    kind: ClassVar[str] = "open"
+    says: str
+    how: str
+    """How to fill it in."""
+
+
+# The figures of a report by path; a page of evidence contains no other figures.
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A report in the form of its JSON."""
+
+    report: Report
+
+    @cached_property
+    def data(self) -> Mapping[str, Any]:
+        """The JSON of the report."""
+        found: Mapping[str, Any] = plain(self.report.as_dict())
+        return found
+
+    @property
+    def context(self) -> Context:
+        """The context that the policy states."""
+        return self.report.policy.context or Context()
+
+    def at(self, path: str) -> Any:
+        """The report's content at a path; None if it has none."""
+        found: Any = self.data
+        for step in path.split("."):
+            if isinstance(found, list):
+                found = found[int(step)]
+            elif isinstance(found, Mapping):
+                found = found.get(step)
+            else:
+                return None
+        return found
+
+    def value(self, path: str) -> Value | None:
+        """A figure of the report; None if it is missing."""
+        found = self.at(path)
+        return Value(path, found, figure(found)) if found is not None else None
+
+
+# The parts of a standard's page, and how each is filled from a report.
+
 
 Sentences: TypeAlias = tuple[str, ...]
 IN_CONTEXT = "state it in the policy: context: {{{field}: …}}"
@@ -214,3 +340,91 @@ class Identifiers:
     def entries(self, facts: Facts) -> Iterator[Entry]:
         head = ("Letter", "Identifier", "What was done")
         yield Rows(self.caption, head, facts.report.safe_harbor)
+
+
+# Figures and sentences of the report that several standards ask for.
+
+
+def guarantees(facts: Facts) -> Sentences:
+    """The guarantees of the policy."""
+    return facts.report.guarantees
+
+
+def method(facts: Facts) -> Sentences:
+    """Description of the algorithm."""
+    return (BY_NAME[facts.report.policy.algorithm.name].words,)
+
+
+def observer(facts: Facts) -> Sentences:
+    """The knowledge that the risk figures assume of the observer."""
+    return (f"The figures of risk are for an observer who knows {facts.report.known}.",)
+
+
+def limits(facts: Facts) -> Sentences:
+    """What the policy does not guarantee."""
+    attacks = (f"Not prevented: {said}" for said in facts.report.attacks)
+    return (facts.report.certificate, *attacks)
+
+
+RISK = Figure("Largest risk of re-identification (1 / smallest class)", "risk.after.prosecutor_max")
+RISKS = (
+    RISK,
+    Figure("Average risk of re-identification", "risk.after.prosecutor_average"),
+    Figure(
+        "Smallest equivalence class, in {unit}", "risk.after.k", of_persons="risk.after.person_k"
+    ),
+    Figure("Equivalence classes", "risk.after.classes"),
+    Figure("Share of {unit} alone in their class", "risk.after.unique_share"),
+    Figure(
+        "Complete records that the cells prove and fewer than k {unit} may share",
+        f"measures.{RECORDS}",
+    ),
+)
+RISKS_BEFORE = (
+    Figure("Largest risk in the source", "risk.before.prosecutor_max"),
+    Figure("Average risk in the source", "risk.before.prosecutor_average"),
+    Figure("Share of {unit} of the source alone in their class", "risk.before.unique_share"),
+)
+UTILITY = (
+    Figure("Rows published", "measures.rows"),
+    Figure("Share of {unit} left out", "measures.suppressed_share"),
+    Figure("Information lost in a generalized cell, on average (NCP, 0 to 1)", "measures.ncp"),
+    Figure("Error of random count queries, median", "query_error.median"),
+)
+ATTACKED = (
+    Figure("Persons or rows that the attacks looked for", "attack.linking.targets"),
+    Figure("Largest chance of an attack to pick the right one", "attack.linking.most"),
+    Figure("Share found on average", "attack.linking.success"),
+)
+
+
+# A standard: its clauses, and the contents of the page under each.
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A clause of a standard, and the contents of the page under it."""
+
+    clause: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+def section(clause: str, title: str, *parts: Part) -> Section:
+    """Create a clause with its parts."""
+    return Section(clause, title, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """A standard under its own headings."""
+
+    name: str
+    title: str
+    source: str
+    """The text that its clauses are taken from."""
+    says: str
+    """What the page is, and what it is not."""
+    sections: tuple[Section, ...]
+    refuses: Callable[[Facts], str | None] = lambda facts: None
+    """Why the standard does not apply to a release; None if it does."""

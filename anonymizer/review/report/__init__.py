@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy
     from anonymizer.review.report.content import Report
-    from anonymizer.review.tables.report import TablesReport
+    from anonymizer.review.schema_report import TablesReport
 
 __all__ = ["write_report"]
 
@@ -39,7 +39,7 @@ def write_report(
     """
     from pathlib import Path
 
-    from anonymizer.policy.files import refuse_files
+    from anonymizer.policy.referenced_files import refuse_files
     from anonymizer.process.files import write_text
 
     refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
@@ -60,9 +60,9 @@ def collected(
     """Collect the report on a release of one table or of several."""
     from anonymizer.errors import PolicyError
     from anonymizer.policy import SchemaPolicy
-    from anonymizer.review.attack.attacks import SHARE
-    from anonymizer.review.report.collect import collect
-    from anonymizer.review.tables.report import collect_tables
+    from anonymizer.review.attack import SHARE
+    from anonymizer.review.report.content import collect
+    from anonymizer.review.schema_report import collect_tables
 
     if not isinstance(policy, SchemaPolicy):
         asked = SHARE if share is None else share
@@ -97,9 +97,9 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
 
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.text import plain
+    from anonymizer.review import schema_report as tables_report
     from anonymizer.review.evidence import page as evidence_page
-    from anonymizer.review.report import content, markdown, page
-    from anonymizer.review.tables import report as tables_report
+    from anonymizer.review.report import content, page
 
     shown: Any = report
     html: Callable[[Any], str]
@@ -113,7 +113,7 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
         shown = evidence.collect_evidence(report, standard)
         html, text = evidence_page.html, evidence_page.markdown
     else:
-        html, text = page.html, markdown.markdown
+        html, text = page.html, page.markdown
     match form:
         case "json":
             return json.dumps(plain(shown.as_dict()), indent=2, allow_nan=False) + "\n"

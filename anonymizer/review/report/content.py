@@ -1,22 +1,137 @@
-"""The content of a report as data, from which HTML, Markdown and JSON are rendered."""
+"""The content of a report as data: figures, verdict, classes, and how they are collected."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
 
+from anonymizer.compile import ident, work
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.layout import Layout
-from anonymizer.measure.counts import ShownErrors
-from anonymizer.measure.usefulness import Little
-from anonymizer.policy import Policy
+from anonymizer.contract.layout import Layout, quasi
+from anonymizer.contract.reading import Tables
+from anonymizer.engines.base import Limits
+from anonymizer.engines.execute import Executor
+from anonymizer.errors import AnonymizerError, PolicyError
+from anonymizer.guarantees.requirements import BY_NAME, least_class
+from anonymizer.measure.queries import (
+    Draws,
+    QueryTables,
+    ShownErrors,
+    about,
+    about_share,
+    enough,
+    shown_errors,
+    stage,
+)
+from anonymizer.measure.usefulness import Little, little_left
+from anonymizer.policy import Policy, single
 from anonymizer.policy.kinds import ReleaseKind
+from anonymizer.process.text import many
+from anonymizer.release.across_tables import stated_certificate
+from anonymizer.release.certificate import known_attacks
+from anonymizer.release.consistency import refuse_other_figures
+from anonymizer.release.judge import judge
 from anonymizer.release.manifest import Manifest
-from anonymizer.review.assess import Assessment
-from anonymizer.review.attack import Attack
-from anonymizer.review.report.distributions import Distribution
-from anonymizer.review.report.verdict import Verdict, verdict
-from anonymizer.review.report.workload import Answer
+from anonymizer.release.opening import members_at_hand, population_steps
+from anonymizer.release.signing import LISTS_VALUES
+from anonymizer.review.assess import Assessment, assess_opened
+from anonymizer.review.assess.classes import Opened
+from anonymizer.review.assess.figures import Combinations, Risk, Sizes, Subset
+from anonymizer.review.attack import SHARE, Attack, attack
+from anonymizer.review.inputs import (
+    Beside,
+    Published,
+    open_beside,
+    open_release,
+    release_file,
+    unit_of,
+)
+from anonymizer.review.report.distributions import Distribution, alone, compared
+from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
+from anonymizer.review.report.workload import Answer, run_workload
+from anonymizer.run.source_comparison import members_read
+from anonymizer.run.warnings import remarks, repeats
+from anonymizer.source.snapshot import Relation
+from anonymizer.verification.guarantees import Members
+
+# The verdict of a report: does not hold; holds, but little is left; holds and is useful.
+
+
+State = Literal["fails", "little", "useful"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One sentence at the top of the page, and the reasons for it."""
+
+    state: State
+    says: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return self.state != "fails"
+
+
+def verdict(
+    verification: Verification,
+    little: Sequence[Little],
+    attacked: Attack | None,
+    *,
+    promised: bool = True,
+) -> Verdict:
+    """The verdict that follows from the checks, the attacks and the measures.
+
+    `promised`: whether the policy has any guarantee.
+    """
+    failed = len(verification.failed)
+    reasons = []
+    if not verification.passed:
+        of = many(len(verification.checks), "check")
+        hold = "does not hold" if failed == 1 else "do not hold"
+        reasons.append(f"{failed:,} of {of} {hold}")
+    if attacked is not None and not attacked.alone_holds:
+        reasons.append("an attack got beyond a bound that the release promises")
+    broken = _together(attacked, holding=False)
+    if reasons:
+        says = "This release does not hold, and must not be used."
+        return Verdict("fails", says, (*reasons, *broken))
+    if broken:
+        says = "This release does not hold beside the earlier one: whoever has both knows too much."
+        return Verdict("fails", says, tuple(broken))
+    form = len(verification.form)
+    guarantees = many(len(verification.guarantees), "guarantee")
+    said = f"{guarantees} and {many(form, 'condition')} of form hold"
+    if not promised:
+        holding = many(form, "condition of form holds", "conditions of form hold")
+        said = f"This release promises no guarantee: it is personal data. {holding}."
+        return Verdict("little", said)
+    if verification.not_checked:
+        said = f"all that were checked of them: {said}"
+    said += ", judged again for this report from the rows of the release"
+    exposed = tuple(_together(attacked, holding=True))
+    if little:
+        reasons = [str(found) for found in little]
+        says = f"The release holds, but little is left: {said}."
+        return Verdict("little", says, (*reasons, *exposed))
+    return Verdict("useful", f"The release holds, and enough is left: {said}.", exposed)
+
+
+def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
+    """Joint effects with an earlier release, where guarantees hold (or do not, by `holding`)."""
+    if attacked is None:
+        return []
+    found = [s for x in attacked.intersection if x.holds for s in x.says(attacked.unit)]
+    return [
+        f"with the earlier release {said}" for said in (found if holding else attacked.broken())
+    ]
+
+
+# The content of a report as data, from which HTML, Markdown and JSON are rendered.
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +233,328 @@ class Report:
 def _risk(found: Assessment) -> dict[str, Any]:
     sizes = {n: v for n, v in asdict(found.sizes).items() if n != "classes_held"}
     return {**sizes, **asdict(found.risk)}
+
+
+# The classes of source and release for the same observer, so that both are comparable.
+#
+# The observer knows the quasi-identifiers of all rows of a person, and looks for matching
+# persons. In
+# a release all rows of a person are in one class. In a source they may differ; persons whose rows
+# have the same set of quasi-identifiers are then in one class.
+
+
+KNOWN, ALONE = work("report_persons"), work("report_persons_without")
+FEWEST = 5
+"""Smallest bin of class sizes in the source, in units, that is shown."""
+EXACT = frozenset({"rows", "persons", "k", "person_k", "threshold", "prosecutor_max"})
+"""Figures of the source that are shown unrounded: its size, and its smallest class."""
+
+
+def before(policy: Policy, beside: Beside) -> Assessment:
+    """Classes of the source, with rounded counts."""
+    session = beside.session
+    opened = Opened(session.embedded, session.source, session.profile.columns)
+    if policy.algorithm.classless:
+        person = policy.person
+        names = [c.column for c in beside.layout.columns if c.column != person]
+        found = assess_opened(opened, "source", quasi=names, person=person, combined=0)
+        return _about(found)
+    if policy.person is not None and _rows_differ(opened, policy.quasi, policy.person):
+        return _about(_by_persons(opened, policy.quasi, policy.person))
+    found = assess_opened(
+        opened,
+        "source",
+        quasi=policy.quasi,
+        sensitive=policy.sensitive,
+        person=policy.person,
+        combined=2,
+    )
+    return _about(found)
+
+
+def after(release: Published) -> Assessment:
+    """Classes of the release; without class numbers (msb), rows with equal published cells."""
+    layout = release.layout
+    described = tuple(release.engine.describe(ident(release.view).text, "release"))
+    opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
+    names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
+    if layout.classless:  # everything may be known
+        names = [c.name for c in layout.columns if c.name]
+    inside = [r.column for r in release.manifest.requirements if r.scope == "class"]
+    judged = dict.fromkeys(
+        c.name
+        for c in layout.columns
+        if c.role == "sensitive"
+        and c.column in inside
+        and c.name
+        and c.bucket is None
+        and c.column not in layout.tables
+    )
+    return assess_opened(
+        opened,
+        "release",
+        quasi=[name for name in names if name],
+        sensitive=[name for name in judged if name],
+        person=layout.person_id,
+        combined=0,
+    )
+
+
+def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
+    """Whether any person's rows differ in quasi-identifiers. Creates the classes of persons."""
+    _stage(opened, columns, person, without=None)
+    found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
+    return bool(found[0][0])
+
+
+def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str | None) -> None:
+    left = [name for name in columns if name != without]
+    opened.select(
+        "report/person_classes",
+        "report",
+        person=ident(person),
+        keys=[(opened.value(name), ident(f"q{i}")) for i, name in enumerate(left)],
+        classes=KNOWN if without is None else ALONE,
+    )
+
+
+def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
+    """The classes created by `_rows_differ`, and the unique persons without each column."""
+    described = tuple(opened.engine.describe(ident(KNOWN).text, "report"))
+    staged = Opened(opened.engine, Relation(ident(KNOWN), KNOWN), described)
+    found = assess_opened(staged, "source", quasi=["class"], person="person", combined=0)
+    without: dict[str, Subset] = {}
+    for name in columns if len(columns) > 1 else ():
+        _stage(opened, columns, person, without=name)
+        ((classes, k, alone, units),) = opened.select(
+            "report/person_alone", "report", classes=ALONE
+        )
+        left = tuple(n for n in columns if n != name)
+        without[name] = Subset(left, classes, k, alone, classes / units)
+    alone = found.sizes.unique_persons or 0
+    together = Combinations(0, (), alone, {}, without) if without else None
+    return replace(found, quasi=tuple(columns), combinations=together)
+
+
+def _about(found: Assessment) -> Assessment:
+    """Round counts and shares of the source's classes, because they depend on hidden values."""
+
+    def rounded(figures: Sizes | Risk, by: Callable[[Any], Any]) -> dict[str, Any]:
+        return {
+            name: value if name in EXACT or value is None else by(value)
+            for name, value in asdict(figures).items()
+        }
+
+    counted = ("classes", "units")
+    bins = [
+        {name: about(n) if name in counted else n for name, n in size.items()}
+        for size in found.size_bins
+        if size["units"] >= FEWEST
+    ]
+    return replace(
+        found,
+        sizes=Sizes(**rounded(found.sizes, about)),
+        risk=Risk(**rounded(found.risk, partial(about_share, units=found.sizes.units))),
+        size_bins=bins,
+        combinations=_about_columns(found.combinations),
+    )
+
+
+def _about_columns(found: Combinations | None) -> Combinations | None:
+    """Rounded contribution of each column to uniqueness, without the single combinations."""
+    if found is None:
+        return None
+    return replace(
+        found,
+        subsets=(),
+        singled_out=about(found.singled_out),
+        column_involved={name: about(n) for name, n in found.column_involved.items()},
+        without={
+            name: replace(
+                subset, classes=about(subset.classes), singled_out=about(subset.singled_out)
+            )
+            for name, subset in found.without.items()
+        },
+    )
+
+
+# Collect the content of a report: read and verify a release, and compare it with its source.
+
+
+NOT_SHOWN = "-- this statement lists values; the manifest of the release has it"
+
+
+FLOOR = 5
+"""Fewest units of anything that is shown, if the policy has no k."""
+
+
+QUERIES = 40
+
+
+PREDICATES = 2
+
+
+def collect(
+    policy: Policy,
+    database: str | Path | None = None,
+    source: str | Path | None = None,
+    *,
+    attacks: bool = False,
+    earlier: str | Path | None = None,
+    share: float = SHARE,
+    limits: Limits | None = None,
+) -> Report:
+    """Read and verify the release of `policy`, and compare it with its source if given.
+
+    `database`: the release (default: publish.database). A source that is a file is found through
+    the policy. `attacks`: run the attacks on a `share` of the source; `earlier`: also together with
+    an earlier release. Raises NothingToCheckError if there is no release, PolicyError if attacks
+    have no source.
+    """
+    single(policy, "report")
+    path = release_file(policy, database, source)
+    alone = source is None and not _source_at_hand(policy)
+    if not attacks and earlier is None:
+        attacked = None
+    elif alone:
+        hint = "anonymizer report POLICY --source DATABASE"
+        raise PolicyError.at("--source", "is missing: attacks need the source", hint=hint)
+    else:
+        attacked = attack(policy, source, release=path, earlier=earlier, share=share, limits=limits)
+    if alone:
+        with open_release(policy, path, limits) as release:
+            return _collected(policy, release)
+    with open_beside(policy, path, source, limits) as beside:
+        return replace(_collected(policy, beside), attacked=attacked)
+
+
+def _source_at_hand(policy: Policy) -> bool:
+    return policy.source.file is not None and policy.resolve(policy.source.file).is_file()
+
+
+def floor_of(policy: Policy) -> int:
+    """Fewest units of anything that is shown."""
+    return least_class(policy, otherwise=FLOOR)
+
+
+def _collected(policy: Policy, release: Published) -> Report:
+    manifest = release.manifest
+    floor = floor_of(policy)
+    unit = unit_of(policy)
+    beside = release if isinstance(release, Beside) else None
+    warnings = [*_warnings(policy, release), *_remarks(policy, release)]
+    verification = _judged(policy, release)
+    if verification.passed:
+        refuse_other_figures(release.engine, release.view, manifest, verification)
+    warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
+    counts: ShownErrors | None = None
+    workload: list[Answer] = []
+    if beside is not None:
+        tables = QueryTables(work)
+        staged = stage(beside.run_sql, beside.view, release.layout, beside.originals, None, tables)
+        by_column = {a.column.column: a for a in staged}
+        shown = [
+            compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
+        ]
+        try:
+            # (without classes no cell covers several values)
+            if not release.layout.classless:
+                draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
+                counts = shown_errors(beside.run_sql, tables, staged, draws)
+        except AnonymizerError as error:
+            warnings += [str(problem) for problem in error.problems]
+    else:
+        shown = [alone(release, c, floor) for c in release.layout.columns]
+    if policy.workload is not None and beside is not None:
+        workload = run_workload(policy, beside, enough(floor))
+    return Report(
+        policy=policy,
+        manifest=without_values(manifest.data),
+        verification=without_listed(verification),
+        floor=floor,
+        unit=unit,
+        columns=tuple(column_sentences(policy, release.layout)),
+        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements)
+        or (NO_GUARANTEE,),
+        before=before(policy, beside) if beside is not None else None,
+        after=after(release),
+        distributions=tuple(found for found in shown if found.bars),
+        counts=counts,
+        workload=tuple(workload),
+        warnings=tuple(warnings),
+        attacks=tuple(manifest.data.get("known_attacks") or known_attacks(policy)),
+        certificate=stated_certificate(manifest),
+        little=little_left(manifest.data["measures"]),
+    )
+
+
+def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the values that a guarantee may list (levels, paths, one value)."""
+    found = deepcopy(dict(manifest))
+    for requirement in found["requirements"]:
+        for name in LISTS_VALUES:
+            requirement["parameters"].pop(name, None)
+    for check in found["verification"]["checks"]:
+        if _lists_values(check["name"], check["required"]):
+            check["sql"] = NOT_SHOWN
+    return found
+
+
+def _judged(policy: Policy, release: Published) -> Verification:
+    """Verify the release again, also against the population if its source is available."""
+    population: Members | str
+    if not isinstance(release, Beside):
+        population = members_at_hand(policy, release.engine, release.layout)
+    else:
+        Executor(release.engine).run(population_steps(policy, release.session, release.roles))
+        population = members_read(policy, release.roles, release.originals)
+    requirements = release.manifest.requirements
+    return judge(release.engine, release.view, release.layout, requirements, population)
+
+
+def without_listed(verification: Verification, tables: Tables | None = None) -> Verification:
+    """The checks, without the SQL of those that list values; of several tables also by what their
+    requirements list.
+    """
+    asked = [(item, item.column) for item in (tables.required if tables is not None else ())]
+    for one in tables.children if tables is not None else ():
+        asked += [(item, f"{one.table}.{item.column}") for item in one.requirements]
+    listed = {
+        (f"{known}{item.name}", column)
+        for item, column in asked
+        for known in ("", "known_")
+        if item.parameters.keys() & LISTS_VALUES
+    }
+    checks = (
+        replace(c, sql=NOT_SHOWN)
+        if _lists_values(c.name, c.required) or (c.name, c.column) in listed
+        else c
+        for c in verification.checks
+    )
+    return replace(verification, checks=tuple(checks))
+
+
+def _lists_values(name: str, required: Any) -> bool:
+    guarantee = BY_NAME.get(name)
+    lists = guarantee.lists_values if guarantee is not None else None
+    try:
+        return lists is not None and lists(required)
+    except (LookupError, TypeError):  # for a failed check, a manifest may contain anything
+        return True
+
+
+def _warnings(policy: Policy, release: Published) -> Iterator[str]:
+    data = release.manifest.data
+    if data.get("reproducible"):
+        yield "made with a test seed: not for publication"
+    if data.get("policy_digest") != policy.digest():
+        yield "the policy has changed since the release was made: its words below are the new ones"
+    if policy.publish.database is None:
+        yield "the release stands in the file of the raw table, where a view protects nothing"
+
+
+def _remarks(policy: Policy, release: Published) -> list[str]:
+    """The warnings of a run, without counts of what is not published."""
+    kinds = {c.column: c.kind for c in release.layout.columns if c.role in ("quasi", "semi")}
+    notes = repeats(policy, release.session) if isinstance(release, Beside) else {}
+    return remarks(policy, notes, kinds, counts=False)

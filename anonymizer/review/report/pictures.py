@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.review.report.bins import is_little
-from anonymizer.review.report.distributions import Distribution
+from anonymizer.review.report.distributions import Distribution, is_little
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anonymizer.algorithms.hierarchies import publishes_nodes
+from anonymizer.algorithms.registry import publishes_nodes
 from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES
 from anonymizer.policy import Policy
-from anonymizer.policy.columns import Column
-from anonymizer.policy.masking import MASKS
-from anonymizer.privacy.of_policy.registry import BY_NAME, GUARANTEES
+from anonymizer.policy.columns import MASKS, Column
 from anonymizer.process.text import figure
-from anonymizer.release.masks import mask_words
+from anonymizer.release.certificate import mask_words
 from anonymizer.review.attack import Attack
 from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.pictures import share_text

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
-from anonymizer.compile.reads import parser
-from anonymizer.contract.columns import type_sql
+from anonymizer.compile.render import parser
+from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
-from anonymizer.measure.staging import QueryTables, Staged, stage
-from anonymizer.measure.steps import step
+from anonymizer.measure.queries import QueryTables, Staged, stage, step
 from anonymizer.policy import Policy
-from anonymizer.review.scratch import unit_of
-from anonymizer.review.with_source import Beside
+from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.source.profile import published_type
 
 UNITS = "anon_units"
@@ -106,7 +104,7 @@ BEFORE, AFTER = work("workload_before"), work("workload_after")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Results of one query. Errors are relative, and given in steps (`anonymizer.measure.steps`).
+    """Results of one query. Errors are relative, and given in steps (`anonymizer.measure.queries`).
 
     Groups with few units are omitted from all figures.
     """

@@ -1,28 +1,111 @@
-"""Values of identifying columns, found in free text.
-
-No pattern can detect names, but the policy knows some: the values of its identifying columns. Texts
-are compared by words, ignoring case.
-"""
+"""Columns whose values identify persons, and such values in free text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.policy import Policy
-from anonymizer.source.identifying import forms, identifying, written
-from anonymizer.source.masking.masks import Mask, Named
+from anonymizer.source.identifiers import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
+from anonymizer.source.masking.masks import DATES, NUMBERS, Mask, Named, family_of
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.signs import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
 from anonymizer.steps import Step
+
+# Columns whose values identify persons, and how such values are written in texts.
+#
+# Shared by everything that searches for such values: their replacement in text, its verification,
+# and
+# the refusal of columns that contain them.
+
+
+ROLES = ("identifier", "token")
+"""Roles whose values identify persons; the key and person columns do so in any role."""
+SHORT = re.compile(r"(BOOLEAN|U?TINYINT)\Z")
+"""Types whose values occur in any text."""
+LEAST = 10_000
+"""Smaller numbers may occur in any text."""
+NAME = "^[^0-9]*[^0-9 ,][ ,]+[^0-9 ,][^0-9]*$"
+"""Several words without a digit, as in a name."""
+LAST_FIRST = "^([^,]*),([^,]*)[^0-9]*$"
+FIRST_LAST = "^([^0-9]*[^ ]) +([^ ]+) *$"
+TURNED = r"\2 \1"
+"""Moves the part after the comma, or the last word, to the front."""
+
+
+def identifying(policy: Policy, profile: TableProfile) -> list[str]:
+    """The columns of a table whose values identify persons."""
+    return [
+        name
+        for name, sql_type in profile.columns
+        if name in policy.columns
+        and (policy.columns[name].role in ROLES or name in (policy.key, policy.person))
+        and SHORT.match(sql_type) is None
+    ]
+
+
+def is_numeric(sql_type: str) -> bool:
+    """Whether such values are numbers; short ones are ignored."""
+    return family_of(sql_type) in NUMBERS
+
+
+def written(value: Sql, sql_type: str) -> Sql:
+    """A value as written in a text; NULL for a number with few digits.
+
+    Whole numbers have no decimals there, and days no time.
+    """
+    text = f'cast({value} as varchar) collate "binary"'
+    match family_of(sql_type):
+        case "whole" | "decimal":
+            return _long(value, f"regexp_replace({text}, '^-|[.]0*$', '', 'g')")
+        case "double":
+            number = f"abs(cast({value} as double))"
+            whole = f"case when {number} < 9e18 and {number} = floor({number})"
+            whole += f" then cast(cast({number} as bigint) as varchar)"
+            return _long(value, f"{whole} else regexp_replace({text}, '^-', '') end")
+        case "timestamp":
+            return Sql(f"regexp_replace({text}, ' 00:00:00$', '')")
+        case "zoned":
+            text = f"cast(timezone('UTC', {value}) as varchar)"
+            return Sql(f"regexp_replace({text}, ' 00:00:00$', '')")
+    return Sql(f"trim({text}, '\"')") if sql_type == "JSON" else Sql(text)
+
+
+def forms(text: Sql, sql_type: str) -> list[Sql]:
+    """A value as written, and for a name of several words also the other order of its parts.
+
+    Tables have `Doe, Jane` where texts have `Jane Doe`, and vice versa.
+    """
+    if family_of(sql_type) in (*NUMBERS, *DATES):
+        return [text]
+    turned = (
+        f"case when regexp_matches({text}, {lit(NAME)}) then"
+        f" case when strpos({text}, ',') > 0"
+        f" then regexp_replace({text}, {lit(LAST_FIRST)}, {lit(TURNED)})"
+        f" else regexp_replace({text}, {lit(FIRST_LAST)}, {lit(TURNED)}) end end"
+    )
+    return [text, Sql(turned)]
+
+
+def _long(value: Sql, text: str) -> Sql:
+    size = f"abs(cast({value} as double))"
+    return Sql(f"case when {size} >= {lit(LEAST)} and {size} <= 1e300 then {text} end")
+
+
+# Values of identifying columns, found in free text.
+#
+# No pattern can detect names, but the policy knows some: the values of its identifying columns.
+# Texts
+# are compared by words, ignoring case.
+
 
 MOST_WORDS = 20
 """Most words of a value that is searched for."""
 VALUES = work("identifier_values")
 APART = f"[^{LETTERS}{IDEOGRAPHS}]+"
 """Separators between words."""
-SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
+VALUES_SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
 """Matches texts with fewer than two ideographs; two are a name in some languages."""
 
 
@@ -85,7 +168,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
             for form in forms(one.physical, one.sql_type)
         ],
         "sources": [*dict.fromkeys(one.table or raw for one in named)],
-        "short": SHORT,
+        "short": VALUES_SHORT,
     }
     steps = [Step("values that say who", "masking/identifier_values.sql.j2", listed)]
     for mask in masks:

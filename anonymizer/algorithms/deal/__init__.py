@@ -1,1 +1,0 @@
-"""Deals units to classes in which every sensitive value has about its share of the table."""

@@ -1,1 +1,0 @@
-"""Top-down partitioning, shared by all algorithms that cut classes."""

@@ -1,1 +1,0 @@
-"""Shared parts of algorithms that work on persons: units, boxes, and the judging of groups."""

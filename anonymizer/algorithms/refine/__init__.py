@@ -1,1 +1,0 @@
-"""The pass over finished classes that lowers their loss: new classes in blocks, then swaps."""

@@ -1,1 +1,0 @@
-"""Divides a large table into parts, which are solved separately."""

@@ -1,0 +1,179 @@
+"""`anonymizer attack`: what an attacker who knows quasi-identifiers learns from a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from anonymizer.cli import options
+from anonymizer.cli.output import Output
+from anonymizer.errors import PolicyError, Problem
+from anonymizer.process.text import figure, table
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
+    from anonymizer.policy import Policy
+    from anonymizer.review.attack import Attack
+
+
+@click.command()
+@options.policy_argument
+@options.database_option("Database file of the source; not needed where the policy names a file.")
+@click.option("--release", metavar="FILE", help="The release; default: publish.database of POLICY.")
+@click.option("--earlier", metavar="FILE", help="An earlier release of the same view.")
+@click.option(
+    "--share",
+    metavar="F",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of the source's rows (persons) that the attacker looks for; all, if 0.1 is nobody.",
+)
+@click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for drawing the targets.")
+@options.preset_option
+@options.limit_options
+@options.output_options
+def attack_command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    release: str | None,
+    earlier: str | None,
+    share: float,
+    test_seed: int,
+    preset: str | None,
+    limits: Limits,
+) -> None:
+    """Attack the release of POLICY with knowledge of some persons from its source.
+
+    The attacks are linking by the quasi-identifiers, the same with one known sensitive value, and
+    intersection with an earlier release. Their success is compared with the bounds that the release
+    promises. Exit code 1 if an attack exceeds a bound, of this release or of both together. Nothing
+    is written, and no value is shown. With several tables, the attackers are observers who know the
+    class of a person and one event, two events, the number of rows, or all events.
+    """
+    from anonymizer.policy import SchemaPolicy
+    from anonymizer.review.attack import attack
+    from anonymizer.review.observers import attack_tables
+
+    asked = options.load_policy(policy, preset)
+    if isinstance(asked, SchemaPolicy):
+        if earlier is not None:
+            raise PolicyError.at("--earlier", "is not offered with several tables")
+        observed = attack_tables(asked, database, release=release, limits=limits)
+        passed = Problem("release", "an observer got beyond a bound that the release promises")
+        output.judged(observed.as_dict(), observed.lines(), [passed], holds=observed.holds)
+        return
+    found = attack(
+        asked,
+        database,
+        release=release,
+        earlier=earlier,
+        share=share,
+        seed=test_seed,
+        limits=limits,
+    )
+    output.judged(found.as_dict(), lines(found), _problems(found, asked), holds=found.holds)
+
+
+def _problems(found: Attack, policy: Policy) -> list[Problem]:
+    """What was promised and does not hold: of the release, and of it beside an earlier one."""
+    from anonymizer.ledger.matches import ways_out
+
+    problems = []
+    if not found.alone_holds:
+        said = "an attack got beyond a bound that the release promises"
+        problems.append(Problem("release", said))
+    problems += [
+        Problem(
+            "--earlier",
+            f"with the earlier release a promise does not hold: {said}",
+            hint=f"a ledger refuses such a release; {ways_out(policy, 1, absent=True)}",
+        )
+        for said in found.broken()
+    ]
+    return problems
+
+
+def lines(found: Attack) -> Iterator[str]:
+    """The results of the attacks as text."""
+    link = found.linking
+    yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
+    yield ""
+    yield "Linking: the attacker knows the quasi-identifiers"
+    rows = [
+        ("fewest candidates", link.fewest_candidates),
+        ("candidates, on average", link.mean_candidates),
+        ("largest chance for one target", link.most),
+        ("promised", link.bound),
+        ("expected share of rows found", link.success),
+        ("targets that were left out", link.not_found),
+    ]
+    yield from table(("", ""), rows)[1:]
+    if found.inference:
+        yield ""
+        yield "Guessing a sensitive value from the candidates"
+        yield from table(
+            ("column", "largest chance", "promised", "guessed right", "without the attack"),
+            [
+                (i.column, i.most_confident, i.bound, i.success, i.blind_success)
+                for i in found.inference
+            ],
+        )
+        yield ""
+        yield "Linking with one sensitive value known as well (no model here promises k then)"
+        yield from table(
+            ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
+            [
+                (v.column, v.targets, v.fewest_candidates, v.success, v.singled_out, v.below_k)
+                for v in found.known_value
+            ],
+        )
+    if found.proved is not None:
+        yield ""
+        yield (
+            f"Complete records that the cells prove and fewer than k {found.unit} may share"
+            f" (bounds and members of sets are values of rows): {figure(found.proved)}"
+        )
+    if found.intersection:
+        yield ""
+        yield "Intersection with the earlier release"
+        yield from table(
+            ("column", "targets", "values now", "left", "exposed", "below l", "fewest", "below k"),
+            [
+                (x.column, x.targets, x.values_now, x.values_left,
+                 x.exposed, x.below_l, x.fewest_left, x.below_k)
+                for x in found.intersection
+            ],
+        )  # fmt: skip
+    if found.differences is not None:
+        yield ""
+        yield f"Differences of both releases, by {', '.join(found.differences.columns)}"
+        yield from table(
+            ("rows gone", "rows come", "fewest", "below k", "below l"),
+            [
+                (found.differences.gone, found.differences.come, found.differences.fewest,
+                 found.differences.below_k, max(found.differences.below_l.values(), default=None))
+            ],
+        )  # fmt: skip
+    yield ""
+    yield from _verdict(found)
+
+
+def _verdict(found: Attack) -> Iterator[str]:
+    """The last lines, without reassurance if somebody is exposed."""
+    together = found.together()
+    if found.uncompared:
+        yield (
+            "nothing was compared with the earlier release: no sensitive column, or no target, is"
+            " in both"
+        )
+    yield from (f"both releases together: {said}" for said in together)
+    if not found.holds:
+        yield "A PROMISED BOUND WAS PASSED"
+    elif together:
+        yield f"the release alone keeps its promises; {found.exposed:,} {found.unit} are exposed"
+    else:
+        yield "no promised bound was passed"

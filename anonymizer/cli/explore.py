@@ -1,0 +1,62 @@
+"""`anonymizer explore`: try out a policy on a local page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonymizer.cli.options import check_target, database_option, limit_options, output_options
+from anonymizer.cli.output import Output
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
+
+
+@click.command()
+@click.argument("subject", metavar="POLICY|TABLE")
+@database_option("Database file of the source; not needed for file sources.")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    help="Where the page saves; must be new. Default: POLICY, or policy.yml for a TABLE.",
+)
+@click.option("--show-rows", is_flag=True, help="Show a few raw rows of the source on the page.")
+@limit_options
+@output_options
+def explore_command(
+    output: Output,
+    subject: str,
+    database: str | None,
+    target: str | None,
+    show_rows: bool,
+    limits: Limits,
+) -> None:
+    """Try out a policy on a local page: roles, hierarchies, k, l, t, and what they cost.
+
+    POLICY is a policy file (.yml, .yaml); for a TABLE (or a data file) a policy is drafted. The
+    page is served on this machine only, at an address that is printed; anyone who has the address
+    can use the page. Every change is tried on a sample and then on the whole table, in scratch
+    tables. Nothing is published, and nothing is written except the policy when you save it. Stop
+    with Ctrl-C.
+    """
+    from anonymizer.explore.server import refuse_without_extra
+
+    refuse_without_extra()
+    check_target(target)
+
+    from anonymizer.explore.desk import given, opened
+    from anonymizer.explore.server import serve
+
+    output.say("reading the table ...")
+    begun = given(subject, database, target, limits)
+    with opened(begun, database, show_rows=show_rows, limits=limits) as desk:
+        desk.begin()
+
+        def ready(address: str, server: Any) -> None:
+            lines = [f"open {address}", "end it with Ctrl-C"]
+            output.result({"address": address, "file": str(begun.target)}, lines)
+
+        serve(desk, ready)

@@ -1,0 +1,256 @@
+"""`anonymizer plan` and `anonymizer lattice`: what a run would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonymizer.cli import options
+from anonymizer.cli.output import Output, step_lines
+from anonymizer.process.files import write_text
+from anonymizer.process.text import figure, many, table
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
+    from anonymizer.policy import AnyPolicy, Policy
+    from anonymizer.review.lattice import LatticeTable
+    from anonymizer.review.preview import Forecast, Preview
+    from anonymizer.review.schema_report import PlannedTable
+
+
+# `anonymizer plan`: what a run would do.
+
+
+@click.command()
+@options.policy_argument
+@options.database_option(
+    "Database of the source: a file or postgresql://...; not needed for file sources."
+)
+@options.engine_option
+@options.preset_option
+@click.option(
+    "--forecast/--no-forecast",
+    "foresee",
+    default=True,
+    help="Try samples to estimate time, memory and loss of a run.  [default: forecast]",
+)
+@options.limit_options
+@options.output_options
+def plan_command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    foresee: bool,
+    limits: Limits,
+) -> None:
+    """Show what a run of POLICY would do: its steps, the source as it is, and what cannot work.
+
+    The source is read; nothing is written. Exit code 2 if something cannot work.
+    """
+    from anonymizer.cli.failures import CANNOT
+    from anonymizer.review.preview import preview
+
+    loaded = options.load_policy(policy, preset)
+    found = preview(loaded, database, engine, foresee=foresee, limits=limits)
+    for warning in found.warnings:
+        output.warn(warning)
+    output.judged(
+        found.as_dict(),
+        _lines(loaded, found),
+        found.problems,
+        holds=not found.problems,
+        exit_code=CANNOT,
+    )
+
+
+def _masked_lines(policy: AnyPolicy) -> Iterator[str]:
+    from anonymizer.policy.paths import column_path
+    from anonymizer.policy.schema.derived import singles_of
+    from anonymizer.release.certificate import mask_words
+
+    found = [
+        (at + column_path(name).removeprefix("columns."), mask_words(single, name))
+        for at, single in singles_of(policy).items()
+        for name in single.masked
+    ]
+    if found:
+        yield "masked columns"
+    for name, words in found:
+        yield f"  {name}: {words}"
+
+
+def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
+    from anonymizer.policy.kinds import ANONYMISED, kind_words
+    from anonymizer.policy.schema.derived import lead_of
+
+    for replaced in found.replaces:
+        yield f"a run replaces: {replaced}"
+    if found.tables:
+        yield from _tree_lines(found.tables)
+        yield ""
+    if found.current is not None and not policy.algorithm.classless:
+        yield from _source_lines(lead_of(policy), found.current)
+        yield ""
+    masked = list(_masked_lines(policy))
+    yield from [*masked, ""] if masked else []
+    if found.forecast is not None:
+        yield _forecast_line(found.forecast)
+        yield ""
+    if found.steps:
+        steps = f"{many(len(found.steps), 'step')} of {policy.algorithm.name}"
+        yield steps if found.tables else f"{steps} (anonymizer compile has their SQL)"
+        yield from step_lines(found.steps)
+        where = policy.publish.database or "the source's database"
+        views = [table.view for table in found.tables]
+        views = views or [f"{policy.publish.schema_}.{policy.publish.name}"]
+        personal = f"the {found.kind} release " if found.kind != ANONYMISED else ""
+        yield f"  then verify, and publish {personal}{', '.join(views)} in {where}"
+        yield f"  kind: {kind_words(found.kind)}"
+    if found.problems:
+        yield f"{many(len(found.problems), 'problem')}: this cannot work as it is"
+
+
+def _tree_lines(tables: Sequence[PlannedTable]) -> Iterator[str]:
+    """Every table after its parent."""
+    person = tables[0].table
+    yield f"{many(len(tables), 'table')}; a row of {person} is a person"
+    yield from table(
+        ("table", "link", "events", "rows", "of nobody", "published as"),
+        [
+            (
+                "  " * one.depth + one.table,
+                f"{one.link} -> {one.above}" if one.link is not None else "",
+                ", ".join(one.events),
+                one.rows,
+                _orphans(one),
+                one.view,
+            )
+            for one in tables
+        ],
+    )
+
+
+def _orphans(one: PlannedTable) -> str:
+    """Rows whose link leads to no row, and their treatment."""
+    if not one.orphans:
+        return "" if one.link is None else figure(one.orphans)
+    return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
+
+
+def _forecast_line(seen: Forecast) -> str:
+    told = [_duration(seen.seconds), f"{seen.memory / 1e6:,.0f} MB of memory"]
+    if seen.loss is not None:
+        told.append(f"and to lose {figure(round(seen.loss, 4))} per cell (NCP)")
+    return (
+        f"a run is expected to take {', '.join(told)};"
+        f" tried on {seen.sampled:,} rows, half or twice as much is possible"
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
+    if not current["rows"]:
+        yield "the source as it is: no rows"
+        return
+    unit = "persons" if policy.person is not None else "rows"
+    classes = many(current["classes"], "class", "classes")
+    yield (
+        f"the source as it is: {many(current['rows'], 'row')} in"
+        f" {classes} of equal quasi-identifiers"
+    )
+    alone = "alone" if policy.person is None else "of persons who are alone"
+    yield (
+        f"  k = {figure(current['k'])} ({unit} in the smallest class);"
+        f" {many(current['unique_rows'], 'row is', 'rows are')} {alone} in their class"
+    )
+    if current["l"]:
+        least = ", ".join(f"{figure(value)} of {column}" for column, value in current["l"].items())
+        yield f"  l in the poorest class, in different values: {least}"
+
+
+# `anonymizer lattice`: every node of the generalization lattice.
+
+
+MOST_LINES = 40
+
+
+@click.command()
+@options.policy_argument
+@options.database_option("Database file of the source; not needed where the policy names a file.")
+@options.preset_option
+@click.option(
+    "--measure",
+    type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
+    help="Measure of the Pareto front and the optimum; default: the policy's, else ncp.",
+)
+@click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
+@click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")
+@options.limit_options
+@options.output_options
+def lattice_command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    preset: str | None,
+    measure: str | None,
+    target: str | None,
+    plot: str | None,
+    limits: Limits,
+) -> None:
+    """Judge every node of the generalization lattice of POLICY's hierarchies; publish nothing.
+
+    Shows k against cost of the nodes on the Pareto front, and the node that full_domain would
+    publish under the policy's guarantees and suppression limit.
+    """
+    from anonymizer.cli.output import progress
+    from anonymizer.review.lattice import lattice_table
+
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, suffixes=(".csv", ".json"), policies=[loaded])
+    options.check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
+    with progress(output) as listener:
+        found = lattice_table(loaded, database, measure=measure, limits=limits, listener=listener)
+    if target is not None:
+        write_text(target, found.json() if target.endswith(".json") else found.csv())
+    if plot is not None:
+        found.plot(Path(plot))
+    output.result(found.as_dict(), _lattice_lines(found, target, plot))
+
+
+def _lattice_lines(found: LatticeTable, target: str | None, plot: str | None) -> Iterator[str]:
+    front = found.front
+    holding = sum(node["holds"] for node in found.nodes)
+    yield f"{many(len(found.rows), 'node')}, {holding:,} of them hold the policy's guarantees"
+    best = found.optimum
+    if best is None:
+        yield "no node holds: a run would fail"
+    else:
+        yield (
+            f"optimum by {found.measure}: {_levels(best)}, {many(best['suppressed'], 'row')}"
+            f" suppressed, {found.measure} {figure(best[f'published_{found.measure}'])}"
+        )
+    yield ""
+    shown = front[:: max(len(front) // MOST_LINES, 1)]
+    yield f"Pareto front, nothing suppressed: {many(len(front), 'node')}"
+    head = ["k", "classes", "ncp", "distortion", "dcp", *found.columns]
+    yield from table(head, (_row(node) for node in shown))
+    for file in (target, plot):
+        if file is not None:
+            yield f"wrote {file}"
+
+
+def _levels(node: dict[str, Any]) -> str:
+    return ", ".join(f"{column} {level}" for column, level in node["levels"].items())
+
+
+def _row(node: dict[str, Any]) -> list[str]:
+    figures = [figure(node[name]) for name in ("k", "classes", "ncp", "distortion", "dcp")]
+    return [*figures, *(str(level) for level in node["levels"].values())]

@@ -1,0 +1,347 @@
+"""`anonymizer report`, `export`, `certify` and `lineage`: hand over a release."""
+
+from __future__ import annotations
+
+import http.client
+import urllib.error
+import urllib.request
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from anonymizer.cli import options
+from anonymizer.cli.output import Output
+from anonymizer.errors import Problem, SourceError, TargetError, no_file
+from anonymizer.policy.paths import name_text
+from anonymizer.process.files import write_text
+from anonymizer.process.text import many
+
+if TYPE_CHECKING:
+    from anonymizer.engines.base import Limits
+    from anonymizer.review.report.content import Report
+    from anonymizer.review.schema_report import TablesReport
+
+
+# Sends a JSON document to an address given by the user; nothing else is sent to a network.
+
+
+SECONDS = 10.0
+"""Longest wait for a response."""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirects, so that the document is only sent to the given address."""
+
+    def redirect_request(self, *given: Any, **options: Any) -> None:
+        return None
+
+
+def post_json(address: str, text: str, option: str) -> int:
+    """Send a document, and return a status below 300. Raises TargetError for any other, or none.
+
+    `option`: the option that gave the address. Errors quote neither the address, which may contain
+    a password, nor the response, which may contain anything.
+    """
+    check_address(address, option)
+    request = urllib.request.Request(
+        address,
+        data=text.encode("utf-8"),
+        headers={"Content-Type": "application/json", "User-Agent": "sql-anonymizer"},
+        method="POST",
+    )
+    said = "did not answer"
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        said = f"answered with status {error.code}"
+        error.close()
+    except (OSError, http.client.HTTPException, ValueError):
+        pass
+    raise TargetError.at(option, said, hint="-o FILE writes it instead")
+
+
+def check_address(address: str, option: str) -> None:
+    """Raises TargetError if documents cannot be sent to the address."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        usable = False
+    if not usable:
+        allowed = "http://HOST/PATH, https://HOST/PATH"
+        raise TargetError.at(option, "is not an address to send to", allowed=allowed)
+
+
+# `anonymizer report`: write a report on a release.
+
+
+@click.command()
+@options.policy_argument
+@click.option("--source", metavar="FILE", help="Database of the source, for the figures before.")
+@options.database_option("Database file of the release; default: publish.database of POLICY.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html, or by --as.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json"]),
+    help="Default: by the suffix of FILE. Without -o, md and json go to standard output.",
+)
+@click.option(
+    "--as",
+    "standard",
+    type=click.Choice(["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor"]),
+    help="Arrange the figures by the clauses of a standard.",
+)
+@click.option("--attack", "attacks", is_flag=True, help="Run the attacks too; needs the source.")
+@click.option(
+    "--earlier", metavar="FILE", help="Attack together with this earlier release; needs the source."
+)
+@click.option(
+    "--share",
+    metavar="F",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of the source's rows (persons) that are attacked.",
+)
+@options.preset_option
+@options.limit_options
+@click.option("--quiet", is_flag=True, help="Print nothing when the report is written.")
+@click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
+def report_command(
+    policy: str,
+    source: str | None,
+    database: str | None,
+    target: str | None,
+    form: str | None,
+    standard: str | None,
+    attacks: bool,
+    earlier: str | None,
+    share: float,
+    preset: str | None,
+    quiet: bool,
+    debug: bool,
+    limits: Limits,
+) -> int | None:
+    """Write a report on the release of POLICY: one HTML file that needs no network.
+
+    It contains the policy in words, guarantees, risk and every column before and after, the cost,
+    what is not promised, and the SQL to check the release. The release is judged again; exit code 1
+    if a guarantee does not hold, alone or (with --earlier) together with an earlier release.
+
+    With --as the figures are arranged by the clauses of a standard, and what a person has to answer
+    is left open and marked.
+    """
+    from pathlib import Path
+
+    from anonymizer.review.report import collected, form_of, rendered
+
+    output = Output("text", quiet=quiet, debug=debug)
+    if source is not None and not Path(source).is_file():
+        raise SourceError.at("--source", no_file(source))
+    chosen = form or (form_of(target) if target is not None else "html")
+    if target is None and chosen == "html":
+        target = f"{standard or 'report'}.html"
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
+    found = collected(
+        loaded,
+        database,
+        source,
+        attacks=attacks,
+        earlier=earlier,
+        share=share,
+        limits=limits,
+    )
+    text = rendered(found, chosen, standard)
+    broken = _broken(found)
+    if target is not None:
+        write_text(target, text)
+        output.say(f"wrote {target}")
+    else:
+        with nullcontext() if broken is None else output.outlasted():
+            output.written(text)
+    if broken is None:
+        return None
+    problem = Problem("release", f"does not hold {broken}", hint="see the report")
+    output.failed([problem], Exception())
+    return 1
+
+
+def _broken(report: Report | TablesReport) -> str | None:
+    """What a release breaks, if anything."""
+    from anonymizer.review.report.content import Report
+
+    if not isinstance(report, Report):
+        return None if report.holds else "what it promises"
+    if report.verdict.holds:
+        return None
+    alone = report.verification.passed and (report.attacked is None or report.attacked.alone_holds)
+    return "beside the earlier release" if alone else "what it promises"
+
+
+# `anonymizer certify`: a signed certificate of a release.
+
+
+@click.command()
+@options.policy_argument
+@options.release_option
+@options.engine_option
+@options.preset_option
+@click.option(
+    "--sign", metavar="KEYFILE", required=True, help="The private key to sign with (PEM)."
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    default="certificate.json",
+    show_default=True,
+    help="Where the certificate goes.",
+)
+@options.population_option
+@options.limit_options
+@options.output_options
+def certify_command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    sign: str,
+    target: str,
+    population: str | None,
+    limits: Limits,
+) -> None:
+    """Judge the release of POLICY again, and sign a certificate of it.
+
+    The certificate is an in-toto statement in a DSSE envelope: the digest of the policy, the
+    guarantees required and achieved, versions, and the digests of the published tables. `anonymizer
+    verify --certificate FILE --public-key KEY` checks it against the release, offline.
+    """
+    from anonymizer.run.verify import certify
+
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
+    text = certify(loaded, database, sign=sign, engine=engine, population=population, limits=limits)
+    write_text(target, text)
+    output.done({"certificate": target}, [f"wrote {target}"])
+
+
+# `anonymizer lineage`: an OpenLineage event of a release.
+
+
+@click.command()
+@options.policy_argument
+@options.release_option
+@options.engine_option
+@options.preset_option
+@click.option("-o", "--output", "target", metavar="FILE", help="Write the event to FILE.")
+@click.option("--to", "address", metavar="URL", help="Send it to URL (HTTP POST), e.g. Marquez.")
+@click.option(
+    "--namespace",
+    metavar="NAME",
+    default="sql-anonymizer",
+    show_default=True,
+    help="OpenLineage namespace of the job and of the release.",
+)
+@click.option(
+    "--source-namespace", metavar="NAME", help="Namespace of the source; default: --namespace."
+)
+@options.limit_options
+@options.output_options
+def lineage_command(
+    output: Output,
+    policy: str,
+    database: str | None,
+    engine: str | None,
+    preset: str | None,
+    target: str | None,
+    address: str | None,
+    namespace: str,
+    source_namespace: str | None,
+    limits: Limits,
+) -> None:
+    """Judge the release of POLICY again, and export the lineage of its columns.
+
+    Makes an OpenLineage run event: for every published column, the source columns it is derived
+    from, the transformation, and whether that masks them. It contains names, no values. The event
+    is written with -o, sent with --to, and printed without either.
+    """
+    import json
+
+    from anonymizer.run.verify import lineage
+
+    loaded = options.load_policy(policy, preset)
+    options.check_target(target, policies=[loaded])
+    if address is not None:
+        check_address(address, "--to")
+    event = lineage(
+        loaded,
+        database,
+        engine=engine,
+        namespace=namespace,
+        sources=source_namespace or namespace,
+        limits=limits,
+    )
+    text = json.dumps(event, indent=2) + "\n"
+    if target is not None:
+        write_text(target, text)
+        output.say(f"wrote {target}")
+    if address is not None:
+        status = post_json(address, text, "--to")
+        output.say(f"sent, answered with status {status}")
+    if target is None and address is None:
+        output.result(event, text.splitlines())
+    else:
+        output.done({"event": event["run"]["runId"], "file": target, "sent": address is not None})
+
+
+# `anonymizer export`: a release as Parquet or CSV.
+
+
+@click.command()
+@options.policy_argument
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    required=True,
+    help="A .parquet or .csv file; from Postgres also a .duckdb file; for several tables a folder,"
+    " or the file of the persons.",
+)
+@options.release_option
+@options.preset_option
+@options.population_option
+@click.option("--force", is_flag=True, help="Replace what is no earlier export of this release.")
+@options.limit_options
+@options.output_options
+def export_command(
+    output: Output,
+    policy: str,
+    target: str,
+    database: str | None,
+    preset: str | None,
+    population: str | None,
+    force: bool,
+    limits: Limits,
+) -> None:
+    """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
+
+    With several tables, each becomes a file with its published name: Parquet files in a folder, or,
+    with -o FOLDER/FILE.csv, CSV files, of which FILE.csv has the persons.
+    """
+    from anonymizer.publish.export import export
+
+    loaded = options.load_policy(policy, preset)
+    done = export(loaded, target, database, force=force, population=population, limits=limits)
+    lines = []
+    for file in done.files:
+        lines.append(f"wrote {file.path} ({many(file.rows, 'row')})")
+        lines += [f"  {name_text(name)} left as {kind}" for name, kind in file.types.items()]
+    output.done(done.as_dict(), [*lines, f"wrote {done.manifest}"])

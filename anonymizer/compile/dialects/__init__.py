@@ -1,1 +1,0 @@
-"""Translation to the SQL of other engines: the base, shared rewrites, and the check."""

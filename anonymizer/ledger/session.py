@@ -1,0 +1,422 @@
+"""Ledger operations of a run: open, compare, record before the swap, confirm after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from anonymizer.compile import Table
+from anonymizer.contract.layout import Layout
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.errors import (
+    AnonymizerError,
+    EngineError,
+    GuaranteeError,
+    NothingToCheckError,
+    no_file,
+)
+from anonymizer.guarantees.requirements import least_class
+from anonymizer.ledger import entries as ledger_entries
+from anonymizer.ledger.approvals import approvals_file
+from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.entries import Entry, FilePlace, Place, entries, place_of, remove
+from anonymizer.ledger.history import digested
+from anonymizer.ledger.matches import Findings, joined_by_name
+from anonymizer.ledger.protected_columns import (
+    Recognized,
+    Written,
+    facets,
+    further,
+    marks,
+    opens,
+    reserved,
+)
+from anonymizer.ledger.recognition import strangers, unrecognized
+from anonymizer.ledger.record import (
+    NEW,
+    Contents,
+    Counts,
+    Schema,
+    carry,
+    counted,
+    gather,
+    record,
+    record_held,
+    record_rows,
+    schemas,
+    shared_marks,
+)
+from anonymizer.ledger.seal import (
+    is_listed,
+    list_releases,
+    mark_listed,
+    refuse_damaged,
+    seal,
+    sealed,
+    unlisted,
+)
+from anonymizer.ledger.store import (
+    HISTORY,
+    SPELLS,
+    attached,
+    bound,
+    digest,
+    is_ledger,
+    key_checks,
+    make_key,
+    no_key,
+    read_key,
+    same_secret,
+    settle_down,
+)
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.schema.derived import lead_of
+from anonymizer.source.profile import TableProfile
+from anonymizer.source.roles import Roles
+
+# What a run finds where it opens its ledger: the key, and whether there were releases before.
+
+
+def opened(home: DuckDBEngine, path: Path) -> tuple[str, tuple[str, ...]]:
+    """The key of a ledger, made if there is neither ledger nor key, and warnings.
+
+    Raises EngineError if the key of a ledger is missing.
+    """
+    known = read_key(path)
+    if known is None:
+        if path.exists():
+            with attached(home, path):
+                if entries(home) or is_listed(home):
+                    raise EngineError(no_key(path))
+        return make_key(path), ()
+    with attached(home, path):
+        begun = bool(entries(home)) or is_listed(home)
+    if begun or approvals_file(path).exists():
+        return known, ()
+    return known, (
+        f"the ledger {path.name} is new, and its key is not: if releases were recorded with this"
+        " key, the ledger was removed or emptied since, and what they and the new one tell together"
+        " was not counted",
+    )
+
+
+# Ledger operations of a run: compare, record before the swap, confirm after it.
+
+
+@dataclass(slots=True)
+class Keeper:
+    """The ledger of one run."""
+
+    policy: Policy
+    path: Path
+    run_id: str
+    view: str
+    target: Path | None
+    """The file of the release, if it is one."""
+    schema: SchemaPolicy | None = None
+    """The policy of several tables; `policy` is that of the persons then."""
+    home: DuckDBEngine | None = field(default=None, repr=False)
+    """The connection that opens the ledger, from `begin` on."""
+    place: Place = field(default=FilePlace(None), repr=False)
+    key: str = field(default="", repr=False)
+    remembered: bool = False
+    due: str = field(default="", repr=False)
+    """The seal of the release once it is published."""
+    standing: str | None = None
+    """The run whose release will be replaced in the target, if that is a separate file."""
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
+        """The ledger of a policy; None if the policy names none."""
+        if policy.ledger is None:
+            return None
+        schema = policy if isinstance(policy, SchemaPolicy) else None
+        path = policy.resolve(policy.ledger).resolve()
+        return cls(lead_of(policy), path, run_id, view, target, schema)
+
+    def check(self, database: object) -> None:
+        """Raise EngineError if no ledger may be at this path."""
+        if not self.path.parent.is_dir():
+            given = self.policy.resolve(self.policy.ledger or "")
+            hint = f"mkdir -p {given.parent}"
+            raise EngineError.at("ledger", "is in a folder that does not exist", hint=hint)
+        source = Path(database).resolve() if isinstance(database, str | Path) else None
+        for other, what in ((self.target, "the release"), (source, "the source")):
+            if other is not None and other == self.path:
+                raise EngineError.at(
+                    "ledger", f"is the database of {what}", hint="a file of its own"
+                )
+        self.standing = FilePlace(self.target).run_of(self.view)
+
+    def begin(self, engine: Engine, home: DuckDBEngine) -> None:
+        """Read or create the key and bind it for the digests; settle the entries of killed runs.
+
+        `engine`: that of the run; `home`: the connection that opens the ledger.
+        """
+        self.home = home
+        self.place = place_of(engine, self.target)
+        known, self.warnings = opened(home, self.path)
+        self.key = known
+        engine.binds = {**engine.binds, "ledger_key": bound(known)}
+        with attached(home, self.path):
+            recorded = ledger_entries.entries(home)
+            of = refuse_damaged(home, recorded, self.path, known)
+            ledger_entries.refuse_other_engines(recorded, engine.name)
+            with home.transaction("ledger"):
+                by_key = partial(seal, known, of=of)
+                found = ledger_entries.settle(home, recorded, self.place, by_key)
+                mark_listed(home, ledger_entries.entries(home), known, of)
+                list_releases(home, known)
+            settle_down(home)
+        if self.standing is not None and self.standing not in {entry.run_id for entry in found}:
+            self.warnings += (
+                f"the ledger does not know the release of run {self.standing}, which is replaced:"
+                " what it and the new one tell together was not counted. It was made without this"
+                " ledger, or forgotten, or the ledger is not the one it was",
+            )
+        GuaranteeError.refuse(joined_by_name(self.schema or self.policy, self.view, found))
+
+    def remember(
+        self,
+        engine: Engine,
+        roles: Roles,
+        profile: TableProfile,
+        layout: Layout,
+        *,
+        link: Table,
+        originals: Table,
+        secret: str,
+        written: Sequence[Written] = (),
+    ) -> Findings:
+        """Compare with every earlier release and record this one, in one transaction.
+
+        The engine's lock on the file is held meanwhile, so that of two runs the later one sees
+        the other. Raises GuaranteeError, and writes nothing, if the releases together disclose
+        too much. `written`: the further tables of a release of several.
+        """
+        contents = self._contents(roles, layout, link, originals, written)
+        parameters = contents.parameters(
+            digested(self.policy, roles, profile), SPELLS if self._invariant else None
+        )
+        home = self._home
+        gather(engine, home, contents, parameters)
+        if self._appends and engine is not home:
+            carry(engine, home, HISTORY, ("person", "lineage"))
+        several = self.policy.person is not None or bool(contents.tables)
+        recognized = Recognized.of(self.policy, profile)
+        counts, schema = counted(home, several=several), self._schema(contents)
+        with attached(home, self.path):
+            earlier = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, earlier, self.key))
+            again = self.policy.republish
+            others = again is not None and bool(again.new_population)
+            EngineError.refuse(unrecognized(recognized, self.view, earlier, others=others))
+            if not others:
+                GuaranteeError.refuse(strangers(recognized, home, self.view, earlier))
+            known = schemas(home)
+            number = max((entry.release for entry in earlier), default=0) + 1
+            comparison = Comparison(
+                home,
+                self.policy,
+                contents.facets,
+                contents.marks,
+                counts.several,
+                k=least_class(self.policy),
+                intersect=not self._invariant,
+                absent=self._absent(contents),
+                schemas=known if schema is None else {**known, NEW: schema},
+                shared=shared_marks(home, contents.marks),
+                opens=contents.opens,
+                number=number,
+            )
+            found = comparison.run(earlier)
+            secret_digest = digest(self.key, secret)
+            if any(entry.secret_digest == secret_digest for entry in earlier):
+                found.problems.append(same_secret())
+            GuaranteeError.refuse(found.problems)
+            with home.in_any_order():
+                with home.transaction("ledger"):
+                    self._write(home, number, secret_digest, contents, counts, recognized)
+                    comparison.record_groups()
+                    if schema is not None:
+                        record_rows(home, number, schema)
+                    record_held(home, number)
+                    self.due = sealed(home, self.key, self.run_id)
+                    list_releases(home, self.key)
+                settle_down(home)
+        self.remembered = True
+        return found
+
+    @property
+    def _home(self) -> DuckDBEngine:
+        assert self.home is not None, "begin comes first"
+        return self.home
+
+    def _contents(
+        self,
+        roles: Roles,
+        layout: Layout,
+        link: Table,
+        originals: Table,
+        written: Sequence[Written],
+    ) -> Contents:
+        also = reserved(self.schema, self.schema.person) if self.schema is not None else ()
+        seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
+        found = Contents(layout, link, originals, seen, pseudonyms)
+        if self.schema is None:
+            return replace(found, opens=opens(self.policy, roles, layout, len(pseudonyms)))
+        tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
+        wanted = (t for t in tables if t.remembered or t.facets or t.marks)
+        return replace(found, tables=tuple(wanted))
+
+    def _schema(self, contents: Contents) -> Schema | None:
+        if self.schema is None:
+            return None
+        knows = self.schema.privacy.knows
+        return Schema.of(
+            least_class(self.policy),
+            knows.events,
+            [t for t in contents.tables if t.remembered],
+            rows=knows.rows and bool(contents.tables),
+        )
+
+    def _write(
+        self,
+        engine: DuckDBEngine,
+        number: int,
+        secret_digest: str,
+        contents: Contents,
+        counts: Counts,
+        recognized: Recognized,
+    ) -> None:
+        seen = contents.facets
+        entry = Entry(
+            release=number,
+            run_id=self.run_id,
+            view=self.view,
+            target=self.place.told,
+            policy_digest=(self.schema or self.policy).digest(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            state=ledger_entries.PENDING,
+            owner=ledger_entries.owner(),
+            key_check=key_checks(self.key)[0],
+            secret_digest=secret_digest,
+            several=counts.several,
+            facets=tuple(f.column for f in seen),
+            scopes=tuple(f.scope for f in seen),
+            marks=tuple(m.label for m in contents.marks),
+            persons=counts.persons,
+            counterfeits=counts.counterfeits,
+            person_column=recognized.column,
+            person_kind=recognized.kind,
+            forms=tuple(f.form for f in seen),
+            opens=tuple(m.column for m in contents.opens),
+        )
+        record(engine, entry, contents, self._absent(contents), appends=self._appends)
+
+    def _absent(self, contents: Contents) -> frozenset[str]:
+        """Columns that the gathered members lack, because the release has no such data."""
+        present = {
+            "number": contents.layout.person_id is not None,
+            "marks": bool(contents.marks),
+            "since": self._invariant,
+        }
+        return frozenset(name for name, has in present.items() if not has)
+
+    @property
+    def _invariant(self) -> bool:
+        republish = self.policy.republish
+        return republish is not None and republish.m is not None
+
+    @property
+    def _appends(self) -> bool:
+        republish = self.policy.republish
+        return republish is not None and bool(republish.append_only)
+
+    def confirm(self) -> None:
+        """Record that the release is published; if the run dies before, the next run settles it."""
+        home = self._home
+        with attached(home, self.path):
+            ledger_entries.set_published(home, self.run_id, self.due)
+            settle_down(home)
+
+    def withdraw(self) -> None:
+        """Remove the entry of a release that was not published, if there is one.
+
+        A server may have published it without being able to report so: then the entry stays, and
+        the next run settles it.
+        """
+        if not self.remembered or self.place.may_hold(self.run_id):
+            return
+        home = self._home
+        with suppress(AnonymizerError), attached(home, self.path):
+            with home.transaction("ledger"):
+                for entry in ledger_entries.entries(home):
+                    if entry.run_id == self.run_id:
+                        ledger_entries.remove(home, entry)
+                list_releases(home, self.key)
+            settle_down(home)
+
+
+# Listing and removing the releases of a ledger, outside of a run.
+
+
+def listed(path: str | Path) -> tuple[Entry, ...]:
+    """Every release of a ledger, oldest first."""
+    with _opened(Path(path), read_only=True) as engine:
+        return entries(engine)
+
+
+def forget_release(path: str | Path, run_id: str) -> Entry:
+    """Remove one release with all data about its members, and make the list of releases anew.
+
+    Raises NothingToCheckError if the ledger does not have the run; EngineError if another release
+    is missing from it, or its key is not there.
+    """
+    with _opened(Path(path), read_only=False) as engine:
+        found = entries(engine)
+        for entry in found:
+            if entry.run_id == run_id:
+                key = _key(engine, Path(path).resolve(), found)
+                with engine.transaction("ledger"):
+                    remove(engine, entry)
+                    if key is not None:
+                        list_releases(engine, key)
+                settle_down(engine)
+                return entry
+    raise NothingToCheckError.at(
+        "RUN", "is not in the ledger", hint="anonymizer ledger show LEDGER lists them"
+    )
+
+
+def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str | None:
+    """The key to make the list with; None for a ledger of before there was a list."""
+    key = read_key(path)
+    if key is None:
+        if is_listed(engine):
+            raise EngineError(no_key(path))
+        return None
+    if any(entry.key_check not in key_checks(key) for entry in found):
+        raise EngineError(no_key(path))
+    EngineError.refuse(unlisted(engine, found, key))
+    return key if is_listed(engine) else None
+
+
+@contextmanager
+def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
+    if not path.is_file():
+        raise NothingToCheckError.at("LEDGER", no_file(path))
+    path = path.resolve()
+    with own_connection(None, databases=[path]) as engine:
+        with attached(engine, path, read_only=True):
+            if not is_ledger(engine):
+                raise NothingToCheckError.at("LEDGER", f"{path.name} is not a ledger")
+        with attached(engine, path, read_only=read_only):
+            yield engine

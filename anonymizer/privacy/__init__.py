@@ -1,1 +1,0 @@
-"""Privacy models: SQL rules that judge a class (`rule`), and their descriptors (`guarantee`)."""

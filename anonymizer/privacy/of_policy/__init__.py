@@ -1,1 +1,0 @@
-"""The guarantees that a policy requires: their requirements, rules and sizes."""

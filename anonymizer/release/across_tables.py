@@ -1,0 +1,233 @@
+"""A release of several tables: its part of the manifest, and its requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anonymizer.compile import Table
+from anonymizer.contract.checks import turns
+from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.contract.reading import Released, Tables, in_release
+from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.guarantees.requirements import requirements_of, with_paths
+from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy.columns import MASKS
+from anonymizer.policy.paths import table_path
+from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
+from anonymizer.release.agreement import HINT
+from anonymizer.release.certificate import (
+    acknowledged,
+    certificate,
+    joined_on,
+    known_attacks,
+    mask_attacks,
+)
+from anonymizer.release.manifest import Manifest
+from anonymizer.release.objects import Names
+from anonymizer.source.masking.masks import options_told
+from anonymizer.verification.across_tables import tables_sql
+from anonymizer.verification.guarantees import TOGETHER
+
+PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
+"""The published role of a policy's role, if it is another."""
+CERTIFICATE = (
+    " Not promised: that nothing follows from knowing which events a person does not have, from"
+    " what else stands in rows like a known one (rules count all rows of those who remain), from"
+    " the order of events or the time between them (unless a column shows it), from more events"
+    " than stated, or from what the choice of levels itself tells."
+)
+"""Additional sentences of the certificate for several tables."""
+
+Paths = Mapping[tuple[str, str], Any]
+"""What the rules of columns need to know of values or cells: paths to the root, or `together`."""
+
+
+def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
+    """The tables of a release with their layouts, persons first."""
+    knows = policy.privacy.knows
+    assert policy.privacy.k_anonymity is not None
+    listed = [policy.person, *policy.children]
+    return Tables(
+        policy.person,
+        policy.privacy.k_anonymity,
+        knows.events if policy.events else 0,
+        knows.rows,
+        knows.sensitive,
+        tuple(
+            Released(
+                name, policy.view(name), layouts[name], tuple(required_in(policy, name, paths))
+            )
+            for name in listed
+        ),
+        tuple(_with_paths(requirements_of(persons_policy(policy)), policy.person, paths)),
+    )
+
+
+def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
+    """The requirements for the columns of a table, besides those of the persons' release."""
+    if name == policy.person:
+        whole = persons_policy(policy, identity=True)
+        identity = {field.partition(".")[2] for field in IDENTITY}
+        yield from (r for r in requirements_of(whole) if r.name in identity)
+    else:
+        required = requirements_of(child_policy(policy, name))
+        yield from _with_paths((r for r in required if r.column is not None), name, paths)
+    for column, described in policy.tables[name].columns.items():
+        if described.protect is not None and described.protect.eir_l is not None:
+            nulls = {"null_as_value": True} if described.null_as_value else {}
+            asked: dict[str, Any] = {"l": described.protect.eir_l, **nulls}
+            if described.role == "event":
+                asked[TOGETHER] = paths.get((name, column), [])
+            yield Requirement("eir_l", column, asked)
+
+
+def _with_paths(required: Iterable[Requirement], table: str, paths: Paths) -> Iterator[Requirement]:
+    for item in required:
+        if item.column is not None and item.parameters.get("distance") == "hierarchical":
+            item = with_paths(item, paths.get((table, item.column), {}))
+        yield item
+
+
+def tables_manifest(
+    manifest: Manifest, policy: SchemaPolicy, tables: Tables, names: Names
+) -> Manifest:
+    """The manifest of the persons' table, with all tables."""
+    data = dict(manifest.data)
+    data |= {
+        "policy_digest": policy.digest(),
+        "certificate": data["certificate"] + CERTIFICATE,
+        "known_attacks": known_attacks_of(policy),
+        "tables": tables.as_dict(),
+    }
+    # the statements of the checks across tables, as a recipient runs them
+    of_tables = tables_sql(tables, in_release(names.view(None)))
+    shown = {turn: one["sql"] for turn, one in _in_turn(of_tables)}
+    checks = [
+        {**check, "sql": shown.get(turn, check["sql"])}
+        for turn, check in _in_turn(data["verification"]["checks"])
+    ]
+    data["verification"] = {**data["verification"], "checks": checks}
+    return replace(manifest, data=data)
+
+
+def _in_turn(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    return zip(turns((one["name"], one["column"]) for one in checks), checks, strict=True)
+
+
+def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
+    """The tables of a release with the requirements of a policy, which may differ."""
+    assert isinstance(policy, SchemaPolicy)
+    layouts = {one.table: one.layout for one in tables.tables}
+    return tables_of(policy, layouts, _paths(tables))
+
+
+def _paths(tables: Tables) -> Paths:
+    return {
+        (one.table, item.column): item.parameters[known]
+        for one in tables.tables
+        for item in (*one.requirements, *(tables.required if one is tables.persons else ()))
+        for known in ("paths", TOGETHER)
+        if item.column is not None and known in item.parameters
+    }
+
+
+def released_tables(manifest: Manifest) -> Tables | None:
+    """The tables of a release of several, else None.
+
+    Raises NothingToCheckError if they cannot be parsed.
+    """
+    listed = manifest.data.get("tables")
+    if listed is None:
+        return None
+    try:
+        tables = Tables.from_dict(listed, manifest.layout, manifest.requirements)
+        if tables.as_dict() != listed:
+            raise ValueError
+    except (AttributeError, KeyError, IndexError, StopIteration, TypeError, ValueError):
+        tables = None
+    if tables is None:
+        raise NothingToCheckError.at(
+            "manifest.tables", "cannot be read", hint="it was changed, or is of a later version"
+        )
+    return tables
+
+
+def names_of(view: Table, manifest: Manifest) -> Names:
+    """The names of all objects of the release of a manifest."""
+    tables = released_tables(manifest)
+    further = [one.name for one in tables.children] if tables is not None else []
+    separate = manifest.layout.tables.values()
+    return Names(view.schema or "main", view.name, manifest.run_id, (*separate, *further))
+
+
+def known_attacks_of(policy: AnyPolicy) -> list[str]:
+    """Known attacks that the release does not prevent, including those by columns of all tables."""
+    found = known_attacks(lead_of(policy))
+    if isinstance(policy, SchemaPolicy):
+        for name in policy.children:
+            child = child_policy(policy, name)
+            for column in acknowledged(child):
+                found.append(f"joining: {name}.{column} {joined_on(policy)}")
+            found += mask_attacks(child, f"{name}.")
+    return found
+
+
+def stated_certificate(manifest: Manifest) -> str:
+    """The certificate that belongs to a manifest."""
+    said = certificate(
+        manifest.kind,
+        guaranteed=bool(manifest.requirements),
+        persons=manifest.layout.of_persons,
+        safe_harbor="safe_harbor" in manifest.data,
+        measures=manifest.data["measures"],
+    )
+    return said + (CERTIFICATE if "tables" in manifest.data else "")
+
+
+def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
+    """Whether the manifest lists the tables of a policy, with its requirements."""
+    tables = released_tables(manifest)
+    if tables is None or {one.table for one in tables.tables} != set(policy.tables):
+        return False
+    return asked_of(policy, tables).as_dict() == tables.as_dict()
+
+
+def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+    """The tables and columns that the release has otherwise than the policy."""
+    released = {one.table: one for one in tables.tables}
+    for name in sorted(set(policy.tables) ^ set(released)):
+        said = "is not in the release" if name in policy.tables else "is not in the policy"
+        yield Problem(table_path(name), said, hint=HINT)
+    for name in policy.tables:
+        if name not in released:
+            continue
+        table, one = policy.tables[name], released[name]
+        path = table_path(name)
+        if one.name != policy.view(name):
+            yield Problem(path, "is published under another name than the policy's", hint=HINT)
+        stated = (table.published_key, dict(table.links))
+        if (one.layout.key, dict(one.layout.links)) != stated:
+            yield Problem(path, "has another key or other links than the policy's", hint=HINT)
+        if one is tables.persons:
+            continue
+        found = {c.column: c.role for c in one.layout.columns}
+        asked = {
+            column: PUBLISHED.get(described.role, described.role)
+            for column, described in table.columns.items()
+            if described.role in ("event", "sensitive", "keep", *MASKS)
+        }
+        for column in sorted({*found, *asked}):
+            if found.get(column) != asked.get(column):
+                said = "has another role in the release than in the policy"
+                yield Problem(table_path(name, "columns", column), said, hint=HINT)
+        for shown in one.layout.columns:
+            described = table.columns.get(shown.column)
+            masks = () if described is None else described.masks
+            # (the content of a population file is not compared)
+            if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
+                {"mask": mask, **options_told(mask, options)} for mask, options in masks
+            ]:
+                said = "has other masks in the release than in the policy"
+                yield Problem(table_path(name, "columns", shown.column), said, hint=HINT)

@@ -1,0 +1,230 @@
+"""Open a table for assessment, and compute its equivalence classes once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
+from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.engines.session import Database, find_table
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.values import FORMATS, file_format
+from anonymizer.source.files import file_relation
+from anonymizer.source.profile import Kind, kind_of, published_type
+from anonymizer.source.snapshot import Relation, source_value
+
+# Open a table for assessment, in a database or from a file. Nothing is written to either.
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An engine with scratch space, the table as a relation, and its columns."""
+
+    engine: DuckDBEngine
+    relation: Relation
+    columns: tuple[tuple[str, str], ...]
+    """Name and SQL type, in order."""
+
+    def type_of(self, column: str) -> str:
+        return dict(self.columns)[column]
+
+    def value(self, column: str) -> Sql:
+        """A column as it is compared."""
+        return source_value(column, self.type_of(column), grouped=False)
+
+    def select(self, template: str, where: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Run a template over the table and return its rows; `where`: what errors refer to."""
+        source = self.relation
+        over = {"source": source.table or source.sql, "relation": source.sql}
+        text = render(f"{template}.sql.j2", {**over, **parameters}).text
+        return self.engine.raw(text, where)
+
+    def find(self, names: Sequence[str], option: str) -> tuple[str, ...]:
+        """Look up columns by name, ignoring letter case; return the names as spelled in the table.
+
+        Raises SourceError listing every name that was not found.
+        """
+        (found,) = self.find_all({option: names})
+        return found
+
+    def find_all(self, named: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+        """Look up the columns of several options. Raises SourceError listing all missing names."""
+        folded = {name.lower(): name for name, _ in self.columns}
+        exact = {name for name, _ in self.columns}
+        problems = []
+        for option, names in named.items():
+            for name in names:
+                if name not in exact and name.lower() not in folded:
+                    near = get_close_matches(name, sorted(exact), n=1)
+                    hint = f"did you mean {near[0]}?" if near else None
+                    said = f"{name} is not a column of the table"
+                    allowed = None if near else ", ".join(name for name, _ in self.columns)
+                    problems.append(Problem(option, said, allowed=allowed, hint=hint))
+        SourceError.refuse(problems)
+        return [
+            tuple(name if name in exact else folded[name.lower()] for name in names)
+            for names in named.values()
+        ]
+
+
+@contextmanager
+def open_database(database: Database, limits: Limits | None = None) -> Iterator[DuckDBEngine]:
+    """Open a database whose tables are not yet known. Raises SourceError if it does not exist."""
+    if database is None:
+        hint = "or name a table or a file: anonymizer init TABLE"
+        raise SourceError.at("--database", "is needed to find tables in", hint=hint)
+    if isinstance(database, str | Path):
+        refuse_missing(database)
+        opened = own_connection(Path(database).resolve(), limits=limits or Limits())
+    else:
+        opened = borrowed_connection(database)
+    with opened as engine:
+        yield engine
+
+
+@contextmanager
+def open_table(
+    table: str,
+    database: Database,
+    *,
+    files: Sequence[str | Path] = (),
+    limits: Limits | None = None,
+) -> Iterator[Opened]:
+    """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
+
+    `files` may be read as well. Raises SourceError if something is not found.
+    """
+    path = Path(database).resolve() if isinstance(database, str | Path) else None
+    if isinstance(database, str | Path):
+        refuse_missing(database)
+    source = None
+    if database is None or (file_format(table) and Path(table).is_file()):
+        if "://" in table:
+            hint = "fetch the file first; nothing is read from a network"
+            raise SourceError.at("TABLE", "must be a local path", hint=hint)
+        if not file_format(table) and Path(table).exists():
+            folder = Path(table).is_dir()
+            files = f"{Path(table).as_posix()}/*.parquet" if folder else table
+            raise SourceError.at(
+                "TABLE",
+                "is a folder" if folder else "has a suffix that tells no known format",
+                allowed=", ".join(FORMATS),
+                hint=f"or make a table of it in a database: create table t as from '{files}'",
+            )
+        if not file_format(table):
+            raise SourceError.at(
+                "--database",
+                "is needed for a table",
+                hint="or name a .parquet, .csv or .json file instead of a table",
+            )
+        source = Path(table).resolve()
+    named = [Path(file).resolve() for file in (*files, *([source] if source else []))]
+    missing = [file for file in named if not file.is_file()]
+    SourceError.refuse(Problem("TABLE", f"there is no file {file.name}") for file in missing)
+    with ExitStack() as stack:
+        if database is None or path is not None:
+            engine = stack.enter_context(
+                own_connection(path, files=named, limits=limits or Limits())
+            )
+        else:
+            assert not isinstance(database, str | Path)
+            engine = stack.enter_context(borrowed_connection(database))
+        relation = relation_of(engine, str(source) if source else table, "TABLE")
+        columns = tuple(engine.describe(relation.sql.text, "TABLE"))
+        yield Opened(engine, relation, columns)
+
+
+def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
+    """Resolve a name to a table of the engine's source, or to a file that the engine may read."""
+    if file_format(name) and Path(name).is_file():
+        return Relation(file_relation(Path(name).resolve(), engine.raw, option))
+    table: Table = find_table(engine, name, option)
+    return Relation(ident(table), table)
+
+
+# Work tables of an assessment: the equivalence classes, computed once, and their members.
+
+
+CLASSES = work("assess_classes")
+"""class_id, q1…, n (rows), persons; one row per distinct tuple."""
+MEMBERS = work("assess_members")
+"""class_id, s1…, person; one row per row of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A sensitive column of an assessment; `s<index>` in MEMBERS."""
+
+    index: int
+    column: str
+    sql_type: str
+    kind: Kind
+
+    s = NumberedColumn("s")
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A table that has been reduced to its distinct tuples."""
+
+    opened: Opened
+    quasi: tuple[str, ...]
+    sensitive: tuple[Valued, ...]
+    person: str | None
+
+    @property
+    def q(self) -> list[Sql]:
+        """The quasi-identifiers in CLASSES."""
+        return [Sql(f"q{i}") for i in range(1, len(self.quasi) + 1)]
+
+    @property
+    def unit(self) -> Sql:
+        """The column of CLASSES that counts the protected units."""
+        return Sql("persons" if self.person is not None else "n")
+
+    def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Run a template over the staged tables and fetch its result, which is small."""
+        known = {
+            "classes": CLASSES,
+            "members": MEMBERS,
+            "quasi": self.q,
+            "unit": self.unit,
+            "by_person": self.person is not None,
+        }
+        text = render(template, {**known, **parameters}).text
+        return self.opened.engine.raw(text, template.removesuffix(".sql.j2"))
+
+
+def stage(
+    opened: Opened, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
+) -> Staged:
+    """Stage the table in two scans: one for the classes, one that assigns each row its class."""
+    valued = tuple(
+        Valued(
+            i,
+            name,
+            published_type(opened.type_of(name)),
+            kind_of(opened.type_of(name)) or "categorical",
+        )
+        for i, name in enumerate(sensitive, start=1)
+    )
+    staged = Staged(opened, quasi, valued, person)
+    keys = [(opened.value(name), q) for name, q in zip(quasi, staged.q, strict=True)]
+    source = {
+        "source": opened.relation.table or opened.relation.sql,
+        "relation": opened.relation.sql,
+        "keys": keys,
+        "person": None if person is None else ident(person),
+    }
+    staged.select("assess/classes.sql.j2", **source)
+    if valued or person is not None:
+        carried = [(opened.value(v.column), v.s) for v in valued]
+        staged.select("assess/members.sql.j2", **source, carried=carried)
+    return staged

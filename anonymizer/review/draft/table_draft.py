@@ -1,0 +1,322 @@
+"""A draft policy for a table, with the reason for each role as a comment."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import ident, quote
+from anonymizer.engines.base import Limits
+from anonymizer.engines.session import Database
+from anonymizer.errors import SourceError
+from anonymizer.policy import Policy
+from anonymizer.policy.fields import ROW_REF
+from anonymizer.policy.values import file_format, table_parts
+from anonymizer.review.assess.classes import Opened, open_table
+from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
+from anonymizer.review.draft.guess import guesses as guess_all
+from anonymizer.review.suggest import of_writing
+from anonymizer.source import column_names
+from anonymizer.source.column_names import countable, names_part, repeats_like_persons
+
+# The text of drafts: names, comments, and the options of a column.
+
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+WORDS_OF_YAML = {"null", "true", "false"}
+MANY = 12
+"""From this many quasi columns, the draft states their cost."""
+MOST_WITH_TREES = 6
+"""Up to this many quasi columns, codes get a hierarchy; with more, all would become its root."""
+K = 5
+L = 3
+T = 0.3
+DOMINATED = 1.25
+"""Known values per occurrence of the most frequent one; below it, that value has over 80 %."""
+MOST_JUDGED = 20_000_000
+"""Rows times quasi and sensitive columns, up to which all cuts are compared by their loss."""
+TAKEN = ("class_id", ROW_REF)
+"""Names of published columns that are reserved for the tool."""
+REVIEW = "Review every role: only you know what others know, and what people want kept secret."
+AUDIENCE = "5 inside an organization; 11 or more for the public"
+LIMIT = "at most this share may be left out; more fails the run"
+
+
+def own_names(guesses: Mapping[str, Guess], taken: Collection[str]) -> dict[str, Guess]:
+    """Columns that must be dropped because their published name is reserved for the tool."""
+    said = "would be published under a name of the tool's own: rename it in source.query"
+    return {
+        name: Guess("drop", said)
+        for name, one in guesses.items()
+        if name.casefold() in taken and one.role not in ("identifier", "drop")
+    }
+
+
+def least_k(units: int) -> int:
+    """The k that is drafted for a number of persons."""
+    return max(2, min(K, units))
+
+
+def algorithm(rows: int, quasi: int, sensitive: int) -> str:
+    """The policy's line for the algorithm."""
+    if rows * quasi * sensitive > MOST_JUDGED:
+        said = "quicker on a table of this size; split: loss loses less"
+        return f"algorithm: {{name: mondrian, split: median}}   # {said}"
+    return "algorithm: {name: mondrian}"
+
+
+def release_file(stem: str) -> str:
+    """File name of the release of a table or database."""
+    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', stem)}_release.duckdb"
+
+
+def column_lines(
+    found: Sequence[Profile],
+    guesses: Mapping[str, Guess],
+    options: Callable[[Profile, Guess], Iterable[str]],
+    everybody: str | None,
+) -> Iterator[str]:
+    """Every column with its role, options and reason, and the column added by the query."""
+    width = max(len(scalar(p.column)) for p in found)
+    for p in found:
+        role = guesses[p.column]
+        listed = ", ".join([f"role: {role.role}", *options(p, role)])
+        named = f"{scalar(p.column)}:".ljust(width + 1)
+        yield f"  {named} {{{listed}}}   # {comment(role.reason)}"
+    if everybody is not None:
+        yield f"  {everybody}: {{role: quasi}}   # added by the query; the same in all rows"
+
+
+def everybody_source(everybody: str, table: Iterable[str]) -> Iterator[str]:
+    """The source with an added constant column; `table`: the parts of the table's name."""
+    yield "# Nothing that others may know was found: an added column puts all in one class."
+    query = f"select *, 'all' as {everybody} from {'.'.join(map(quote, table))}"
+    yield f"source: {{query: {scalar(query)}}}"
+
+
+def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
+    """Options of a column other than its role; `quasi`: the number of quasi-identifiers."""
+    if role.role == "quasi" and p.endless:
+        yield "kind: categorical"  # no interval holds infinite values
+    suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
+    if role.role == "quasi" and suggestion is not None:
+        yield f"hierarchy: {suggestion.text}"
+    if role.role == "sensitive":
+        yield f"protect: {{{rule(p)}}}"
+
+
+def rule(p: Profile) -> str:
+    """The guarantee for a sensitive column: l-diversity with an l that small classes can satisfy.
+
+    If nearly all rows have one value, such as none, the other values are the secret: t-closeness
+    then limits their share in a class to about that of the table.
+    """
+    frequent = (p.known or 1) / (p.commonest or 1)
+    if frequent < DOMINATED:
+        return f"t_closeness: {T}"
+    return f"l_diversity: {max(2, min(L, p.different or 2, int(frequent)))}"
+
+
+def indent(lines: Iterable[str], by: int) -> Iterator[str]:
+    """Indent lines."""
+    for line in lines:
+        yield f"{' ' * by}{line}"
+
+
+def scalar(text: str) -> str:
+    """Text as a YAML scalar, quoted if necessary."""
+    if PLAIN.match(text) and text.lower() not in WORDS_OF_YAML:
+        return text
+    return '"' + "".join(_character(c) for c in text) + '"'
+
+
+def _character(c: str) -> str:
+    if c in '"\\':
+        return "\\" + c
+    return c if c.isprintable() else f"\\U{ord(c):08x}"
+
+
+def comment(text: str) -> str:
+    """Text on one line, for a comment."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+# A draft policy for a table, with the reason for each role as a comment. To be reviewed.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A policy as text, and the guesses it is based on."""
+
+    text: str
+    guesses: dict[str, Guess]
+    key: str | None
+    person: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "policy": self.text,
+            "columns": {n: {"role": g.role, "reason": g.reason} for n, g in self.guesses.items()},
+            "key": self.key,
+            "person": self.person,
+        }
+
+
+def draft(
+    table: str, database: Database = None, *, base: str | Path = ".", limits: Limits | None = None
+) -> Draft:
+    """Draft a policy for `table` of `database`, or for a data file.
+
+    `base`: the folder of the policy file, to which its paths are relative. Raises SourceError if
+    the table is not found or no column can be a quasi-identifier.
+    """
+    with open_table(table, database, limits=limits) as opened:
+        found = profiles(opened, identifiers=True)
+        if found and found[0].rows < 2:
+            said = "one row, which no other row can hide" if found[0].rows else "no rows"
+            raise SourceError.at("TABLE", f"has {said}", hint="a release needs two rows or more")
+        guesses = guess_all(opened, found)
+        guesses |= own_names(guesses, TAKEN)
+        key = next(
+            (p.column for p in found if p.unique and column_names.says(p.column, column_names.KEY)),
+            None,
+        )
+        person, perhaps = _person(found, guesses, key)
+        guesses |= _others(opened, found, guesses, key)
+        file = opened.relation.table is None
+        everybody = without_quasi(found, guesses, file=file, key=key)
+        form = file_format(table) if file else None
+        stem = Path(table).stem if form else table_parts(table)[-1]
+        path = os.path.relpath(Path(table).resolve(), Path(base).resolve()) if form else None
+        lines = [
+            f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts.",
+            f"# {REVIEW}",
+            "version: 1",
+            *_source_lines(table, path, everybody),
+            *_key_lines(key, person, perhaps),
+            *_column_lines(found, guesses, _varying(opened, guesses, person), everybody),
+            *_privacy_lines(found, guesses, person),
+            *_publish_lines(stem),
+        ]
+        text = "\n".join(lines) + "\n"
+    Policy.loads(text, base)  # an invalid draft is a bug in this tool
+    return Draft(text, guesses, key, person)
+
+
+def _person(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+) -> tuple[str | None, Profile | None]:
+    """The column that identifies persons with several rows, and a candidate if none is certain.
+
+    If several columns qualify, the one with most values is chosen. A household is only a candidate:
+    its rows are of several persons.
+    """
+    told = [
+        p
+        for p in found
+        if countable(p.sql_type)
+        and not (p.free_text or column_names.names_related(p.column))
+        and not names_part(p.column)
+        and guesses[p.column].role == "identifier"
+    ]
+    named = [p for p in told if column_names.names_person(p.column)]
+    if any(p.unique for p in named):
+        return None, None  # every row is a different person
+    repeating = [
+        p
+        for p in told
+        if p.column != key and repeats_like_persons(p.column, p.different or 0, p.known)
+    ]
+    groups = column_names.GROUPS
+    likely = [p for p in repeating if p in named and not column_names.says(p.column, groups)]
+    sure = max(
+        (p for p in likely if p.known == p.rows), key=lambda p: p.different or 0, default=None
+    )
+    if sure is not None:
+        return sure.column, None
+    return None, max(likely or repeating, key=lambda p: p.different or 0, default=None)
+
+
+def _others(
+    opened: Opened, found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+) -> dict[str, Guess]:
+    """Columns that refer to other rows of the table."""
+    shown = [p for p in found if guesses[p.column].role not in ("identifier", "drop")]
+    rows = opened.relation
+    own = next((p for p in found if p.column == key), None)
+    return of_others(opened.engine, rows, shown, rows, own, "this table") if own else {}
+
+
+def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:
+    """Number of persons whose rows differ in a quasi-identifier."""
+    quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
+    if person is None or not quasi:
+        return 0
+    found = opened.select("drafting/varying", "persons", person=ident(person), columns=quasi)
+    return int(found[0][0])
+
+
+def _source_lines(table: str, file: str | None, everybody: str | None) -> Iterator[str]:
+    """Source lines of the policy: a file, a table, or a query that adds the column `everybody`."""
+    if file is not None:
+        yield f"source: {{file: {scalar(file.replace(os.sep, '/'))}}}"
+    elif everybody is not None:
+        yield from everybody_source(everybody, table_parts(table))
+    else:
+        yield f"source: {{table: {scalar(table)}}}"
+
+
+def _key_lines(key: str | None, person: str | None, perhaps: Profile | None) -> Iterator[str]:
+    if key is not None:
+        yield f"key: {scalar(key)}   # unique and never NULL; tells rows apart, never published"
+    if person is not None:
+        yield f"person: {scalar(person)}   # several rows per person: guarantees count persons"
+    if perhaps is not None:
+        mean = perhaps.known / (perhaps.different or 1)
+        yield (
+            f"# person: {scalar(perhaps.column)}   # {mean:.1f} rows per value: if it tells whose"
+            " row it is, name it, or guarantees count rows"
+        )
+        if perhaps.known < perhaps.rows:
+            yield f"#   ({perhaps.rows - perhaps.known:,} rows have none, which a run refuses)"
+
+
+def _column_lines(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], varying: int, everybody: str | None
+) -> Iterator[str]:
+    if varying:
+        said = f"{varying:,} persons have rows that differ in a quasi column"
+        yield f"merge_person_rows: true     # {said}"
+    quasi = _count(guesses, "quasi")
+    if quasi > MANY:
+        yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
+        yield "# If the release loses too much, drop what is needed least."
+    yield "columns:                    # identifier, quasi, sensitive, keep, drop"
+    yield from column_lines(found, guesses, lambda p, role: options(p, role, quasi), everybody)
+
+
+def _privacy_lines(
+    found: tuple[Profile, ...], guesses: dict[str, Guess], person: str | None
+) -> Iterator[str]:
+    rows = found[0].rows
+    units = next((p.different or 0 for p in found if p.column == person), rows)
+    yield f"privacy: {{k_anonymity: {least_k(units)}}}    # {AUDIENCE}"
+    yield f"suppression_limit: 0.05     # {LIMIT}"
+    yield "# Trees for codes, dates, places and categories: anonymizer hierarchy suggest."
+    yield algorithm(rows, _count(guesses, "quasi"), _count(guesses, "sensitive"))
+
+
+def _publish_lines(stem: str) -> Iterator[str]:
+    yield "# For a second release of the same people: refuses what both would tell together. Needs"
+    yield "# a key or a person, and a folder that nobody else reads."
+    yield "# ledger: private/ledger.duckdb"
+    yield "# A file of its own: who gets the release must not get the raw table with it."
+    yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)}}}"
+
+
+def _count(guesses: dict[str, Guess], role: str) -> int:
+    return sum(one.role == role for one in guesses.values())

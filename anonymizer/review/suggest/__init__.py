@@ -1,1 +1,0 @@
-"""Suggestions of plausible hierarchies for the columns of a table."""

@@ -1,0 +1,662 @@
+"""Reading and publishing of several tables, persons first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, ClassVar
+
+from anonymizer.algorithms.core.compiled import STAGED, staged_values
+from anonymizer.algorithms.core.guards import source_guard
+from anonymizer.algorithms.schema.compiler import CompiledTables, PublishedTable, compile_tables
+from anonymizer.compile import Sql, Table, ident, work
+from anonymizer.contract.checks import Verification, verification
+from anonymizer.contract.layout import Layout
+from anonymizer.contract.reading import Released, Tables
+from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.source import relation_of
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session
+from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
+from anonymizer.ledger import Keeper, Written
+from anonymizer.measure.loss import column_losses
+from anonymizer.measure.proofs import linked_below
+from anonymizer.policy import Policy, SchemaPolicy
+from anonymizer.policy.hierarchies import Cardinality, Date
+from anonymizer.policy.paths import of_source, table_path
+from anonymizer.policy.schema.consistency import clashes
+from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
+from anonymizer.process.text import many
+from anonymizer.publish.target import Places, StagedTarget
+from anonymizer.release.across_tables import tables_manifest, tables_of
+from anonymizer.release.judge import (
+    judge_tables,
+    refuse_tables_unanswered,
+    refuse_tables_unless_passed,
+)
+from anonymizer.release.manifest import Manifest
+from anonymizer.run.ambiguities import meant_notes
+from anonymizer.run.job import Job, Tokens, tokens_of
+from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
+from anonymizer.run.problem_paths import at_persons, at_table
+from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
+from anonymizer.run.source_comparison import (
+    LINK,
+    ORIGINALS,
+    cell_statements,
+    linked_writes,
+    originals,
+    published_paths,
+    together,
+    together_questions,
+)
+from anonymizer.run.warnings import table_remarks, written_as_notes
+from anonymizer.source.child import (
+    Above,
+    Child,
+    counted,
+    counts_step,
+    flat_step,
+    kept_step,
+    masked_stages,
+    numbered,
+    orphans_guard,
+    reached_step,
+    read_step,
+    same_type,
+    searched_for,
+    values_of,
+)
+from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.values import named_before
+from anonymizer.source.profile import TableProfile, kind_of
+from anonymizer.source.roles import Roles, roles
+from anonymizer.source.snapshot import SNAPSHOT, Relation, key_text, rows_read
+from anonymizer.steps import Guard, Plan, Row, Stage, Step
+from anonymizer.verification.across_tables import Where
+from anonymizer.verification.questions import Achieved, Question, ask_all
+from anonymizer.verification.source_comparison import verify_against_source
+
+# Lifted columns: columns of other tables with one value per person, as columns of the persons.
+
+
+LIFTED = work("lifted")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    relation: Relation
+    profile: TableProfile
+
+    @property
+    def named(self) -> Table | Sql:
+        """The table or expression that a statement declares as read."""
+        return self.relation.table or self.relation.sql
+
+    def text_of(self, column: str) -> Sql:
+        return Sql(key_text(column, self.profile))
+
+
+def with_lifted(
+    policy: SchemaPolicy, session: Session, executor: Executor
+) -> tuple[Session, tuple[Stage, ...]]:
+    """A session whose source includes the lifted columns, and the stages that add them.
+
+    Raises SourceError if a column has several values for one person. Links are not checked yet: a
+    row that is linked to no person adds nothing.
+    """
+    if not policy.lifted:
+        return session, ()
+    read = {policy.person: _Read(session.source, session.profile)}
+    for number, name in enumerate(policy.children, 1):
+        # (the query is executed again when the table itself is read)
+        if any(name in (of, *(above for _, above in policy.way(of))) for of in policy.lifted_from):
+            with at_table(name):
+                child = child_policy(policy, name)
+                target = work(f"lifted_query_{number}")
+                read[name] = _Read(*relation_of(child, session.embedded, target))
+                roles(child, read[name].profile)
+    key = policy.persons.key
+    assert key is not None, "the policy is checked for the key of its persons"
+    types = [(c, read[table].profile.type_of(c)) for c, table in policy.lifted.items()]
+    profile = replace(session.profile, columns=(*session.profile.columns, *types))
+    if key not in dict(session.profile.columns):
+        return replace(session, profile=profile), ()  # reported with the other columns
+    stages: list[Stage] = []
+    tables: list[dict[str, Any]] = []
+    for number, name in enumerate(policy.lifted_from, 1):
+        columns = [c for c, table in policy.lifted.items() if table == name]
+        rows = work(f"lifted_rows_{number}")
+        stages += _of_table(policy, read, name, columns, rows)
+        tables.append({"rows": rows, "columns": columns})
+    context = {
+        "source": read[policy.person].named,
+        "relation": session.source.sql,
+        "key": read[policy.person].text_of(key),
+        "rows": [table["rows"] for table in tables],
+        "tables": tables,
+        "called": _unlike([name for name, _ in session.profile.columns]),
+        "lifted": LIFTED,
+    }
+    stages.append(Step("columns of the persons", "schema/lifted.sql.j2", context))
+    executor.run(stages, "reading")
+    return replace(session, source=Relation(ident(LIFTED), LIFTED), profile=profile), tuple(stages)
+
+
+def _unlike(names: Iterable[str]) -> str:
+    """A name that no column has, ignoring case."""
+    taken = {name.lower() for name in names}
+    return next(name for n in count() if (name := f"anonymizer_key_{n}") not in taken)
+
+
+def _of_table(
+    policy: SchemaPolicy, read: dict[str, _Read], name: str, columns: list[str], rows: Table
+) -> Iterator[Stage]:
+    (first, _), *_ = policy.way(name)
+    steps = []
+    for _, above in policy.way(name)[:-1]:
+        key, (further, _) = policy.tables[above].key, policy.way(above)[0]
+        assert key is not None, "the policy is checked for keys of tables that others link to"
+        table = read[above]
+        steps.append((table.relation.sql, table.text_of(key), table.text_of(further)))
+    context: dict[str, Any] = {
+        "source": read[name].named,
+        "above": [read[above].named for _, above in policy.way(name)[:-1]],
+        "relation": read[name].relation.sql,
+        "link": read[name].text_of(first),
+        "columns": columns,
+        "steps": steps,
+        "rows": rows,
+    }
+    yield Step(f"rows of {name} by person", "schema/lifted_rows.sql.j2", context)
+
+    def explain(row: Row) -> Problem:
+        place, persons = row
+        differ = many(persons, "person has", "persons have")
+        return Problem(
+            table_path(name, "columns", columns[int(place)], "of"),
+            f"is not the same in all rows of a person: {differ} different ones",
+            hint="role: event, or choose one in source.query",
+        )
+
+    step = Step(f"columns of {name} that differ", "schema/lifted_differ.sql.j2", context)
+    yield Guard(step, explain, SourceError)
+
+
+# Reading of several tables, persons first; each table is linked to one read before.
+
+
+@dataclass(frozen=True, slots=True)
+class TablesRead:
+    """All tables as read, and the result of their compilation."""
+
+    single: Policy
+    """The policy of the persons' table alone."""
+    persons: SourceRead
+    children: tuple[Child, ...]
+    compiled: CompiledTables
+    stages: tuple[Stage, ...]
+    """The stages that read the tables."""
+    session: Session
+    """The session in which they were read; its source is the persons' table."""
+    told: tuple[str, ...]
+    """Warnings about the source, table by table."""
+
+    @property
+    def prepared(self) -> Prepared:
+        """The persons' table, prepared like that of a single-table release."""
+        found = self.persons
+        return Prepared(found.roles, self.stages, self.compiled.persons, found.rows, found.profile)
+
+    def plan(self) -> Plan:
+        """Everything that a run executes, in order, except verification and publishing."""
+        rows = ", ".join(f"{child.rows:,} of {child.name}" for child in self.children)
+        title = f"several tables: {many(self.persons.rows, 'person')}, and rows: {rows or 'none'}"
+        return Plan(title, (*self.stages, *self.compiled.persons.stages, *self.writes()))
+
+    def writes(self) -> Iterator[Stage]:
+        """The stages that write the rows of all tables in scratch."""
+        yield from linked_writes(self.prepared, STAGED, work)
+        above: dict[str, Table] = {}
+        for one in self.compiled.tables:
+            yield from one.steps(above.get(one.child.above, LINK))
+            yield one.publish(staged_values(one.child.number))
+            above[one.child.name] = one.child.linked
+
+
+def refuse_other_engines(kind: str) -> None:
+    """Raise PolicyError for an engine that cannot anonymize several tables."""
+    if kind != "duckdb":
+        said = f"of several tables cannot be anonymized on {kind}"
+        raise PolicyError.at("tables", said, allowed="duckdb")
+
+
+def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
+    """Execute the statements that read the tables, and compile the rest.
+
+    Raises SourceError, with paths of the tables, for a source that does not fit the policy.
+    """
+    single = persons_policy(policy)
+    session, lifting = with_lifted(policy, session, executor)
+    sources = _sources(policy, single, session)
+    with at_persons(policy):
+        persons = read_source(
+            single, session, executor, persons=True, redacts=has_role(policy, "redact")
+        )
+    _refuse_clashes(policy, policy.person, persons.roles)
+    told = list(_told(policy, policy.person, single, persons.roles, executor))
+    everybody = rows_read(single, persons.roles)
+    key = Sql("identity")
+    above = {policy.person: Above(everybody, everybody, SNAPSHOT, key, persons.profile, True)}
+    named = named_in(single, persons.profile, SNAPSHOT)
+    sought = list(named_before(single, persons.profile, everybody))
+    children: list[Child] = []
+    stages: list[Stage] = [*lifting, *persons.stages]
+    for number, name in enumerate(policy.children, 1):
+        with at_table(name):
+            child = _child(policy, number, sources[name].profile, above, sought)
+            read = _reading(child, sources[name].relation, above[child.above], named, session)
+            executor.run(read, f"reading {name}")
+            counts = counts_step(child)
+            child = counted(child, session.engine.execute(counts.statement(), counts.name))
+            meant = meant_notes(
+                child.policy, child.profile, child.roles, child.kept, alone=False, rows=child.rows
+            )
+            executor.run(meant, f"reading {name}")
+        above[name] = child.as_above()
+        named += named_in(child.policy, child.profile, child.kept)
+        sought += named_before(child.policy, child.profile, child.read)
+        children.append(child)
+        stages += (*read, *meant)
+        told += _told(policy, name, child.policy, child.roles, executor)
+    with at_persons(policy):
+        compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
+    return TablesRead(
+        single,
+        persons,
+        tuple(children),
+        compiled,
+        tuple(stages),
+        session,
+        (*told, *_as_they_are(policy), *_left_out(children)),
+    )
+
+
+def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
+    """The event columns, if the policy assumes that a recipient knows no event."""
+    events = [
+        f"{name}.{column}"
+        for name, table in policy.tables.items()
+        for column, given in table.columns.items()
+        if given.role == "event"
+    ]
+    if events and policy.privacy.knows.events == 0:
+        yield (
+            f"privacy.knows.events: is 0, so the event columns ({', '.join(events)}) are published"
+            " as they are: whoever knows one row of a person may find them. `knows: {events: 1}`"
+            " leaves k candidates"
+        )
+
+
+def _told(
+    policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
+) -> Iterator[str]:
+    """The warnings about one table; removes its counts from the notes."""
+    found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
+    path = f"{table_path(name)}."
+    return (path + of_source(path, warning) for warning in found)
+
+
+def _left_out(children: Sequence[Child]) -> Iterator[str]:
+    for child in children:
+        if child.orphans:
+            with_what = "orphans: drop" if child.drop_orphans else f"with those of {child.above}"
+            rows = many(
+                child.orphans,
+                "row reaches no person and is left out",
+                "rows reach no person and are left out",
+            )
+            yield f"{table_path(child.name)}: {rows} ({with_what})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    relation: Relation
+    profile: TableProfile
+
+
+def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, _Source]:
+    """The sources of the tables other than that of the persons, whose rows have not been read.
+
+    Raises the problems of all tables together: a table that is missing, a column without a role.
+    """
+    found: dict[str, _Source] = {}
+    errors: list[AnonymizerError] = []
+    try:
+        with at_persons(policy):
+            roles(single, session.profile)
+    except (PolicyError, SourceError) as error:
+        errors.append(error)
+    for number, name in enumerate(policy.children, 1):
+        try:
+            with at_table(name):
+                own = child_policy(policy, name)
+                queried = work(f"queried_{number}")
+                found[name] = _Source(*relation_of(own, session.embedded, queried))
+                roles(own, found[name].profile)
+        except (PolicyError, SourceError) as error:
+            errors.append(error)
+    raise_together(errors)
+    return found
+
+
+def _child(
+    policy: SchemaPolicy,
+    number: int,
+    profile: TableProfile,
+    above: Mapping[str, Above],
+    sought: Sequence[Named],
+) -> Child:
+    """A table whose rows have not been read."""
+    name = policy.children[number - 1]
+    table = policy.tables[name]
+    assert table.link is not None, "the policy is checked for links"
+    own = _with_levels(policy, name, profile)
+    link, held_by = table.link
+    over = above[held_by]
+    drop = table.orphans == "drop"
+    astray = drop or over.reached != over.read
+    child = Child(
+        number,
+        name,
+        held_by,
+        link,
+        own,
+        profile,
+        numbered(roles(own, profile), number),
+        drop_orphans=drop,
+        astray=astray,
+        keyed=has_role(policy, "shift"),
+        redacts=has_role(policy, "redact"),
+    )
+    child = searched_for(child, sought)
+    _refuse_clashes(policy, name, child.roles)
+    key = policy.tables[held_by].key
+    assert key is not None
+    other = same_type(child, over.profile, key)
+    if other is not None:
+        raise SourceError(other)
+    return child
+
+
+def _reading(
+    child: Child,
+    source: Relation,
+    over: Above,
+    named: Sequence[tuple[Table, Sql]],
+    session: Session,
+) -> list[Stage]:
+    """The stages that read the rows of a table and check them."""
+    own = child.policy
+    first = read_step(child, source)
+    reading: list[Stage] = [first]
+    if not child.drop_orphans:
+        reading.append(orphans_guard(child, over))
+    if child.astray:
+        reading.append(reached_step(child, over))
+    reading += [kept_step(child, over), *masked_stages(child, first)]
+    reading += raw_text_stages(own, child.profile, child.roles, child.kept, named)
+    reading += source_guard(own, child.profile, child.roles, child.kept, eras=session.profile.eras)
+    reading += values_of(child)
+    reading += hierarchy_stages(own, child.roles, session, child.kept)
+    reading += node_text_stages(own, child.attributes)
+    reading += [flat_step(a) for a in child.attributes if a.spec is None]
+    reading += written_as_notes(own, child.roles, events=True)
+    return reading
+
+
+def has_role(policy: SchemaPolicy, role: str) -> bool:
+    """Whether any column of any table has this role."""
+    return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
+
+
+def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
+    """Raise PolicyError for published names that clash, once the types are known."""
+    PolicyError.refuse(clashes(policy, {name: described.kinds}))
+
+
+def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:
+    """The table's policy, with default levels for event columns of dates and numbers."""
+    own = child_policy(policy, name)
+    types = dict(profile.columns)
+    added: dict[str, Cardinality | Date] = {}
+    for column in policy.tables[name].events:
+        described = own.columns[column]
+        kind = described.kind or kind_of(types.get(column, ""))
+        if described.hierarchy is None and kind == "date":
+            added[column] = Date(builder="date")
+        elif described.hierarchy is None and kind == "numeric":
+            added[column] = Cardinality(builder="cardinality")
+    return with_hierarchies(own, dict(added))
+
+
+# A release of several tables: written, judged and published together.
+
+
+def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Tables:
+    """The tables of the release that is made from what was read."""
+    layouts = {one.child.name: one.layout for one in read.compiled.tables}
+    layouts[policy.person] = read.compiled.persons.layout
+    # by table and column: the paths of values under a hierarchical distance, and which cells of
+    # events admit one and the same value
+    named = [(policy.person, read.persons.roles)]
+    named += [(child.name, child.roles) for child in read.children]
+    paths: dict[tuple[str, str], Any] = {
+        (name, s.column): published_paths(engine, s)
+        for name, roles in named
+        for s in roles.sensitive
+        if s.height
+    }
+    for one in read.compiled.tables:
+        labels = together(engine, policy, one)
+        paths |= {(one.child.name, column): sets for column, sets in labels.items()}
+    return tables_of(policy, layouts, paths)
+
+
+def stage_table_originals(engine: Engine, one: PublishedTable) -> None:
+    """Create what the cells of a table are compared with, in scratch only."""
+    child = one.child
+    engine.raw(
+        f"create or replace view {ident(child.originals)} as"
+        f" select rowid as row_ref, * from {ident(child.kept)}",
+        "verification",
+    )
+    for text in cell_statements(child.attributes, one.layout, child.linked, child.originals):
+        engine.raw(text, "verification")
+
+
+def tables_measures(
+    engine: Engine, read: TablesRead, tables: Tables, where: Where, *, all_rows: bool = False
+) -> dict[str, Any]:
+    """Rows, suppressed rows and losses of every table except the persons'.
+
+    `all_rows`: losses over all rows; a suppressed row costs 1.
+    """
+    run_sql = engine.asking("measures")
+    found: dict[str, Any] = {}
+    for one in read.compiled.tables:
+        child, released = one.child, tables.named(one.child.name)
+        rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
+        lost = child.owned - rows
+        losses = column_losses(
+            run_sql,
+            where(released),
+            one.layout,
+            originals(child.roles, child.originals, person=None),
+            suppressed=lost if all_rows else 0,
+        )
+        found[child.name] = {
+            "rows": rows,
+            "suppressed": lost,
+            **({"orphans": child.orphans} if child.astray else {}),
+            "ncp": {name: round(loss, 6) for name, loss in losses.items()},
+        }
+    return found
+
+
+@dataclass(slots=True)
+class TablesJob(Job):
+    """A run over several tables; `policy` of the base class is that of the persons."""
+
+    unit: ClassVar[str | None] = "persons"
+    schema: SchemaPolicy = field(kw_only=True)
+    read: TablesRead = field(kw_only=True)
+
+    @property
+    def _tables(self) -> Tables:
+        return tables_read(self.schema, self.read, self.engine)
+
+    @property
+    def _published(self) -> tuple[PublishedTable, ...]:
+        return self.read.compiled.tables
+
+    def _write(self, rows: Table, place: Places) -> None:
+        # (not super(): a dataclass with slots is created anew, and super() looks in the first one)
+        Job._write(self, rows, place)
+        above = {self.schema.person: LINK}
+        for one in self._published:
+            self.executor.run([*one.steps(above[one.child.above])], f"writing {one.child.name}")
+            above[one.child.name] = one.child.linked
+            self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
+
+    def _where(self, view: Table) -> Where:
+        """Where the tables are during verification; that of the persons is `view`."""
+        target = self.target
+
+        def where(one: Released) -> Table:
+            if one.table == self.schema.person:
+                return view
+            if isinstance(target, StagedTarget):
+                return target.staged[one.name]
+            return Table(one.name, view.schema, view.catalog)
+
+        return where
+
+    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
+        """Verify and measure all tables. Raises GuaranteeError if a check fails."""
+        with at_persons(self.schema):
+            found, measures = Job._judged(self, view, layout)
+        began = time.perf_counter()
+        tables, where = self._tables, self._where(view)
+        together = judge_tables(self.engine, tables, where)
+        refuse_tables_unless_passed(self.schema, together)
+        source = self._against_source(tables, where)
+        refuse_tables_unless_passed(self.schema, source)
+        refuse_tables_unanswered(self.schema, found + together + source, source=True)
+        measures |= linked_below(self.engine.asking("measures"), tables, where)
+        measures["tables"] = tables_measures(self.engine, self.read, tables, where)
+        self.told = (*self.told, *_tables_job_left_out(measures["tables"]))
+        measures["seconds_judging"] += round(time.perf_counter() - began, 3)
+        # checks that a recipient can repeat come before those that need the source
+        own = len([c for c in found.checks if not c.name.startswith("source_")])
+        checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
+        return replace(found, checks=checks), measures
+
+    def _tokens(self) -> tuple[Tokens, ...]:
+        found = list(
+            tokens_of(
+                self.policy,
+                self.prepared.roles.masks,
+                SNAPSHOT,
+                table_path(self.schema.person) + ".",
+            )
+        )
+        for child in self.read.children:
+            at = table_path(child.name) + "."
+            found += tokens_of(child.policy, child.roles.masks, child.kept, at)
+        return tuple(found)
+
+    def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
+        written = [Written(one.child, one.layout) for one in self._published]
+        with at_persons(self.schema):
+            Job._remember(self, keeper, written)
+
+    def _refuse_unanswered(self, verification: Verification) -> None:
+        """Do nothing: `_judged` asks for all tables together, after each was judged."""
+        del verification
+
+    def _against_source(self, tables: Tables, where: Where) -> Verification:
+        """Compare every published row of every table with its original."""
+        links = {tables.person: (LINK, tables.persons.layout.key)}
+        order = {
+            "link": LINK,
+            "original": ORIGINALS,
+            "row_ref": "row_ref",
+            "label": "what",
+            "key": tables.persons.layout.key,
+            "own": "identity",
+        }
+        name = tables.person
+        drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
+        total = verification(ask_all([drawn], self.engine.asking("verification")))
+        for one in self._published:
+            child, released = one.child, tables.named(one.child.name)
+            stage_table_originals(self.engine, one)
+            run_sql = self.engine.asking("verification")
+            published = self.engine.raw(
+                f"select count(*) from {ident(where(released))}", "suppression"
+            )
+            judged = verify_against_source(
+                run_sql,
+                originals(child.roles, child.originals, person=None),
+                child.linked,
+                where(released),
+                one.layout,
+                compared=work(f"compared_{child.number}"),
+                suppressed=child.rows - int(published[0][0]),
+                ask=ask_all,
+            )
+            checks = [
+                replace(c, column=child.name if c.column is None else f"{child.name}.{c.column}")
+                for c in judged.checks
+            ]
+            further = (*_keys(one, links[child.above]), *together_questions(one, released))
+            keys = ask_all(further, run_sql)
+            links[child.name] = (child.linked, one.layout.key)
+            total += verification((*checks, *keys))
+        return total
+
+    def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
+        manifest = Job._manifest(self, verification, measures)
+        return tables_manifest(manifest, self.schema, self._tables, self.target.names)
+
+
+SUMS = (Achieved("n", "sum"),)
+
+
+def _tables_job_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """A warning for every table with suppressed rows."""
+    for name, found in measures.items():
+        lost, rows = found["suppressed"], found["rows"] + found["suppressed"]
+        if lost:
+            yield (
+                f"{lost:,} of {rows:,} rows of {name} are left out ({100 * lost / rows:.1f} %): too"
+                " few persons share what may be known of them; suppression_limit is about persons"
+            )
+
+
+def _keys(one: PublishedTable, above: tuple[Table, str | None]) -> Iterator[Question]:
+    child, (link, key) = one.child, above
+    shared = {
+        "link": child.linked,
+        "original": child.originals,
+        "row_ref": "row_ref",
+        "label": "what",
+    }
+    links = {**shared, "above": link, "above_key": key, "link_column": child.link}
+    yield Question("source_links", child.name, 0, "source_links", links, SUMS)
+    if one.layout.key is not None:
+        order = {**shared, "key": one.layout.key, "own": "own"}
+        yield Question("source_key_order", child.name, 0, "key_order", order, SUMS)

@@ -1,0 +1,254 @@
+"""Checks across tables: references, drawn keys, known rows, and rules of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from anonymizer.compile import Table, ident
+from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi, type_sql
+from anonymizer.contract.reading import Released, Tables
+from anonymizer.errors import NothingToCheckError
+from anonymizer.verification.form import released
+from anonymizer.verification.guarantees import CLASS, OWNED, PERSON, of_cells, questions
+from anonymizer.verification.questions import Achieved, Over, Question
+
+Where = Callable[[Released], Table]
+"""Maps a released table to where its rows are."""
+
+
+def tables_questions(tables: Tables, where: Where) -> tuple[Question, ...]:
+    """Every condition on the tables together, besides those on the persons' view alone."""
+    return tuple(_questions(tables, where))
+
+
+def tables_sql(tables: Tables, where: Where) -> list[dict[str, str | None]]:
+    """The statement of every check by name and column, for a manifest, without catalogs."""
+    return [
+        {"name": one.name, "column": one.column, "sql": one.sql(anywhere=True)}
+        for one in tables_questions(tables, where)
+    ]
+
+
+def _questions(tables: Tables, where: Where) -> Iterator[Question]:
+    for one in tables.tables:
+        if one.layout.key is not None:
+            keys = {"data": where(one), "key": one.layout.key, "label": "what"}
+            yield _of(one, Question("key_dense", None, 0, "key_dense", keys, (SUM,)))
+        for link, above in one.layout.links.items():
+            yield _of(one, _references(tables, where, one, link, above))
+        if one is not tables.persons:
+            for column in quasi(one.layout):
+                if column.list_cells and column.lo is None:
+                    continue  # lists have no grammar
+                form = {
+                    "data": where(one),
+                    "group": None,
+                    "label": "class",
+                    "column": column,
+                    "type": type_sql(column.sql_type),
+                    "parts": [ident(part) for part in cell_parts(column)],
+                }
+                found = (Achieved("malformed", "sum"),)
+                yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
+            yield from (_of(one, question) for question in _masked(tables, one, where(one)))
+        yield from _required(tables, where, one)
+    least = (Achieved("achieved", "least"),)
+    if tables.events:
+        known = {**owned_parameters(tables, where, told(tables)), "k": tables.k}
+        known["events"] = tables.events
+        asked = {"k": tables.k, "events": tables.events}
+        constants = {"events": tables.events}
+        yield Question("known_events", None, asked, "known_events", known, (K,), constants)
+    if tables.rows:
+        every: dict[str, list[str]] = {one.table: [] for one in tables.children}
+        known = {**owned_parameters(tables, where, every), "k": tables.k}
+        yield Question("known_rows", None, tables.k, "known_rows", known, least)
+    if tables.sensitive:
+        yield from _among(tables, where)
+
+
+def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
+    """The conditions on masked columns; persons are distinguished in tables that link to them."""
+    persons = [link for link, above in one.layout.links.items() if above == tables.person]
+    yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
+
+
+SUM = Achieved("n", "sum")
+K = Achieved("k", "least")
+
+
+def _references(tables: Tables, where: Where, one: Released, link: str, above: str) -> Question:
+    other = tables.named(above)
+    parameters = {
+        "data": where(one),
+        "link": link,
+        "above": where(other),
+        "above_key": other.layout.key,
+        "label": "what",
+    }
+    return Question("references", link, 0, "references", parameters, (SUM,))
+
+
+def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]:
+    """The requirements of a table's columns, in the classes of the persons."""
+    if one is tables.persons:
+        layout = replace(one.layout, person_id=one.layout.key)
+        for requirement in one.requirements:
+            for question in questions(where(one), layout, requirement):
+                yield replace(question, name=question.name)
+        return
+    cells = {column.column for column in quasi(one.layout)}
+    for requirement in one.requirements:
+        if requirement.column in cells:
+            yield from _of_event(tables, where, one, requirement)
+    required = [item for item in one.requirements if item.column not in cells]
+    if not required:
+        return
+    judged = _judged(one)
+    names = [c.name for c in judged.columns if c.name is not None]
+    parameters = owned_parameters(tables, where, {one.table: names})
+    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
+    over = Over(
+        OWNED,
+        "owned_values",
+        {
+            **parameters,
+            "number": number,
+            "shown": names,
+            "class_name": CLASS,
+            "person_name": PERSON,
+        },
+    )
+    for requirement in required:
+        for question in questions(Table(OWNED), judged, requirement):
+            yield replace(_of(one, question), over=over)
+
+
+def _of_event(
+    tables: Tables, where: Where, one: Released, requirement: Requirement
+) -> Iterator[Question]:
+    """A rule on an event column, in the worst case that its cells allow."""
+    column = next(c for c in quasi(one.layout) if c.column == requirement.column)
+    parameters = owned_parameters(tables, where, {one.table: list(cell_parts(column))})
+    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
+    for question in of_cells(one.layout, column, requirement, {**parameters, "number": number}):
+        yield _of(one, question)
+
+
+def _judged(one: Released) -> Layout:
+    """The layout of a table's sensitive columns, with the class and person of each row."""
+    return Layout(
+        algorithm=one.layout.algorithm,
+        cells=one.layout.cells,
+        columns=tuple(c for c in one.layout.columns if c.role == "sensitive"),
+        class_id=CLASS,
+        person_id=PERSON,
+    )
+
+
+def _among(tables: Tables, where: Where) -> Iterator[Question]:
+    """The rules of columns for the candidates that remain if rows, or their number, are known."""
+    seen = told(tables) if tables.events else {}
+    for one in tables.tables:
+        persons = one is tables.persons
+        required = (*tables.required, *one.requirements) if persons else one.requirements
+        judged = _judged(one)
+        names = [c.name for c in judged.columns if c.name is not None]
+        needed = {name: list(names) for name in ([] if persons else [one.table])}
+        if tables.rows:
+            needed = {**{other.table: [] for other in tables.children}, **needed}
+        parameters = owned_parameters(tables, where, needed, seen)
+        numbers = {table["table"]: table["number"] for table in parameters["tables"]}
+        over = Over(
+            OWNED,
+            "known_values",
+            {
+                **parameters,
+                "number": numbers.get(one.table),
+                "events": tables.events,
+                "rows": tables.rows,
+                "shown": names,
+                "class_name": CLASS,
+                "person_name": PERSON,
+            },
+        )
+        for requirement in required:
+            if requirement.column is None:
+                continue
+            if not any(c.column == requirement.column for c in judged.columns):
+                said = "is not judged among the persons who remain: it names no sensitive column"
+                raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
+            for question in questions(Table(OWNED), judged, requirement):
+                found = question if persons else _of(one, question)
+                beside = {**question.parameters, "whole_beside": True}
+                yield replace(found, name=f"known_{found.name}", parameters=beside, over=over)
+
+
+def told(tables: Tables) -> dict[str, list[str]]:
+    """The columns of event cells, by table."""
+    return {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
+
+
+def _of(one: Released, question: Question) -> Question:
+    """The question, about a column of this table."""
+    column = one.table if question.column is None else f"{one.table}.{question.column}"
+    return replace(question, column=column)
+
+
+def _cells(one: Released) -> list[str]:
+    return [part for column in quasi(one.layout) for part in cell_parts(column)]
+
+
+def owned_parameters(
+    tables: Tables,
+    where: Where,
+    shown: dict[str, list[str]],
+    told: dict[str, list[str]] | None = None,
+) -> dict[str, Any]:
+    """The parameters that link rows to their persons.
+
+    `shown`: the columns that are read, by table; `told`: the columns that may be known, by default
+    the same.
+    """
+    told = shown if told is None else told
+    shown = {
+        name: list(dict.fromkeys([*shown.get(name, []), *told.get(name, [])]))
+        for name in {**shown, **told}
+    }
+    wanted = list(_leading(tables, shown))
+    numbers = {one.table: place for place, one in enumerate(wanted, 1)}
+    listed = []
+    for one in wanted:
+        ((link, above),) = one.layout.links.items()
+        listed.append(
+            {
+                "number": numbers[one.table],
+                "table": one.table,
+                "data": where(one),
+                "key": one.layout.key,
+                "link": link,
+                "above": numbers.get(above),
+                "shown": shown.get(one.table, []),
+                "told": told.get(one.table, []),
+            }
+        )
+    return {
+        "persons": where(tables.persons),
+        "published": [where(one) for one in wanted],
+        "key": tables.persons.layout.key,
+        "group": tables.persons.layout.class_id,
+        "label": tables.persons.layout.class_id,
+        "tables": listed,
+    }
+
+
+def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[Released]:
+    """The tables that are read and those that link them to the persons, in order."""
+    needed: set[str] = set()
+    for name in asked:
+        while name != tables.person:
+            needed.add(name)
+            (name,) = tables.named(name).layout.links.values()
+    return [one for one in tables.children if one.table in needed]
