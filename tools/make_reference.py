@@ -313,8 +313,8 @@ def _described(name: str, thing: Any) -> str:
     for field, kind in annotations.items():
         if not field.startswith("_"):
             lines.append(f"- `{field}: {kind}`{_comment(thing, field)}")
-    inherited = vars(Document) if document else {}
-    for field, value in {**inherited, **vars(thing)}.items():
+    bases = thing.__mro__[thing.__mro__.index(Document) :: -1] if document else (thing,)
+    for field, value in {k: v for base in bases for k, v in vars(base).items()}.items():
         if field.startswith(("_", "model_")) or not (inspect.getdoc(value) or "").strip():
             continue
         said = _one_line(str(inspect.getdoc(value)))
