@@ -245,7 +245,9 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "frame: columns cut have values that cannot be read, or that are of several types",
     ),
     "half a sign": (
-        lambda: anonymizer.anonymize(people().assign(cut="\ud800"), ["cut"]),
+        lambda: anonymizer.anonymize(
+            people().assign(cut=pd.Series(["\ud800"] * ROWS, dtype=object)), ["cut"]
+        ),
         "frame: columns cut have values that cannot be read",
     ),
     "an infinite number": (
