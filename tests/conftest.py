@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,8 +21,8 @@ from tests.selection import spread
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
-NEIGHBOURS = 4
-"""Tests in a row that are in the same part, because they share what their fixtures build."""
+THOROUGH = 3
+"""Slow parameters of a test, unless it says how many; the others are exhaustive."""
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
@@ -54,21 +53,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-skips", action="store_true", help="fail where a selected test was skipped"
     )
-    parser.addoption(
-        "--part",
-        metavar="I/N",
-        default="0/1",
-        help="of the slow and exhaustive tests, run the I-th of N parts, counted from 0",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     unknown = sorted(set(requested_engines(config)) - set(ENGINES))
     if unknown:
         raise pytest.UsageError(f"--engines: unknown {unknown} (allowed: {', '.join(ENGINES)})")
-    first, _, of = config.getoption("--part").partition("/")
-    if not (first.isdigit() and of.isdigit() and int(first) < int(of)):
-        raise pytest.UsageError("--part: I/N with I below N, such as 0/1")
     # a shell's background job ignores interrupts, and so would the commands that tests interrupt
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -79,20 +69,15 @@ def requested_engines(config: pytest.Config) -> tuple[str, ...]:
     return tuple(name.strip() for name in config.getoption("--engines").split(","))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> Generator[None, None, None]:
-    """Without `-m`, leave out what is slow or needs a service nobody asked for; then `--part`."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `-m`, leave out what is slow or needs a service nobody asked for."""
     share(items)
     if not config.option.markexpr:
         left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
-        keep(config, items, [not left_out & marks_of(item) for item in items])
-    yield
-    first, of = map(int, config.getoption("--part").split("/"))
-    divided = [item for item in items if {"slow", "exhaustive"} & marks_of(item)]
-    left = {item for at, item in enumerate(divided) if at // NEIGHBOURS % of != first}
-    keep(config, items, [item not in left for item in items])
+        kept = [item for item in items if not left_out & marks_of(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 def pytest_collection_finish() -> None:
@@ -100,32 +85,22 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:
-    """Deselect the items that are not to be kept."""
-    if dropped := [item for item, stays in zip(items, kept, strict=True) if not stays]:
-        config.hook.pytest_deselected(items=dropped)
-        items[:] = [item for item, stays in zip(items, kept, strict=True) if stays]
-
-
 def share(items: list[pytest.Item]) -> None:
-    """Mark as slow or exhaustive what `some` leaves to other runs, of every test that has it."""
-    tests: dict[str, list[pytest.Item]] = {}
+    """Mark as slow what `some` leaves to other runs, and as exhaustive most slow parameters."""
+    tests: dict[tuple[str, frozenset[str]], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("some"):
-            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        engine = frozenset(marks_of(item) & set(ENGINES))
+        tests.setdefault((item.nodeid.partition("[")[0], engine), []).append(item)
     for alike in tests.values():
         mark = alike[0].get_closest_marker("some")
-        assert mark is not None
-        fast, thorough = mark.args
+        fast, thorough = mark.args if mark is not None else (len(alike), None)
         default = [item for item in alike if not ON_REQUEST & marks_of(item)]
         kept = spread(fast, len(default))
         for at, item in enumerate(default):
             if at not in kept:
                 item.add_marker("slow")
         slow = [item for item in alike if "slow" in marks_of(item)]
-        if thorough is None:
-            continue
-        kept = spread(thorough, len(slow))
+        kept = spread(thorough or THOROUGH, len(slow))
         for at, item in enumerate(slow):
             if at not in kept:
                 item.own_markers[:] = [one for one in item.own_markers if one.name != "slow"]
