@@ -9,9 +9,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from pydantic import TypeAdapter, with_config
 
 from anonymizer.compile import Table, ident
+from anonymizer.contract.layout import STRICT
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy.paths import name_text
 from anonymizer.release.manifest import Manifest
@@ -50,6 +53,7 @@ OFTEN, VALUES, NUMBERED = 8, 65_536, 24
 columns are."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class RowsDigest:
     """The sealed digest of a table's rows."""
@@ -65,15 +69,6 @@ class RowsDigest:
         found = asdict(self)
         if not self.numbered:
             del found["numbered"]
-        return found
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> RowsDigest:
-        """Parse the digest in a seal. Raises TypeError for anything else."""
-        found = cls(**{**data, "numbered": tuple(data.get("numbered", ()))})
-        texts = (found.sha256, found.definition, *found.numbered)
-        if type(found.rows) is not int or not all(isinstance(text, str) for text in texts):
-            raise TypeError
         return found
 
 
@@ -222,7 +217,7 @@ def _cell(column: str, kind: str) -> str:
 # shows that a release agrees with its manifest, but not who made them.
 
 
-VERSION = 1
+VERSION: Literal[1] = 1
 CHANGED = "it was changed after it was published: run again"
 Columns: TypeAlias = tuple[tuple[str, str], ...]
 """Name and type of every column, in order."""
@@ -230,6 +225,7 @@ Sign: TypeAlias = Callable[[str], str]
 """Signs a manifest's digest."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class SealedObject:
     """One table or view of a release."""
@@ -253,16 +249,8 @@ class SealedObject:
             found["rows"] = self.rows.as_dict()
         return found
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SealedObject:
-        columns = tuple((str(name), str(kind)) for name, kind in data["columns"])
-        rows = RowsDigest.of(data["rows"]) if "rows" in data else None
-        definition = str(data["definition"]) if "definition" in data else None
-        return cls(
-            str(data["schema"]), str(data["name"]), str(data["kind"]), columns, definition, rows
-        )
 
-
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Seal:
     """The part of a manifest that describes its release's objects."""
@@ -271,6 +259,10 @@ class Seal:
     alone: bool
     """Whether the release is in a separate file, which holds nothing else."""
     digest: str
+    version: Literal[1]
+
+
+_SEAL = TypeAdapter(Seal)
 
 
 def sealed(
@@ -299,16 +291,10 @@ def manifest_digest(data: Mapping[str, Any]) -> str:
 def seal_of(manifest: Manifest) -> Seal:
     """The seal. Raises GuaranteeError if a manifest has no valid one."""
     try:
-        found = manifest.data["seal"]
-        if found["version"] != VERSION:
-            raise ValueError
-        objects = tuple(SealedObject.from_dict(item) for item in found["objects"])
-        seal = Seal(objects, found["alone"] is True, str(found["digest"]))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        lacking = True
-    else:
-        lacking = False
-    if lacking:
+        seal = _SEAL.validate_json(json.dumps(manifest.data["seal"]))
+    except (KeyError, TypeError, ValueError):
+        seal = None  # raised below, without the values that this error has
+    if seal is None:
         raise GuaranteeError.at(
             "manifest",
             "has no seal that can be read, so that nobody can tell what was judged",
