@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -64,12 +64,6 @@ class RowsDigest:
     """How the digest was made: engine, order, and version."""
     numbered: tuple[str, ...] = ()
     """Columns that are sealed as numbers."""
-
-    def as_dict(self) -> dict[str, Any]:
-        found = asdict(self)
-        if not self.numbered:
-            del found["numbered"]
-        return found
 
 
 def stored_rows(
@@ -240,15 +234,6 @@ class SealedObject:
     rows: RowsDigest | None = None
     """The digest of a published table, or of the one behind the view."""
 
-    def as_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"schema": self.schema, "name": self.name, "kind": self.kind}
-        found["columns"] = [list(column) for column in self.columns]
-        if self.definition is not None:
-            found["definition"] = self.definition
-        if self.rows is not None:
-            found["rows"] = self.rows.as_dict()
-        return found
-
 
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
@@ -270,10 +255,9 @@ def sealed(
 ) -> Manifest:
     """The manifest with its seal, signed if there is a key."""
     data = json.loads(manifest.text())
-    listed = [item.as_dict() for item in objects]
-    data["seal"] = {"version": VERSION, "alone": alone, "objects": listed}
-    digest = manifest_digest(data)
-    data["seal"]["digest"] = digest
+    made = Seal(tuple(objects), alone, "", VERSION)
+    data["seal"] = _SEAL.dump_python(made, mode="json", exclude_defaults=True)
+    digest = data["seal"]["digest"] = manifest_digest(data)
     return Manifest(data, sign(digest) if sign is not None else None)
 
 
