@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, with_config
 
 from anonymizer.compile import Table, ident
-from anonymizer.contract.layout import STRICT
+from anonymizer.contract.layout import STRICT, only
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy.paths import name_text
 from anonymizer.release.manifest import Manifest
@@ -229,9 +229,9 @@ class SealedObject:
     kind: str
     """view, rows, values or manifest; a `view` without definition is a table (replace_source)."""
     columns: Columns
-    definition: str | None = None
+    definition: Annotated[str | None, only(bool)] = None
     """The query of a view."""
-    rows: RowsDigest | None = None
+    rows: Annotated[RowsDigest | None, only(bool)] = None
     """The digest of a published table, or of the one behind the view."""
 
 
