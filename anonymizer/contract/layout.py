@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    create_model,
+    with_config,
+)
 
 from anonymizer.compile import Sql, Table, ident, sql
 from anonymizer.errors import TemplateError
+from anonymizer.policy.columns import Calendar, Identifier, Method
 from anonymizer.policy.kinds import CLASSLESS
+from anonymizer.policy.safe_harbor import KINDS, ZIP3
+
+# The types of what a manifest from an untrusted source states of a column.
+
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
+
+
+def only(good: Callable[[Any], object]) -> AfterValidator:
+    """Annotation of a type: a condition on its values, which may raise a ValueError itself."""
+
+    def checked(value: Any) -> Any:
+        if not good(value):
+            raise ValueError("is in no manifest")
+        return value
+
+    return AfterValidator(checked)
+
+
+Above = Annotated[int, Field(gt=0)] | Annotated[float, Field(gt=0)]
+Days = Annotated[int, Field(gt=0)]
+Limit = Annotated[
+    int | float | str, only(lambda one: type(one) is not str or dt.datetime.fromisoformat(one))
+]
+"""A number, or the text of a date."""
+Between = Annotated[
+    list[Limit], only(lambda ends: [type(one) is str for one in ends] in ([True] * 2, [False] * 2))
+]
+Area = Annotated[str, only(ZIP3.match)]
+Format = Literal["hex", "uuid", "number", "like"]
+_MASKS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("token", {"format": (Format, ...), "lasting": (bool, False)}),
+    ("shift", {"within": (Days, ...), "keep": (list[Literal["weekday", "order"]], [])}),
+    ("top_code", {"at": (Limit, ...)}),
+    ("top_code", {"at_least": (Days, ...)}),
+    ("bottom_code", {"at": (Limit, ...)}),
+    ("bottom_code", {"at_least": (Days, ...)}),
+    ("round", {"to": (Above | Calendar, ...), "method": (Method, "nearest")}),
+    ("noise", {"amount": (Above, ...), "between": (Between, [])}),
+    ("noise", {"share": (Above, ...), "between": (Between, [])}),
+    ("redact", {"patterns": (list[Identifier], [])}),
+    ("zip3", {"population": (Literal["census 2000"], ...)}),
+    ("zip3", {"population": (Literal["given"], ...), "restricted": (list[Area], ...)}),
+    ("null", {}),
+    ("constant", {"value": (bool | int | float | str, ...)}),
+)
+"""The forms of each mask: the type of an option, and `...` if it has to be there."""
+_FORMS: Any = Union[
+    *(
+        create_model(name, __config__=STRICT, mask=(Literal[name], ...), **options)  # type: ignore[arg-type]
+        for name, options in _MASKS
+    )
+]
+_MASK: TypeAdapter[Any] = TypeAdapter(_FORMS)
+
 
 # The layout of a release: its columns, and the requirements on them.
 #
@@ -23,16 +91,17 @@ KEYS = ("key", "links")
 """Fields of a layout that only a release of several tables has."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class PublishedColumn:
     """How one source column appears in the release, by the names of the release."""
 
     column: str
     """Name in the source."""
-    role: Role
+    role: Annotated[Role, BeforeValidator(lambda role: "quasi" if role == "event" else role)]
     """`semi`: a quasi-identifier some of whose cells are sensitive and in buckets."""
     kind: Literal["numeric", "categorical", "date"]
-    sql_type: str
+    sql_type: Annotated[str, only(TYPE.match)]
     """Type of the source column as published (an ENUM is VARCHAR)."""
     name: str | None = None
     """The column that holds the cell as text, the list of values, the node, or the value itself."""
@@ -47,18 +116,20 @@ class PublishedColumn:
     """Column of the bucket number, which is NULL if the cell is generalized."""
     hierarchy: bool = False
     """Whether categories are published as nodes of a hierarchy instead of sets."""
-    bottom: int | float | str | None = None
-    top: int | float | str | None = None
+    bottom: Limit | None = None
+    top: Limit | None = None
     """Codes of a bottom- or top-coded column: beyond them its intervals are open and end with the
     type."""
     list_cells: bool = False
     """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
-    masks: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    masks: tuple[Annotated[Mapping[str, Any], only(_MASK.validate_python)], ...] = field(
+        default=(), hash=False
+    )
     """The masks, with options, that were applied in order before values were published or
     generalized."""
-    safe_harbor: str | None = None
+    safe_harbor: Annotated[str, only(KINDS.__contains__)] | None = None
     """Which of the eighteen identifiers of Safe Harbor it contains, or `none`."""
-    weight: float | None = None
+    weight: Annotated[float, Field(gt=0)] | None = None
     """The weight of a quasi-identifier's loss, if weights differ."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,6 +147,7 @@ class PublishedColumn:
         return cls(**{**data, "masks": tuple(data.get("masks", ()))})
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One guarantee that a release has to satisfy."""
@@ -89,6 +161,7 @@ class Requirement:
     """Judged per class_id, per bucket of the column, or per group of an msb release."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The whole release: one view of rows, or (msb) a view and a table per sensitive column."""
@@ -133,9 +206,6 @@ class Layout:
 
 
 # SQL that reads the cells of a published column, from the layout of the release alone.
-
-
-TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
 
 
 def type_sql(name: str) -> Sql:

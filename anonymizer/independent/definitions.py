@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from pydantic import TypeAdapter
+
 from anonymizer.independent import frequencies, persons
 from anonymizer.independent.cells import (
     Cell,
@@ -18,7 +20,7 @@ from anonymizer.independent.cells import (
     read_value,
 )
 from anonymizer.independent.fetch import Table, UnreadableError
-from anonymizer.independent.layout import Column, Layout, Requirement, listed, text
+from anonymizer.independent.layout import Column, Layout, Requirement, Text, read
 from anonymizer.independent.rows import Release, Row
 from anonymizer.independent.rules import (
     Check,
@@ -279,6 +281,9 @@ def _admits(cells: Sequence[Cell], values: Sequence[Value | None]) -> bool:
 WHERE = "manifest.tables: a rule on an event column"
 
 
+_TOGETHER = TypeAdapter(list[list[Text]])
+
+
 def judge_event(
     requirement: Requirement, column: Column, cells: Sequence[Cell], release: Release
 ) -> Iterator[Check]:
@@ -291,8 +296,8 @@ def judge_event(
     if column.kind != "categorical" or column.list_cells or column.name is None:
         raise UnreadableError(f"{WHERE}: is on cells that are not nodes")
     sets = [
-        frozenset(_cell(text(label, WHERE), column) for label in listed(one, WHERE))
-        for one in listed(requirement.parameters["together"], WHERE)
+        frozenset(_cell(label, column) for label in one)
+        for one in read(_TOGETHER, requirement.parameters["together"], WHERE)
     ]
     told = _told(set(cells), column, sets)
     held: dict[int | None, set[Cell]] = {}

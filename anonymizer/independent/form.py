@@ -136,7 +136,7 @@ def _as_real(number: Fraction, cells: Cells) -> Fraction:
 
 
 def _end(value: Any, cells: Cells) -> Ordered:
-    return FINITE, _as_real(limit(value, "manifest.layout.columns.masks"), cells)
+    return FINITE, _as_real(limit(value), cells)
 
 
 def _missing(cells: Cells, least: int, *, top: bool) -> int:

@@ -7,7 +7,9 @@ import socket
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+
+from pydantic import Field, StrictBool, StrictInt
 
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.base import Engine
@@ -139,40 +141,42 @@ def place_of(engine: Engine, file: Path | None) -> Place:
 # The entries of a ledger, one per release.
 
 
-PENDING = "pending"
-PUBLISHED = "published"
+PENDING: Literal["pending"] = "pending"
+PUBLISHED: Literal["published"] = "published"
+Count = Annotated[StrictInt, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One release, and how to read its members."""
 
-    release: int
-    run_id: str
+    release: Count
+    run_id: Annotated[str, Field(pattern=r"^[0-9A-Za-z_]{1,64}$")]
+    """It is part of file names."""
     view: str
     target: str
     """The file that it was published into, or the database of a server; empty for an in-memory
     database."""
     policy_digest: str
     created: str
-    state: str
+    state: Literal["pending", "published"]
     owner: str
     key_check: str
     secret_digest: str
-    several: bool
+    several: StrictBool
     """Whether a person may have several rows in it."""
     facets: tuple[str, ...]
     scopes: tuple[str, ...]
     marks: tuple[str, ...]
-    persons: int
-    counterfeits: int
+    persons: Count
+    counterfeits: Count
     person_column: str | None = None
     """The column that identifies its persons; empty: the content of their rows."""
     person_kind: str | None = None
     """The kind of its values, or the row's columns; None in ledgers of older versions."""
     forms: tuple[str, ...] | None = None
     """What the values of the facets are written as; None in ledgers of before it was kept."""
-    held: tuple[int, ...] | None = None
+    held: tuple[StrictInt, ...] | None = None
     """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
     seal: str | None = None
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""

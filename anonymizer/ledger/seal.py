@@ -6,16 +6,17 @@ import hashlib
 import hmac
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import TypeAdapter
+
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
-from anonymizer.ledger.entries import PENDING, PUBLISHED, Entry, entries
+from anonymizer.ledger.entries import PUBLISHED, Entry, entries
 from anonymizer.ledger.record import held
 from anonymizer.ledger.store import (
     DICTIONARY,
@@ -227,14 +228,7 @@ def _listing(key: str, found: Iterable[Entry]) -> str:
 
 
 RESTORE = "restore the ledger from a copy"
-RUN_ID = re.compile(r"\w{1,64}", re.ASCII)
-"""Valid run ids: they are part of file names."""
-TEXTS = (
-    *("run_id", "view", "target", "policy_digest", "created", "owner"),
-    *("key_check", "secret_digest"),
-)
-COUNTS = ("release", "persons", "counterfeits")
-LISTS = ("facets", "scopes", "marks")
+_ENTRY = TypeAdapter(Entry)
 
 
 def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key: str) -> Digests:
@@ -266,29 +260,14 @@ def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
 
 
 def _is_recorded(entry: Entry) -> bool:
-    """Whether the entry's fields have valid types and values."""
-    values: dict[str, Any] = {name: getattr(entry, name) for name in Entry.__slots__}
-    lists = [values[name] for name in LISTS] + [values["forms"] or (), values["opens"] or ()]
-    return (
-        all(isinstance(values[name], str) for name in TEXTS)
-        and all(isinstance(values[name], int) and values[name] >= 0 for name in COUNTS)
-        and all(isinstance(one, tuple) and all(isinstance(v, str) for v in one) for one in lists)
-        and RUN_ID.fullmatch(entry.run_id) is not None
-        and entry.state in (PENDING, PUBLISHED)
-        and isinstance(values["several"], bool)
-        and len(entry.facets) == len(entry.scopes)
-        and (entry.forms is None or len(entry.forms) == len(entry.facets))
-        and (entry.held is None or None not in entry.held)
-        and isinstance(values["seal"], str | None)
-        and _names_host(entry.owner)
-    )
-
-
-def _names_host(owner: str) -> bool:
+    """Whether the entry's fields have valid types and values, and its owner names a host."""
     try:
-        return isinstance(json.loads(owner)["host"], str)
+        _ENTRY.validate_python(asdict(entry))
+        named = isinstance(json.loads(entry.owner)["host"], str)
     except (ValueError, LookupError, TypeError, RecursionError):
         return False
+    several = entry.forms is None or len(entry.forms) == len(entry.facets)
+    return named and several and len(entry.facets) == len(entry.scopes)
 
 
 def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:

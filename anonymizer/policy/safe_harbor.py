@@ -35,7 +35,9 @@ LETTERS: Mapping[str, tuple[str, tuple[HarborKind, ...]]] = {
 """The identifiers in the order of (b)(2)(i), and the kinds of columns that contain them."""
 COARSE: tuple[HarborKind, ...] = ("geography", "dates", "birth", "ages")
 """Kinds that may be published in part."""
-LETTER_OF = {kind: letter for letter, (_, kinds) in LETTERS.items() for kind in kinds}
+LETTER_OF: Mapping[str | None, str] = {
+    kind: letter for letter, (_, kinds) in LETTERS.items() for kind in kinds
+}
 
 PRESET = "safe_harbor"
 OLDEST = 90

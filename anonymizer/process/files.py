@@ -88,27 +88,24 @@ def append(path: Path, content: bytes) -> None:
 
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        with _held(handle):
-            before = os.fstat(handle).st_size
-            try:
-                left = content
-                while left:
-                    left = left[os.write(handle, left) :]
-                os.fsync(handle)
-            except BaseException:
-                os.ftruncate(handle, before)
-                raise
+        lock(handle)
+        before = os.fstat(handle).st_size
+        try:
+            left = content
+            while left:
+                left = left[os.write(handle, left) :]
+            os.fsync(handle)
+        except BaseException:
+            os.ftruncate(handle, before)
+            raise
     finally:
         os.close(handle)
 
 
-@contextmanager
-def _held(handle: int) -> Iterator[None]:
-    """Lock a file against other processes, if the system has such locks."""
+def lock(handle: int) -> None:
+    """Lock an open file or folder until it is closed, if the system has such locks."""
     try:
         import fcntl
     except ImportError:
-        yield
         return
     fcntl.flock(handle, fcntl.LOCK_EX)
-    yield  # closing the file releases the lock

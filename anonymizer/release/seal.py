@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import TypeAdapter, with_config
 
 from anonymizer.compile import Table, ident
+from anonymizer.contract.layout import STRICT, only
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy.paths import name_text
 from anonymizer.release.manifest import Manifest
@@ -50,6 +53,7 @@ OFTEN, VALUES, NUMBERED = 8, 65_536, 24
 columns are."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class RowsDigest:
     """The sealed digest of a table's rows."""
@@ -60,21 +64,6 @@ class RowsDigest:
     """How the digest was made: engine, order, and version."""
     numbered: tuple[str, ...] = ()
     """Columns that are sealed as numbers."""
-
-    def as_dict(self) -> dict[str, Any]:
-        found = asdict(self)
-        if not self.numbered:
-            del found["numbered"]
-        return found
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> RowsDigest:
-        """Parse the digest in a seal. Raises TypeError for anything else."""
-        found = cls(**{**data, "numbered": tuple(data.get("numbered", ()))})
-        texts = (found.sha256, found.definition, *found.numbered)
-        if type(found.rows) is not int or not all(isinstance(text, str) for text in texts):
-            raise TypeError
-        return found
 
 
 def stored_rows(
@@ -222,7 +211,7 @@ def _cell(column: str, kind: str) -> str:
 # shows that a release agrees with its manifest, but not who made them.
 
 
-VERSION = 1
+VERSION: Literal[1] = 1
 CHANGED = "it was changed after it was published: run again"
 Columns: TypeAlias = tuple[tuple[str, str], ...]
 """Name and type of every column, in order."""
@@ -230,6 +219,7 @@ Sign: TypeAlias = Callable[[str], str]
 """Signs a manifest's digest."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class SealedObject:
     """One table or view of a release."""
@@ -239,30 +229,13 @@ class SealedObject:
     kind: str
     """view, rows, values or manifest; a `view` without definition is a table (replace_source)."""
     columns: Columns
-    definition: str | None = None
+    definition: Annotated[str | None, only(bool)] = None
     """The query of a view."""
-    rows: RowsDigest | None = None
+    rows: Annotated[RowsDigest | None, only(bool)] = None
     """The digest of a published table, or of the one behind the view."""
 
-    def as_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"schema": self.schema, "name": self.name, "kind": self.kind}
-        found["columns"] = [list(column) for column in self.columns]
-        if self.definition is not None:
-            found["definition"] = self.definition
-        if self.rows is not None:
-            found["rows"] = self.rows.as_dict()
-        return found
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SealedObject:
-        columns = tuple((str(name), str(kind)) for name, kind in data["columns"])
-        rows = RowsDigest.of(data["rows"]) if "rows" in data else None
-        definition = str(data["definition"]) if "definition" in data else None
-        return cls(
-            str(data["schema"]), str(data["name"]), str(data["kind"]), columns, definition, rows
-        )
-
-
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Seal:
     """The part of a manifest that describes its release's objects."""
@@ -271,6 +244,10 @@ class Seal:
     alone: bool
     """Whether the release is in a separate file, which holds nothing else."""
     digest: str
+    version: Literal[1]
+
+
+_SEAL = TypeAdapter(Seal)
 
 
 def sealed(
@@ -278,10 +255,9 @@ def sealed(
 ) -> Manifest:
     """The manifest with its seal, signed if there is a key."""
     data = json.loads(manifest.text())
-    listed = [item.as_dict() for item in objects]
-    data["seal"] = {"version": VERSION, "alone": alone, "objects": listed}
-    digest = manifest_digest(data)
-    data["seal"]["digest"] = digest
+    made = Seal(tuple(objects), alone, "", VERSION)
+    data["seal"] = _SEAL.dump_python(made, mode="json", exclude_defaults=True)
+    digest = data["seal"]["digest"] = manifest_digest(data)
     return Manifest(data, sign(digest) if sign is not None else None)
 
 
@@ -299,16 +275,10 @@ def manifest_digest(data: Mapping[str, Any]) -> str:
 def seal_of(manifest: Manifest) -> Seal:
     """The seal. Raises GuaranteeError if a manifest has no valid one."""
     try:
-        found = manifest.data["seal"]
-        if found["version"] != VERSION:
-            raise ValueError
-        objects = tuple(SealedObject.from_dict(item) for item in found["objects"])
-        seal = Seal(objects, found["alone"] is True, str(found["digest"]))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        lacking = True
-    else:
-        lacking = False
-    if lacking:
+        seal = _SEAL.validate_json(json.dumps(manifest.data["seal"]))
+    except (KeyError, TypeError, ValueError):
+        seal = None  # raised below, without the values that this error has
+    if seal is None:
         raise GuaranteeError.at(
             "manifest",
             "has no seal that can be read, so that nobody can tell what was judged",

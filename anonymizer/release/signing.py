@@ -8,6 +8,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -389,79 +390,39 @@ def view_of(stated: Mapping[str, Any]) -> str:
 def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:
     """Raise GuaranteeError with everything in which a statement differs from the release."""
     expected = statement(manifest)
-    problems = [*_other_subjects(stated, expected), *_other_predicate(stated, expected)]
+    problems = [*_differences("", _by_name(stated), _by_name(expected))]
     if not problems and stated != expected:
         problems = [_problem("", "states more than a certificate does")]
     GuaranteeError.refuse(problems)
 
 
-def _other_subjects(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[Problem]:
-    try:
-        listed = {one["name"]: one["digest"] for one in stated["subject"]}
-        twice = len(listed) < len(stated["subject"])
-    except (KeyError, TypeError):
-        yield _problem("subject", "cannot be read")
-        return
-    found = {one["name"]: one["digest"] for one in expected["subject"]}
-    if twice:
-        yield _problem("subject", "names one table twice")
-    for name in sorted({*listed, *found}, key=str):
-        if name not in listed:
-            yield _problem("subject", f"lacks {name}, which the release has")
-        elif name not in found:
-            yield _problem("subject", f"names {name}, which the release does not have")
-        elif listed[name] != found[name]:
-            yield _problem("subject", f"has another digest of {name} than the release")
+def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """A statement whose lists of tables and guarantees are mappings, by what each is of."""
+    found = {name: stated.get(name) for name in ("subject", "predicate")}
+    with suppress(KeyError, TypeError):
+        found["subject"] = {one["name"]: one["digest"] for one in stated["subject"]}
+    with suppress(KeyError, TypeError):
+        listed = stated["predicate"]["guarantees"]
+        keys = turns((one["name"], one["column"]) for one in listed)
+        named = (".".join(str(part) for part in key if part) for key in keys)
+        guarantees = dict(zip(named, listed, strict=True))
+        found["predicate"] = {**stated["predicate"], "guarantees": guarantees}
+    return found
 
 
-def _other_predicate(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[Problem]:
-    told, found = stated.get("predicate"), expected["predicate"]
-    if not isinstance(told, Mapping):
-        yield _problem("predicate", "cannot be read")
+def _differences(path: str, told: Any, found: Any) -> Iterator[Problem]:
+    if not isinstance(told, Mapping) or not isinstance(found, Mapping):
+        if told != found:
+            yield _problem(path, "is not that of the release")
         return
-    for name in sorted({*told, *found}):
+    for name in sorted({*told, *found}, key=str):
+        where = ".".join(filter(None, (path, str(name))))
         if name not in found:
-            yield _problem(f"predicate.{name}", "is nothing that a certificate states")
+            yield _problem(where, "is nothing that a certificate states of this release")
         elif name not in told:
-            yield _problem(f"predicate.{name}", "is missing")
-        elif told[name] != found[name]:
-            yield from _other_part(name, told[name], found[name])
-
-
-def _other_part(name: str, told: Any, found: Any) -> Iterator[Problem]:
-    if name == "guarantees":
-        yield from _other_guarantees(told, found)
-    elif isinstance(told, Mapping) and isinstance(found, Mapping):
-        for key in sorted({*told, *found}):
-            if told.get(key) != found.get(key):
-                yield _problem(f"predicate.{name}.{key}", "is not that of the release")
-    else:
-        yield _problem(f"predicate.{name}", "is not that of the release")
-
-
-def _other_guarantees(told: Any, found: Any) -> Iterator[Problem]:
-    path = "predicate.guarantees"
-    try:
-        listed = _in_turn(told)
-    except (KeyError, TypeError):
-        yield _problem(path, "cannot be read")
-        return
-    has = _in_turn(found)
-    for key in sorted({*listed, *has}, key=str):
-        named = ".".join(str(part) for part in key[:2] if part is not None)
-        if key not in listed:
-            yield _problem(path, f"lack {named}, which the release keeps")
-        elif key not in has:
-            yield _problem(path, f"state {named}, which the release does not promise")
+            yield _problem(where, "is missing")
         else:
-            for field in sorted({*listed[key], *has[key]}):
-                if listed[key].get(field) != has[key].get(field):
-                    said = "is not what the release has"
-                    yield _problem(f"{path}.{named}.{field}", said)
-
-
-def _in_turn(guarantees: Any) -> dict[Any, Any]:
-    return dict(zip(turns((g["name"], g["column"]) for g in guarantees), guarantees, strict=True))
+            yield from _differences(where, told[name], found[name])
 
 
 def _problem(path: str, said: str) -> Problem:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anonymizer.contract.layout import PublishedColumn
-from anonymizer.contract.reading import is_column
+from anonymizer.contract.reading import has_cells
 
 BOUNDS = {"lo": "age_lo", "hi": "age_hi", "nullable": "age_nullable"}
 GOOD: list[tuple[str, str, dict[str, Any]]] = [
@@ -34,16 +34,16 @@ BAD: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def described(role: Any, more: dict[str, Any]) -> dict[str, Any]:
+def described(role: Any, more: dict[str, Any]) -> PublishedColumn:
     given = {"kind": "categorical", "sql_type": "INTEGER", "name": "age", **more}
-    return PublishedColumn(column="age", role=role, **given).as_dict()
+    return PublishedColumn(column="age", role=role, **given)
 
 
 @pytest.mark.parametrize(("cells", "role", "more"), GOOD)
 def test_a_column_as_runs_describe_it(cells: str, role: str, more: dict[str, Any]) -> None:
-    assert is_column(described(role, more), cells)
+    assert has_cells(described(role, more), cells)
 
 
 @pytest.mark.parametrize(("cells", "role", "more"), BAD)
 def test_a_column_as_no_run_describes_it(cells: str, role: str, more: dict[str, Any]) -> None:
-    assert not is_column(described(role, more), cells)
+    assert not has_cells(described(role, more), cells)

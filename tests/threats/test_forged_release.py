@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from pydantic import TypeAdapter
 
 import anonymizer
 from anonymizer import Policy
@@ -633,6 +634,12 @@ def test_rows_that_were_sealed_again_need_a_signature(forged: Place[Policy]) -> 
 RAW = [["age", "INTEGER"], ["who", "VARCHAR"]]
 
 
+def listed(sealed: SealedObject) -> dict[str, Any]:
+    """An object as a seal lists it."""
+    kind = TypeAdapter(SealedObject)
+    return dict(kind.dump_python(sealed, mode="json", exclude_defaults=True))
+
+
 def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any]:
     """A raw table, as a seal lists it."""
     connection.execute(f"create table {name} as select 33 as age, 'Ada' as who")
@@ -640,7 +647,7 @@ def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> d
     catalog = str(connection.execute("select current_catalog()").fetchall()[0][0])
     columns = tuple((column, of) for column, of in RAW)
     rows = stored_rows(engine, Table(name, "main", catalog), columns)
-    return SealedObject("main", name, kind, columns, rows=rows).as_dict()
+    return listed(SealedObject("main", name, kind, columns, rows=rows))
 
 
 def record(connection: duckdb.DuckDBPyConnection, *row: str) -> None:
@@ -674,7 +681,7 @@ def test_a_raw_table_that_the_seal_of_another_release_lists(
         data |= {"view": view, "run_id": "ff"}
         connection.execute("create table raw_manifest (manifest varchar)")
         kept = SealedObject("main", "raw_manifest", "manifest", (("manifest", "VARCHAR"),))
-        data["seal"]["objects"] = [raw_object(connection, "raw", "view"), kept.as_dict()]
+        data["seal"]["objects"] = [raw_object(connection, "raw", "view"), listed(kept)]
         record(connection, "main.raw", "raw", "view", "ff")
         record(connection, "main.raw", "raw_manifest", "manifest", "ff")
         reseal(data)

@@ -19,6 +19,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import own_connection, unattached
 from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
+from anonymizer.process.files import lock
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
@@ -236,7 +237,7 @@ class FileTarget:
             os.fsync(handle.fileno())
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
-            _lock(folder)  # serializes runs that compare and replace
+            lock(folder)  # serializes runs that compare and replace
             if self.identity() != replaced:
                 raise TargetError.at(
                     "publish.database",
@@ -252,15 +253,6 @@ class FileTarget:
         """Remove the built file unless it was swapped in."""
         for path in (self.building, self.building.with_name(f"{self.building.name}.wal")):
             path.unlink(missing_ok=True)
-
-
-def _lock(folder: int) -> None:
-    """Lock an open folder until it is closed, if the system supports that."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    fcntl.flock(folder, fcntl.LOCK_EX)
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
