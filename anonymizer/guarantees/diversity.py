@@ -135,8 +135,8 @@ class EntropyL(Rule):
     l: float
 
     def holds(self) -> Sql:
-        spare = lit(TOLERANCE - math.log(self.l))
-        bound = f"{self._total} * (ln(nullif({self._total}, 0)) + {spare})"
+        spare = f"{lit(TOLERANCE)} - {lit(math.log(self.l))}"
+        bound = f"{self._total} * (ln(nullif({self._total}, 0)) + ({spare}))"
         return Sql(f"coalesce({self._terms} <= cast({bound} as decimal(38, 12)), false)")
 
     def achieved(self) -> Sql:
