@@ -18,6 +18,7 @@ from anonymizer.guarantees.rule import (
     exp_at_most,
     fewest,
     share_of_known,
+    within,
 )
 from anonymizer.guarantees.size import KAnonymity
 
@@ -44,11 +45,8 @@ class Alpha(Rule):
     value."""
 
     def holds(self) -> Sql:
-        alpha = at_most(self.alpha)
-        return Sql(
-            f"({self.known} > 0 and {big(self._most)} * {lit(alpha.denominator)}"
-            f" <= {big(self.known)} * {lit(alpha.numerator)})"
-        )
+        held = within(self._most, at_most(self.alpha), self.known)
+        return Sql(f"({self.known} > 0 and {held})")
 
     def achieved(self) -> Sql:
         return share_of_known(self._most, self.known)
@@ -172,18 +170,14 @@ class BetaLikeness(ShareRule):
     enhanced: bool = False
 
     def holds(self) -> Sql:
-        most = 1 + at_most(self.beta)
-        within = (
-            f"{big(self._found)} * {lit(most.denominator)}"
-            f" <= {big(self._expected)} * {lit(most.numerator)}"
-        )
+        held = within(self._found, 1 + at_most(self.beta), self._expected)
         if self.enhanced:
             q = f"cast(q as double) / {self.q_total}"
-            within += (
+            held += (
                 f" and ({self._found} <= {self._expected}"
                 f" or {self._gain} <= {lit(TOLERANCE)} - ln(nullif({q}, 0)))"
             )
-        return Sql(f"coalesce(bool_and({within}) filter (where {self._judged}), false)")
+        return Sql(f"coalesce(bool_and({held}) filter (where {self._judged}), false)")
 
     def achieved(self) -> Sql:
         gain = f"max({self._gain}) filter (where {self._judged})"

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from anonymizer.compile import Sql
 from anonymizer.contract.layout import Ask, Requirement
-from anonymizer.guarantees.rule import Rule
+from anonymizer.guarantees.rule import Rule, at_least, at_most
 from anonymizer.policy.privacy import Privacy, Protect
 
 Terms = Mapping[str, Any]
@@ -57,6 +57,14 @@ class Flag:
     """For the table: whether the figure is an upper bound."""
     persons: bool = False
     """Whether it counts persons."""
+
+    def holds(self, achieved: float | None, bound: float) -> bool:
+        """Whether a figure of the table keeps to a bound."""
+        if achieved is None:
+            return False
+        if self.at_most:
+            return achieved <= float(at_most(bound))
+        return achieved >= float(at_least(bound))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
@@ -14,12 +13,12 @@ from anonymizer.guarantees.rule import (
     Layers,
     Rule,
     at_most,
-    big,
     fewest,
     layer,
     share,
     share_of_known,
     window,
+    within,
 )
 from anonymizer.guarantees.size import sizes
 
@@ -41,11 +40,6 @@ from anonymizer.guarantees.size import sizes
 
 
 RECORDS = "sum(n)"
-
-
-def within(most: str, bound: Fraction, among: str) -> str:
-    """SQL condition on aggregates: `most` is at most the share `bound` of `among`. Exact."""
-    return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
 
 
 @dataclass(frozen=True, slots=True)

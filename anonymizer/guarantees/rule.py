@@ -80,6 +80,11 @@ def big(expression: str) -> str:
     return f"cast({expression} as decimal(38, 0))"
 
 
+def within(most: str, bound: Fraction, among: str) -> str:
+    """SQL condition on aggregates: `most` is at most the share `bound` of `among`. Exact."""
+    return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
+
+
 def share_of_known(numerator: str, denominator: str) -> Sql:
     """A quotient for reports; infinite if the denominator is 0, where no bound holds."""
     return Sql(

@@ -66,7 +66,8 @@ TABLE = Privacy.model_validate(
 
 def figures(rule: Rule) -> dict[str, object]:
     """The parameters of a rule."""
-    return {n: v for n, v in asdict(rule).items() if n not in ("column", "null_as_value")}
+    of_groups = ("column", "null_as_value", "members", "in_table")
+    return {n: v for n, v in asdict(rule).items() if n not in of_groups}
 
 
 def test_a_parameter_is_the_decimal_that_was_written() -> None:

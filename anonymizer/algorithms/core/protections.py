@@ -14,7 +14,6 @@ from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.guarantees.closeness import TOrdered, TOrderedByRuns
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.guarantees.frequency import Alpha
-from anonymizer.guarantees.identity import within
 from anonymizer.guarantees.requirements import (
     BY_NAME,
     bucket_rule,
@@ -22,7 +21,7 @@ from anonymizer.guarantees.requirements import (
     rules_of,
     table_rules_of,
 )
-from anonymizer.guarantees.rule import Rule, at_most, merge_layers
+from anonymizer.guarantees.rule import Rule, at_most, merge_layers, within
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
