@@ -144,20 +144,13 @@ GUARANTEES = (
 
 # Beta-likeness: no value is much more frequent in a class than in the table.
 #
-#   (p_s - q_s)/q_s <= beta                        basic
-#   (p_s - q_s)/q_s <= min(beta, -ln q_s)          enhanced
+#   (p_s - q_s)/q_s <= beta
 #
 # for every value s with p_s > q_s. Units: a relative gain. Source: Cao, Karras, "Publishing
-# microdata with a robust privacy guarantee" (2012), definitions 2 and 3.
+# microdata with a robust privacy guarantee" (2012), definition 2.
 #
 # Shares p and q are taken among the non-NULL values of class and reference; a class without any
-# value does not hold. The basic form is exact (whole numbers). The enhanced one compares doubles
-# of
-# single rows with a tolerance of 10^-12; q_s is rational and ln q_s is not, so there are no true
-# ties.
-
-
-TOLERANCE = 1e-12
+# value does not hold. Exact (whole numbers).
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +160,9 @@ class BetaLikeness(ShareRule):
     name: ClassVar[str] = "beta_likeness"
 
     beta: float
-    enhanced: bool = False
 
     def holds(self) -> Sql:
         held = within(self._found, 1 + at_most(self.beta), self._expected)
-        if self.enhanced:
-            q = f"cast(q as double) / {self.q_total}"
-            held += (
-                f" and ({self._found} <= {self._expected}"
-                f" or {self._gain} <= {lit(TOLERANCE)} - ln(nullif({q}, 0)))"
-            )
         return Sql(f"coalesce(bool_and({held}) filter (where {self._judged}), false)")
 
     def achieved(self) -> Sql:

@@ -36,7 +36,7 @@ from anonymizer.guarantees.rule import (
 from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy.privacy import Privacy, Protect
 from tests.judging import judge_sql
-from tests.oracle.models import entropy_l_holds, recursive_cl_holds
+from tests.models import entropy_l_holds, recursive_cl_holds
 
 EVERYTHING = Protect.model_validate(
     {
@@ -105,7 +105,7 @@ def test_every_protection_becomes_a_rule() -> None:
         "recursive_cl": {"c": 4, "l": 3},
         "t_closeness": {"t": 0.2, "height": 2},
         "alpha": {"alpha": 0.5, "only": None},
-        "beta_likeness": {"beta": 2, "enhanced": False},
+        "beta_likeness": {"beta": 2},
         "delta_disclosure": {"delta": 1.5},
     }
     assert all(rule.column == "disease" for rule in rules)

@@ -18,7 +18,7 @@ from anonymizer.errors import NothingToCheckError
 from anonymizer.verification.fast import WorkTables, fast_release
 from anonymizer.verification.guarantees import questions
 from anonymizer.verification.release import check_sql, verify_release
-from tests.oracle import models, persons
+from tests import models
 from tests.selection import rounds, some
 
 VIEW = Table("release", "main")
@@ -130,12 +130,11 @@ def test_rules_agree_with_their_definitions(
         assert check.achieved == expected.worst
         assert failed == {n for n, v in expected.per_class.items() if v < l}
 
-        units = models.counted(classes, people)
         entropy = draw.choice([1.5, 2, 2.5, 3])
         expected = models.entropy_l(classes, people)
         check, failed = judge(connection, Requirement("entropy_l", "value", {"l": entropy}), shape)
         assert close(check.achieved, expected.worst)
-        assert failed == {n for n, v in units.items() if not models.entropy_l_holds(v, entropy)}
+        assert failed == models.failing(classes, people, "entropy_l", l=entropy)
 
         c = draw.choice([0.5, 1, 1.5, 2, 4])
         expected = models.recursive_cl(classes, l, people)
@@ -145,9 +144,7 @@ def test_rules_agree_with_their_definitions(
         assert isinstance(check.achieved, dict)
         assert check.achieved["l"] == l
         assert check.achieved["c"] == float(expected.worst)
-        assert failed == {
-            n for n, v in units.items() if not models.recursive_cl_holds(v, Fraction(c), l)
-        }
+        assert failed == models.failing(classes, people, "recursive_cl", c=c, l=l)
 
         alpha = draw.choice([0.25, 0.5, 0.75])
         expected = models.alpha(classes, people)
@@ -235,20 +232,20 @@ def test_identity_reserved_models_agree(connection: duckdb.DuckDBPyConnection) -
         shape = layout("VARCHAR", person=True)
         k, l = draw.randint(2, 5), draw.randint(2, 4)
 
-        expected = persons.ir_k(classes, people)
+        expected = models.ir_k(classes, people)
         check, failed = judge(connection, Requirement("ir_k", None, {"k": k}), shape)
         assert check.achieved == expected.worst
         assert failed == {n for n, v in expected.per_class.items() if v < k}
 
-        expected = persons.ir_kl(classes, people)
+        expected = models.ir_kl(classes, people)
         check, failed = judge(connection, Requirement("ir_kl", "value", {"k": k, "l": l}), shape)
         assert check.achieved == {"k": expected.worst[0], "l": expected.worst[1]}
         assert failed == {n for n, (a, b) in expected.per_class.items() if a < k or b < l}
 
         a, b = draw.choice([0.25, 0.5]), draw.choice([0.4, 0.6])
         for name, oracle in (
-            ("ir_alpha_beta", persons.ir_alpha_beta),
-            ("eir_alpha_beta", persons.eir_alpha_beta),
+            ("ir_alpha_beta", models.ir_alpha_beta),
+            ("eir_alpha_beta", models.eir_alpha_beta),
         ):
             expected = oracle(classes, people)
             rule = Requirement(name, "value", {"alpha": a, "beta": b})
@@ -276,7 +273,7 @@ def test_reasoning_sets_are_searched_exactly(connection: duckdb.DuckDBPyConnecti
             classes[name] = draw.choices(values, k=size)
             people[name] = [name * 100 + draw.randint(1, 7) for _ in range(size)]
         publish(connection, classes, "VARCHAR", people)
-        expected = persons.eir_l(classes, people)
+        expected = models.eir_l(classes, people)
         l = draw.randint(2, 5)
         rule = Requirement("eir_l", "value", {"l": l})
         check, failed = judge(connection, rule, layout("VARCHAR", person=True))
@@ -296,7 +293,7 @@ def test_null_as_value_counts_nulls(connection: duckdb.DuckDBPyConnection) -> No
 
 def test_levels_of_groups_agree(connection: duckdb.DuckDBPyConnection) -> None:
     draw = random.Random(5)
-    levels, level_l = {"a": 2, "b": 1, "c": 0}, {0: 1, 1: 2, 2: 3}
+    levels, level_l = {2: ["a"], 1: ["b"], 0: ["c"]}, {0: 1, 1: 2, 2: 3}
     column = PublishedColumn("value", "sensitive", "categorical", "VARCHAR", name="value")
     shape = Layout("msb", "text", (column,), class_id=None, group_id="group_id",
                    tables={"value": "release_value"})  # fmt: skip
@@ -306,7 +303,7 @@ def test_levels_of_groups_agree(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("create or replace table release_value as "
                            "select class_id as group_id, value from release")  # fmt: skip
         connection.execute("alter table release rename class_id to group_id")
-        expected = models.l_sl(classes, levels, level_l, default_level=1)
+        expected = models.level_l(classes, levels, level_l, default_level="1")
         rule = Requirement(
             "level_l",
             "value",

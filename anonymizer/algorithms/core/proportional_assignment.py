@@ -88,10 +88,7 @@ def _limits(rule: Rule) -> list[str]:
     share = "cast(q as double) / q_size"
     match rule:
         case BetaLikeness():
-            gain = f"{lit(float(rule.beta))}"
-            if rule.enhanced:
-                gain = f"least({gain}, - ln({share}))"
-            return [f"{share} * (1 + {gain})"]
+            return [f"{share} * (1 + {lit(float(rule.beta))})"]
         case Alpha(only=None):
             return [f"{lit(float(rule.alpha))}"]
         case _:
