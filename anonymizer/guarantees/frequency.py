@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -64,12 +63,6 @@ class AlphaOfK(Alpha):
     name: ClassVar[str] = "alpha_k"
 
 
-def _only(requirement: Requirement) -> Mapping[str, object]:
-    """The one limited value, None for all."""
-    only = requirement.parameters.get("value")
-    return {"only": None if only is None else value_text(only)}
-
-
 def _chance(requirement: Requirement) -> float | None:
     declared = requirement.parameters.get("value") is not None
     return None if declared else float(requirement.parameters["alpha"])
@@ -90,7 +83,10 @@ ASK = Ask(
     "largest share of a value (alpha)",
     upper={"bound": "alpha"},
     settings={"k": 0},
-    computed=_only,
+    # the one limited value, None for all
+    computed=lambda r: {
+        "only": None if (v := r.parameters.get("value")) is None else value_text(v)
+    },
     reads=("value",),
     worst={"alpha": "greatest"},
 )

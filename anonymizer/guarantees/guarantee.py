@@ -83,11 +83,6 @@ class Example:
     """Parameters of the requirement that are not in the field, such as a hierarchy's paths."""
 
 
-def no_rules(_: Given) -> Iterable[Rule]:
-    """No rules; for guarantees that hold by the way classes are formed."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Guarantee:
     """One guarantee that a policy can ask for."""
@@ -100,7 +95,8 @@ class Guarantee:
     asks: tuple[Ask, ...]
     """The questions that the verifier asks."""
     rules: Callable[[Given], Iterable[Rule]]
-    """The rules that the search enforces: for a column, or for the table if no column is given."""
+    """The rules that the search enforces: for a column, or for the table if no column is given;
+    none if it holds by the way classes are formed."""
     docs: tuple[str, ...]
     """Its rows in the table of docs/models.md: the model, how a policy and `assess --require`
     request it, when it holds, and its unit."""
