@@ -14,6 +14,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.guarantees.closeness import TEqual, TOrdered
 from anonymizer.guarantees.diversity import DistinctL, EntropyL, RecursiveCL
 from anonymizer.guarantees.frequency import Alpha, BetaLikeness, DeltaDisclosure
+from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMost
 from anonymizer.guarantees.rule import Rule, merge_layers
 from anonymizer.review.assess.classes import Opened, Staged, Valued, relation_of
 from anonymizer.source.profile import kind_of
@@ -434,21 +435,15 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
         person=person,
         matched=MATCHED,
     )
-    (row,) = staged.select("risk/population_figures.sql.j2", matched=MATCHED, threshold=threshold)
-    k_map, most, least, _, uniques, size, unmatched, expected, classes, matching, units, below = row
-    return Population(
-        size,
-        k_map,
-        least,
-        most,
-        uniques,
-        unmatched,
-        classes,
-        units,
-        below,
-        expected or 0.0,
-        matching,
-    )
+    one: dict[str, Any] = {"in_table": "n", "members": "members"}
+    context = {
+        "k_map": KMap(None, 1, **one).achieved(),
+        "least": PresenceAtLeast(None, 0, **one).achieved(),
+        "most": PresenceAtMost(None, 1, **one).achieved(),
+        "threshold": threshold,
+    }
+    sql = "risk/population_figures.sql.j2"
+    return Population(*staged.select(sql, matched=MATCHED, **context)[0])
 
 
 def _family(sql_type: str) -> str:
