@@ -21,7 +21,7 @@ from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.guarantees.guarantee import Given
 from anonymizer.guarantees.population import PopulationRule, PresenceAtLeast
 from anonymizer.guarantees.requirements import OF_TABLE, asked
-from anonymizer.guarantees.rule import at_most
+from anonymizer.guarantees.rule import all_hold, at_most
 from anonymizer.policy import Policy
 from anonymizer.source.profile import Level, OfAttribute
 from anonymizer.source.roles import Roles
@@ -109,7 +109,7 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
         return None
     return PopulationRules(
         ranks=tuple(Rank(a) for a in roles.quasi),
-        holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+        holds=all_hold(rules),
         all_matched=presence is not None and presence.min > 0,
         typed=policy.publish.cells == "typed",
         extents=extents,

@@ -129,7 +129,7 @@ def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
         "index": column.index,
         "reference": reference,
         "runs": column.kind != "categorical",
-        "layers": [tuple(layer.items()) for layer in layers],
+        "layers": layers,
     }
     figures = [(name, rule.achieved(), Sql(worst)) for name, (rule, worst) in rules.items()]
     ((*achieved, distinct, nulls, commonest, classes, units),) = staged.select(
