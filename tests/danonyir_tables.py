@@ -17,9 +17,8 @@ from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import Prepared, prepare
-from tests import runs
+from tests import models, runs
 from tests.oracle import danonyir as oracle
-from tests.oracle import persons as models
 
 TYPES = {"who": "INTEGER", "age": "INTEGER", "sex": "VARCHAR", "zip": "VARCHAR", "ill": "VARCHAR"}
 COLUMNS: dict[str, Any] = {

@@ -12,7 +12,7 @@ def layered_sql(relation: Table | Sql, part: Sql, rules: Sequence[Rule]) -> Sql:
     """A query that returns the relation with all window columns of `rules`."""
     inner = relation.text if isinstance(relation, Sql) else f"select * from {ident(relation)}"
     for depth, columns in enumerate(merge_layers(rules, part)):
-        added = ", ".join(f"{expression} as {name}" for name, expression in columns.items())
+        added = ", ".join(f"{expression} as {name}" for name, expression in columns)
         inner = f"select layer_{depth}.*, {added} from ({inner}) as layer_{depth}"
     return Sql(inner)
 

@@ -45,8 +45,8 @@ from anonymizer.algorithms.descriptor import (
 )
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.guarantees.identity import EirValueShare, IrL, PersonShare, ValueShare, within
-from anonymizer.guarantees.rule import at_most
+from anonymizer.guarantees.identity import EirValueShare, IrL, PersonShare, ValueShare
+from anonymizer.guarantees.rule import at_most, within
 from anonymizer.guarantees.screening import hitting_set, screen
 from anonymizer.policy import Policy
 from anonymizer.policy.algorithms import Danonyir

@@ -81,6 +81,10 @@ def compiled_templates() -> CompiledTemplates:
     return CompiledTemplates(str(beside), f"template-%s-{stamp}.bin")
 
 
+WRITTEN: dict[str, str] = {}
+"""Templates without a file: their texts, by the paths that they would have."""
+
+
 @cache
 def template_names() -> frozenset[str]:
     """All templates, by their paths in the folder."""
@@ -91,7 +95,9 @@ def template_names() -> frozenset[str]:
 def environment() -> jinja2.Environment:
     """The only environment, with no filters and globals but those set here."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(str(folder("templates"))),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.FileSystemLoader(str(folder("templates"))), jinja2.DictLoader(WRITTEN)]
+        ),
         undefined=jinja2.StrictUndefined,
         finalize=only_sql,
         autoescape=True,

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from anonymizer.compile import Sql, Table, ident, sql
+from anonymizer.compile.render import WRITTEN
 from anonymizer.errors import TemplateError
 from anonymizer.policy.columns import Calendar, Identifier, Method
 from anonymizer.policy.kinds import CLASSLESS
@@ -308,6 +309,12 @@ class Ask:
     """The groups for which this is asked."""
     persons: bool = False
     """Whether it counts persons, so that the release has to identify persons."""
+    statement: str | None = None
+    """The text of the template, if it has no file."""
+
+    def __post_init__(self) -> None:
+        if self.statement is not None:
+            WRITTEN[f"verify/{self.template}.sql.j2"] = self.statement
 
     @property
     def judged(self) -> frozenset[str]:

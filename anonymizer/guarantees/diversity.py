@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask, Requirement, value_text
-from anonymizer.guarantees.guarantee import Example, Flag, Guarantee, no_rules
+from anonymizer.guarantees.guarantee import Example, Flag, Guarantee
 from anonymizer.guarantees.rule import DIGITS, LARGEST, Layers, Rule, at_most, big, layer, window
 from anonymizer.policy import Policy
 from anonymizer.policy.privacy import Protect
@@ -51,11 +51,6 @@ UNIQUE = Ask(
 """No value twice in a bucket (Li and He 2022, Corollary 2), or in a class (m-uniqueness)."""
 
 
-def _weights(requirement: Requirement) -> Mapping[str, object]:
-    """Level weights for a group: all values have one level with the same l, so share * l <= 1."""
-    return {"levels": (), "default": requirement.parameters["l"]}
-
-
 def _chance(requirement: Requirement) -> float | None:
     """The bound on the probability of a value.
 
@@ -82,7 +77,8 @@ DISTINCT_L = Guarantee(
             "level_l",
             share=1,
             constants=("l",),
-            computed=_weights,
+            # all values of a group have one level with the same l, so share * l <= 1
+            computed=lambda r: {"levels": (), "default": r.parameters["l"]},
             worst="greatest",
             scopes=("group",),
         ),
@@ -135,8 +131,8 @@ class EntropyL(Rule):
     l: float
 
     def holds(self) -> Sql:
-        spare = lit(TOLERANCE - math.log(self.l))
-        bound = f"{self._total} * (ln(nullif({self._total}, 0)) + {spare})"
+        spare = f"{lit(TOLERANCE)} - {lit(math.log(self.l))}"
+        bound = f"{self._total} * (ln(nullif({self._total}, 0)) + ({spare}))"
         return Sql(f"coalesce({self._terms} <= cast({bound} as decimal(38, 12)), false)")
 
     def achieved(self) -> Sql:
@@ -238,9 +234,7 @@ RECURSIVE_CL = Guarantee(
     rules=lambda given: [
         RecursiveCL(given.column, given.value.c, given.value.l, null_as_value=given.null_as_value)
     ],
-    bucket_size=lambda value: (
-        value.l + (math.floor(1 / c) if (c := at_most(value.c)) else 10**DIGITS)
-    ),
+    bucket_size=lambda value: value.l + recursive_cl_least(value.c),
     says="In every {where} the most frequent value of {column} is rarer than {c} times all from the"
     " {l}th most frequent on.",
     flags=(Flag("recursive_cl", ("c", "l")),),
@@ -333,19 +327,15 @@ LEVELS = Guarantee(
 # the search needs no rule.
 
 
-def _chance_of_m(requirement: Requirement) -> float:
-    """The bound on the probability of a value: each occurs once among m or more rows."""
-    return 1 / int(requirement.parameters["l"])
-
-
 M_UNIQUE = Guarantee(
     name="m_unique",
     field="republish.m",
     parameter="l",
     family="signature",
     asks=(Ask("distinct_l", given=("l",), worst="least"), replace(UNIQUE, scopes=("class",))),
-    rules=no_rules,
-    chance=_chance_of_m,
+    rules=lambda _: (),
+    # each value occurs once among m or more rows
+    chance=lambda r: 1 / int(r.parameters["l"]),
     docs=(
         "m-uniqueness, of m-invariance (Xiao and Tao 2007) | `republish: {m: 3}` | of a release"
         " | different values ≥ m, none twice | values, more",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -18,6 +17,7 @@ from anonymizer.guarantees.rule import (
     exp_at_most,
     fewest,
     share_of_known,
+    within,
 )
 from anonymizer.guarantees.size import KAnonymity
 
@@ -44,11 +44,8 @@ class Alpha(Rule):
     value."""
 
     def holds(self) -> Sql:
-        alpha = at_most(self.alpha)
-        return Sql(
-            f"({self.known} > 0 and {big(self._most)} * {lit(alpha.denominator)}"
-            f" <= {big(self.known)} * {lit(alpha.numerator)})"
-        )
+        held = within(self._most, at_most(self.alpha), self.known)
+        return Sql(f"({self.known} > 0 and {held})")
 
     def achieved(self) -> Sql:
         return share_of_known(self._most, self.known)
@@ -64,12 +61,6 @@ class AlphaOfK(Alpha):
     """The alpha of (alpha,k)-anonymity, which applies to the table and not to a column."""
 
     name: ClassVar[str] = "alpha_k"
-
-
-def _only(requirement: Requirement) -> Mapping[str, object]:
-    """The one limited value, None for all."""
-    only = requirement.parameters.get("value")
-    return {"only": None if only is None else value_text(only)}
 
 
 def _chance(requirement: Requirement) -> float | None:
@@ -92,7 +83,10 @@ ASK = Ask(
     "largest share of a value (alpha)",
     upper={"bound": "alpha"},
     settings={"k": 0},
-    computed=_only,
+    # the one limited value, None for all
+    computed=lambda r: {
+        "only": None if (v := r.parameters.get("value")) is None else value_text(v)
+    },
     reads=("value",),
     worst={"alpha": "greatest"},
 )
@@ -146,20 +140,13 @@ GUARANTEES = (
 
 # Beta-likeness: no value is much more frequent in a class than in the table.
 #
-#   (p_s - q_s)/q_s <= beta                        basic
-#   (p_s - q_s)/q_s <= min(beta, -ln q_s)          enhanced
+#   (p_s - q_s)/q_s <= beta
 #
 # for every value s with p_s > q_s. Units: a relative gain. Source: Cao, Karras, "Publishing
-# microdata with a robust privacy guarantee" (2012), definitions 2 and 3.
+# microdata with a robust privacy guarantee" (2012), definition 2.
 #
 # Shares p and q are taken among the non-NULL values of class and reference; a class without any
-# value does not hold. The basic form is exact (whole numbers). The enhanced one compares doubles
-# of
-# single rows with a tolerance of 10^-12; q_s is rational and ln q_s is not, so there are no true
-# ties.
-
-
-TOLERANCE = 1e-12
+# value does not hold. Exact (whole numbers).
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +156,10 @@ class BetaLikeness(ShareRule):
     name: ClassVar[str] = "beta_likeness"
 
     beta: float
-    enhanced: bool = False
 
     def holds(self) -> Sql:
-        most = 1 + at_most(self.beta)
-        within = (
-            f"{big(self._found)} * {lit(most.denominator)}"
-            f" <= {big(self._expected)} * {lit(most.numerator)}"
-        )
-        if self.enhanced:
-            q = f"cast(q as double) / {self.q_total}"
-            within += (
-                f" and ({self._found} <= {self._expected}"
-                f" or {self._gain} <= {lit(TOLERANCE)} - ln(nullif({q}, 0)))"
-            )
-        return Sql(f"coalesce(bool_and({within}) filter (where {self._judged}), false)")
+        held = within(self._found, 1 + at_most(self.beta), self._expected)
+        return Sql(f"coalesce(bool_and({held}) filter (where {self._judged}), false)")
 
     def achieved(self) -> Sql:
         gain = f"max({self._gain}) filter (where {self._judged})"

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from anonymizer.compile import Sql
 from anonymizer.contract.layout import Ask, Requirement
-from anonymizer.guarantees.rule import Rule
+from anonymizer.guarantees.rule import Rule, at_least, at_most
 from anonymizer.policy.privacy import Privacy, Protect
 
 Terms = Mapping[str, Any]
@@ -58,6 +58,14 @@ class Flag:
     persons: bool = False
     """Whether it counts persons."""
 
+    def holds(self, achieved: float | None, bound: float) -> bool:
+        """Whether a figure of the table keeps to a bound."""
+        if achieved is None:
+            return False
+        if self.at_most:
+            return achieved <= float(at_most(bound))
+        return achieved >= float(at_least(bound))
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -75,11 +83,6 @@ class Example:
     """Parameters of the requirement that are not in the field, such as a hierarchy's paths."""
 
 
-def no_rules(_: Given) -> Iterable[Rule]:
-    """No rules; for guarantees that hold by the way classes are formed."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Guarantee:
     """One guarantee that a policy can ask for."""
@@ -92,7 +95,8 @@ class Guarantee:
     asks: tuple[Ask, ...]
     """The questions that the verifier asks."""
     rules: Callable[[Given], Iterable[Rule]]
-    """The rules that the search enforces: for a column, or for the table if no column is given."""
+    """The rules that the search enforces: for a column, or for the table if no column is given;
+    none if it holds by the way classes are formed."""
     docs: tuple[str, ...]
     """Its rows in the table of docs/models.md: the model, how a policy and `assess --require`
     request it, when it holds, and its unit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
@@ -14,12 +14,12 @@ from anonymizer.guarantees.rule import (
     Layers,
     Rule,
     at_most,
-    big,
     fewest,
     layer,
     share,
     share_of_known,
     window,
+    within,
 )
 from anonymizer.guarantees.size import sizes
 
@@ -41,11 +41,6 @@ from anonymizer.guarantees.size import sizes
 
 
 RECORDS = "sum(n)"
-
-
-def within(most: str, bound: Fraction, among: str) -> str:
-    """SQL condition on aggregates: `most` is at most the share `bound` of `among`. Exact."""
-    return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +162,11 @@ def _rules_kl(given: Given) -> list[Rule]:
     return [IrL(given.column, given.value.l, null_as_value=given.null_as_value)]
 
 
-def _rules_shares(given: Given) -> list[Rule]:
-    share = ValueShare(given.column, given.value.beta, null_as_value=given.null_as_value)
-    return [PersonShare(given.column, given.value.alpha), share] if given.column else []
+def _rules_shares(
+    of_person: type[PersonShare], of_value: type[ValueShare], given: Given
+) -> list[Rule]:
+    share = of_value(given.column, given.value.beta, null_as_value=given.null_as_value)
+    return [of_person(given.column, given.value.alpha), share] if given.column else []
 
 
 GUARANTEES = (
@@ -218,7 +215,7 @@ GUARANTEES = (
         field="privacy.ir_alpha_beta",
         family="persons",
         asks=(SHARES,),
-        rules=_rules_shares,
+        rules=partial(_rules_shares, PersonShare, ValueShare),
         implied=lambda value: fewest(value.alpha),
         enhanced=("eir_alpha_beta", ("alpha", "beta")),
         says="No person has more than the share {alpha} of a class's records, no value of {column}"
@@ -279,18 +276,13 @@ class EirValueShare(ValueShare):
         return f"count(distinct person) filter (where {self.counts})"
 
 
-def _rules(given: Given) -> list[Rule]:
-    share = EirValueShare(given.column, given.value.beta, null_as_value=given.null_as_value)
-    return [EirPersonShare(given.column, given.value.alpha), share] if given.column else []
-
-
 ASK = replace(SHARES, template="eir_alpha_beta", words="enhanced identity-reserved (alpha,beta)")
 EIR = Guarantee(
     name="eir_alpha_beta",
     field="privacy.eir_alpha_beta",
     family="persons",
     asks=(ASK,),
-    rules=_rules,
+    rules=partial(_rules_shares, EirPersonShare, EirValueShare),
     implied=lambda value: max(fewest(value.alpha), fewest(value.beta)),
     says="No person has more than the share {alpha} of a class's records, and no value of {column}"
     " belongs to more than {beta} of its persons.",

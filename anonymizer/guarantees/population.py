@@ -21,24 +21,37 @@ Units: members, or persons, and shares of them. Both need, in addition to `n`, t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask
 from anonymizer.guarantees.guarantee import Example, Flag, Guarantee
-from anonymizer.guarantees.rule import Basis, Rule, at_least, at_most, big
-
-MEMBERS = "coalesce(sum(population), 0)"
-IN_TABLE = "coalesce(sum(n), 0)"
+from anonymizer.guarantees.rule import Basis, Rule, at_least, at_most, big, within
 
 
 @dataclass(frozen=True, slots=True)
-class KMap(Rule):
+class PopulationRule(Rule):
+    """Compares the units of a group with the members of the population that match it."""
+
+    basis: ClassVar[Basis] = "classes"
+
+    _: KW_ONLY
+    members: str = "coalesce(sum(population), 0)"
+    """SQL for the number of members that match the group."""
+    in_table: str = "coalesce(sum(n), 0)"
+    """SQL for its units."""
+
+    def _presence(self, without_members: str) -> Sql:
+        ratio = f"cast({self.in_table} as double) / nullif(cast({self.members} as double), 0)"
+        return Sql(f"coalesce({ratio}, cast({without_members} as double))")
+
+
+@dataclass(frozen=True, slots=True)
+class KMap(PopulationRule):
     """At least `k` members of the population match the group."""
 
     name: ClassVar[str] = "k_map"
-    basis: ClassVar[Basis] = "classes"
 
     k: int
 
@@ -46,52 +59,43 @@ class KMap(Rule):
         return Sql(f"{self.achieved()} >= {lit(self.k)}")
 
     def achieved(self) -> Sql:
-        return Sql(f"cast({MEMBERS} as bigint)")
+        return Sql(f"cast({self.members} as bigint)")
 
 
 @dataclass(frozen=True, slots=True)
-class PresenceAtMost(Rule):
+class PresenceAtMost(PopulationRule):
     """No more than a share `most` of the matching members is in the table."""
 
     name: ClassVar[str] = "delta_presence_max"
-    basis: ClassVar[Basis] = "classes"
 
     most: float
 
     def holds(self) -> Sql:
-        most = at_most(self.most)
-        return Sql(
-            f"{big(IN_TABLE)} * {lit(most.denominator)} <= {big(MEMBERS)} * {lit(most.numerator)}"
-        )
+        return Sql(within(self.in_table, at_most(self.most), self.members))
 
     def achieved(self) -> Sql:
         """Share of the matching members; infinite if no member matches."""
-        return _presence(f"case when {IN_TABLE} > 0 then {lit(math.inf)} else 0 end")
+        return self._presence(f"case when {self.in_table} > 0 then {lit(math.inf)} else 0 end")
 
 
 @dataclass(frozen=True, slots=True)
-class PresenceAtLeast(Rule):
+class PresenceAtLeast(PopulationRule):
     """At least a share `least` of the matching members is in the table."""
 
     name: ClassVar[str] = "delta_presence_min"
-    basis: ClassVar[Basis] = "classes"
 
     least: float
 
     def holds(self) -> Sql:
         least = at_least(self.least)
         return Sql(
-            f"{big(MEMBERS)} * {lit(least.numerator)} <= {big(IN_TABLE)} * {lit(least.denominator)}"
+            f"{big(self.members)} * {lit(least.numerator)}"
+            f" <= {big(self.in_table)} * {lit(least.denominator)}"
         )
 
     def achieved(self) -> Sql:
         """Share of the matching members; 1 if no member matches."""
-        return _presence("1")
-
-
-def _presence(without_members: str) -> Sql:
-    ratio = f"cast({IN_TABLE} as double) / nullif(cast({MEMBERS} as double), 0)"
-    return Sql(f"coalesce({ratio}, cast({without_members} as double))")
+        return self._presence("1")
 
 
 GUARANTEES = (

@@ -80,6 +80,11 @@ def big(expression: str) -> str:
     return f"cast({expression} as decimal(38, 0))"
 
 
+def within(most: str, bound: Fraction, among: str) -> str:
+    """SQL condition on aggregates: `most` is at most the share `bound` of `among`. Exact."""
+    return f"{big(most)} * {lit(bound.denominator)} <= {big(among)} * {lit(bound.numerator)}"
+
+
 def share_of_known(numerator: str, denominator: str) -> Sql:
     """A quotient for reports; infinite if the denominator is 0, where no bound holds."""
     return Sql(
@@ -251,8 +256,15 @@ def window(part: Sql, *more: str, order: str | None = None, running: bool = Fals
 # The window columns of several rules that are judged over one relation.
 
 
-def merge_layers(rules: Sequence[Rule], part: Sql) -> Layers:
-    """Merge the layers of several rules over one relation; shared columns occur once."""
+def all_hold(rules: Sequence[Rule]) -> Sql:
+    """Aggregate over the rows of a group, after the layers: whether every rule holds."""
+    return Sql(" and ".join(f"({rule.holds()})" for rule in rules))
+
+
+def merge_layers(rules: Sequence[Rule], part: Sql) -> tuple[tuple[tuple[str, Sql], ...], ...]:
+    """The layers of several rules over one relation, as templates list their columns; shared
+    columns occur once.
+    """
     merged: list[dict[str, Sql]] = []
     seen: dict[str, tuple[int, Sql]] = {}
     for rule in rules:
@@ -263,4 +275,4 @@ def merge_layers(rules: Sequence[Rule], part: Sql) -> Layers:
                 if seen.setdefault(name, (depth, expression)) != (depth, expression):
                     raise ValueError(f"two rules define the column {name} differently")
                 merged[depth][name] = expression
-    return tuple(merged)
+    return tuple(tuple(layer.items()) for layer in merged)

@@ -17,9 +17,8 @@ from anonymizer.guarantees.identity import (
     IrL,
     PersonShare,
     ValueShare,
-    within,
 )
-from anonymizer.guarantees.rule import Rule, at_most
+from anonymizer.guarantees.rule import Rule, at_most, within
 
 # Exact hitting sets, for the classes that the bounds of EIR l-diversity leave undecided.
 #

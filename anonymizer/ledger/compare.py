@@ -11,7 +11,7 @@ from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.guarantees.requirements import OF_TABLE, asked
-from anonymizer.guarantees.rule import merge_layers
+from anonymizer.guarantees.rule import all_hold, merge_layers
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import (
     FORGET,
@@ -159,13 +159,12 @@ class Series:
         }
 
     def _values(self, facet: Facet, hint: str) -> Iterator[Problem]:
-        layers = merge_layers(facet.rules, Sql("grp"))
         context = {
             **self._context(facet),
             "old_members": MEMBERS,
             "shows": self._shows(facet.column),
-            "layers": tuple(tuple(layer.items()) for layer in layers),
-            "holds": Sql(" and ".join(f"({rule.holds()})" for rule in facet.rules)),
+            "layers": merge_layers(facet.rules, Sql("grp")),
+            "holds": all_hold(facet.rules),
         }
         persons, narrowed = self.ask("series_values", context)[0]
         if narrowed:

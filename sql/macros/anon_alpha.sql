@@ -20,15 +20,11 @@ with source as (
     )
 ),
 counts as (
-    select q, case when s is null then 0 else count(*) end as n
+    select q, case when s is null then 0 else 1 end as value, count(*) as n
     from source
     group by q, s
 ),
-classes as (
-    select case when sum(n) > 0 then max(n) / cast(sum(n) as double) else cast('inf' as double) end as share
-    from counts
-    group by q
-)
+classes as (select _anon_alpha(n, value) as share from counts group by q)
 select max(share) as alpha
 from classes;
 

@@ -24,26 +24,21 @@ with source as (
         )
     )
 ),
-classes as (select q, count(s) as n from source group by q),
-counts as (select q, count(*) as n from source where s is not null group by q, s),
-ranked as (select q, n, row_number() over (partition by q order by n desc) as place from counts),
-sums as (
-    select
-        q,
-        count(*) as different,
-        sum(n * ln(n)) as weighted,
-        max(n) as most,
-        coalesce(sum(n) filter (where place >= l), 0) as tail
-    from ranked
-    group by q
+counts as (
+    select q, case when s is null then 0 else 1 end as value, count(*) as n
+    from source
+    group by q, s
+),
+ranked as (
+    select *, row_number() over (partition by q, value order by n desc) as rank_by_count from counts
 ),
 judged as (
     select
-        coalesce(u.different, 0) as different,
-        case when c.n > 0 then round(exp(ln(c.n) - u.weighted / c.n), 12) else 0 end as effective,
-        case when u.tail > 0 then u.most / cast(u.tail as double) else cast('inf' as double) end as outweighs
-    from classes c
-    left join sums u on u.q = c.q
+        _anon_distinct_l(n, value) as different,
+        round(_anon_entropy_l(n, value), 12) as effective,
+        _anon_recursive_cl(l, n, rank_by_count, value) as outweighs
+    from ranked
+    group by q
 )
 select min(different) as distinct_l, min(effective) as entropy_l, max(outweighs) as recursive_c
 from judged;

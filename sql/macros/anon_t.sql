@@ -23,79 +23,75 @@ with source as (
 ),
 counts as (select q, s, count(*) as n from source group by q, s),
 totals as (select q, sum(n) as total from counts group by q),
-reference as (select s, sum(n) as m from counts group by s),
+reference as (select s, count(*) as q_of_value from source group by s),
 cumulated as (
     select
         s,
-        m,
+        q_of_value,
         row_number() over w as place,
-        sum(m) over (w rows unbounded preceding) as upto
+        sum(q_of_value) over (w rows unbounded preceding) as upto
     from reference
     window w as (order by s nulls first)
 ),
 -- `area` is the sum of the cumulative counts up to a place
 places as (select *, sum(upto) over (order by place rows unbounded preceding) as area from cumulated),
-whole as (select count(*) as m, max(upto) as everything, max(area) as area from places),
-steps as (
+whole as (
     select
-        c.q,
-        c.n,
-        t.total,
-        p.m,
-        p.place,
-        p.area - p.upto as before,
-        sum(c.n) over (w rows unbounded preceding) as reached,
-        lead(p.place) over w as next_place,
-        lead(p.area - p.upto) over w as next_before,
-        row_number() over w as number
-    from counts c
-    join totals t on t.q = c.q
-    join places p on p.s is not distinct from c.s
-    window w as (partition by c.q order by p.place)
+        count(s) as m,
+        count(*) as last,
+        cast(sum(q_of_value) as bigint) as q_size,
+        cast(coalesce(sum(q_of_value) filter (where s is not null), 0) as bigint) as q_known,
+        max(area) as area
+    from places
 ),
 -- between two values of a class its cumulative share is constant: one run for each value
 runs as (
     select
-        q,
-        n,
-        r.m,
-        total,
-        place,
-        before,
-        e.everything,
-        reached * e.everything as level,
-        reached * e.everything // total as level_in_table,
-        coalesce(next_place, e.m + 1) - 1 as last_place,
-        coalesce(next_before, e.area) as last_area,
-        case when number = 1 then before * total else 0 end as ahead
-    from steps r
-    cross join whole e
+        c.q,
+        c.n,
+        p.q_of_value,
+        w.m,
+        w.q_size,
+        w.q_known,
+        t.total as group_size,
+        p.place,
+        p.area - p.upto as before,
+        sum(c.n) over (by_value rows unbounded preceding) * w.q_size as level,
+        coalesce(lead(p.place) over by_value, w.last + 1) - 1 as last_place,
+        coalesce(lead(p.area - p.upto) over by_value, w.area) as last_area,
+        row_number() over by_value as number
+    from counts c
+    join totals t on t.q = c.q
+    join places p on p.s is not distinct from c.s
+    cross join whole w
+    window by_value as (partition by c.q order by p.place)
 ),
 -- the last place at which the table has not yet overtaken the class
 crossed as (
-    select r.*, least(greatest(coalesce(p.place, 0), r.place - 1), r.last_place) as crossing
-    from runs r
+    select
+        r.*,
+        least(greatest(coalesce(p.place, 0), r.place - 1), r.last_place) as crossing
+    from (select *, level // group_size as level_in_table from runs) r
     asof left join places p on r.level_in_table >= p.upto
+),
+areas as (
+    select
+        c.*,
+        case when number = 1 then before * group_size else 0 end
+        + (crossing - c.place + 1) * level - group_size * (coalesce(p.area, 0) - before)
+        + group_size * (last_area - coalesce(p.area, 0)) - (last_place - crossing) * level as run_area
+    from crossed c
+    left join places p on p.place = c.crossing
 ),
 distances as (
     select
-        c.q,
-        min(total * everything) + sum(abs(n * everything - c.m * total) - c.m * total) as apart,
-        min(total * everything) as unit,
-        sum(
-            ahead
-            + (crossing - c.place + 1) * level - total * (coalesce(p.area, 0) - before)
-            + total * (last_area - coalesce(p.area, 0)) - (last_place - crossing) * level
-        ) as area
-    from crossed c
-    left join places p on p.place = c.crossing
-    group by c.q
+        _anon_t_equal(group_size, n, q_of_value, q_size) as t_equal,
+        _anon_t_ordered(m, n, q_known, q_size, run_area) as t_ordered
+    from areas
+    group by q
 )
-select
-    max(apart / cast(2 * unit as double)) as t_equal,
-    max(case when e.m > 1 then d.area / cast(unit * (e.m - 1) as double) else 0 end) as t_ordered
-from distances d
-cross join whole e;
+select max(t_equal) as t_equal, max(t_ordered) as t_ordered
+from distances;
 
 comment on macro table anon_t is
     't-closeness by equal and by ordered distance: from anon_t(table, [columns], sensitive column)';

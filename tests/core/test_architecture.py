@@ -14,6 +14,8 @@ import anonymizer
 PACKAGE = Path(anonymizer.__file__).parent
 MOST_LINES = 700
 LEAST_LINES = 60
+MOST_WRAPPERS = 91
+"""Functions with one caller that only return a value: fewer are better."""
 REGISTRIES = ("algorithms.", "engines.", "guarantees.", "cli.")
 """Packages whose modules are found by their names."""
 LAYERS = (
@@ -169,3 +171,24 @@ def test_importing_the_package_imports_no_heavy_library(heavy: str) -> None:
 
     code = f"import sys, anonymizer; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_few_functions_only_wrap_an_expression() -> None:
+    """A function that one place calls and that only returns a value can often stand there."""
+    trees = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
+    uses = Counter(
+        getattr(node, "id", getattr(node, "attr", None))
+        for tree in trees
+        for node in ast.walk(tree)
+    )
+    once = [
+        kid.name
+        for tree in trees
+        for kid in tree.body
+        if isinstance(kid, ast.FunctionDef)
+        and uses[kid.name] == 1
+        and not kid.decorator_list
+        and isinstance(kid.body[-1], ast.Return)
+        and len(kid.body) - (ast.get_docstring(kid) is not None) == 1
+    ]
+    assert len(once) <= MOST_WRAPPERS, once

@@ -14,7 +14,8 @@ import pytest
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.review.assess import Assessment, assess
 from anonymizer.review.assess.figures import look_at
-from tests.oracle import models, persons, risk
+from tests import models
+from tests.oracle import risk
 
 Check = Callable[[duckdb.DuckDBPyConnection, int], None]
 QUASI = ("a", "b b", "c", 'd"')
@@ -176,10 +177,10 @@ def judged_table(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
             for v in models.t_closeness(held, persons=people).per_class.values()
         ],
         "alpha": [v > Fraction(half) for v in models.alpha(held, people).per_class.values()],
-        "eir_l": [v < l for v in persons.eir_l(held, people).per_class.values()],
+        "eir_l": [v < l for v in models.eir_l(held, people).per_class.values()],
         "ir_alpha_beta": [
             a > Fraction(half) or b > Fraction(half)
-            for a, b in persons.ir_alpha_beta(held, people).per_class.values()
+            for a, b in models.ir_alpha_beta(held, people).per_class.values()
         ],
     }
     assert failing == {name: sum(fails) for name, fails in worst.items()}

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from tests import danonyir_tables as tables
-from tests import runs
+from tests import models, runs
 from tests.oracle import danonyir as oracle
-from tests.oracle import persons as models
 from tests.selection import some
 
 TYPES = {

@@ -14,7 +14,7 @@ import pytest
 
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from anonymizer.release.published import Release
-from tests.oracle import models
+from tests import models
 from tests.oracle.lattice import Classes, Column, Fails, Lattice, Verdict
 from tests.runs import policy, published, run, source
 from tests.selection import few, some

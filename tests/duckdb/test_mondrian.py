@@ -15,7 +15,7 @@ import pytest
 from anonymizer.algorithms.core import partition
 from anonymizer.guarantees.closeness import TOrdered
 from tests.duckdb.partitions import expected, partitioned
-from tests.oracle.models import entropy_l_holds, recursive_cl_holds, t_closeness
+from tests.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
 from tests.runs import policy, run, source
 from tests.selection import some

@@ -25,8 +25,8 @@ from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMo
 from anonymizer.guarantees.rule import Rule
 from anonymizer.guarantees.screening import has_hitting_set
 from anonymizer.guarantees.size import KAnonymity
+from tests import models
 from tests.judging import judge_sql, layered_sql
-from tests.oracle import persons
 
 COUNT = 1500
 
@@ -97,28 +97,28 @@ def check(
 
 @pytest.mark.parametrize("bound", [2, 4])
 def test_ir_k_and_l(connection: duckdb.DuckDBPyConnection, bound: int) -> None:
-    pairs = persons.ir_kl(CLASSES, WHO).per_class
+    pairs = models.ir_kl(CLASSES, WHO).per_class
     check(connection, IrK(None, bound), {n: k for n, (k, _) in pairs.items()}, least=bound)
     check(connection, IrL("v", bound), {n: l for n, (_, l) in pairs.items()}, least=bound)
 
 
 @pytest.mark.parametrize("bound", [0.2, 0.25, 0.4, 0.5])
 def test_ir_alpha_beta(connection: duckdb.DuckDBPyConnection, bound: float) -> None:
-    pairs = persons.ir_alpha_beta(CLASSES, WHO).per_class
+    pairs = models.ir_alpha_beta(CLASSES, WHO).per_class
     check(connection, PersonShare("v", bound), {n: a for n, (a, _) in pairs.items()}, most=bound)
     check(connection, ValueShare("v", bound), {n: b for n, (_, b) in pairs.items()}, most=bound)
 
 
 @pytest.mark.parametrize("bound", [0.25, 0.4, 0.5])
 def test_eir_alpha_beta(connection: duckdb.DuckDBPyConnection, bound: float) -> None:
-    pairs = persons.eir_alpha_beta(CLASSES, WHO).per_class
+    pairs = models.eir_alpha_beta(CLASSES, WHO).per_class
     check(connection, EirPersonShare("v", bound), {n: a for n, (a, _) in pairs.items()}, most=bound)
     check(connection, EirValueShare("v", bound), {n: b for n, (_, b) in pairs.items()}, most=bound)
 
 
 @pytest.mark.parametrize("l", [2, 3, 4])
 def test_bounds_of_eir_l_enclose_the_truth(connection: duckdb.DuckDBPyConnection, l: int) -> None:
-    truth = persons.eir_l(CLASSES, WHO).per_class
+    truth = models.eir_l(CLASSES, WHO).per_class
     rule = EirL("v", l)
     inner = layered_sql(Table("pairs"), Sql("class"), [rule])
     rows = connection.execute(
@@ -136,14 +136,14 @@ def test_bounds_of_eir_l_enclose_the_truth(connection: duckdb.DuckDBPyConnection
     # what the bounds leave open is little, nothing at all for l = 2, and the search decides it
     assert len(undecided) <= (0 if l == 2 else 0.05 * COUNT)
     for name in undecided:
-        held = persons.holdings(CLASSES[name], WHO[name])
+        held = models.holdings(CLASSES[name], WHO[name])
         assert has_hitting_set(held.values(), l - 1) == (truth[name] < l)
 
 
 def test_exact_search_equals_the_oracle() -> None:
-    truth = persons.eir_l(CLASSES, WHO).per_class
+    truth = models.eir_l(CLASSES, WHO).per_class
     for name, values in CLASSES.items():
-        held = persons.holdings(values, WHO[name])
+        held = models.holdings(values, WHO[name])
         for size in range(truth[name] + 2):
             assert has_hitting_set(held.values(), size) == (size >= truth[name])
 

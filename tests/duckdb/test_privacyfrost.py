@@ -16,7 +16,7 @@ import pytest
 from anonymizer import cli
 from anonymizer.errors import GuaranteeError, PolicyError
 from tests.duckdb.privacyfrost_tables import Case, Tree, random_tree
-from tests.oracle.models import recursive_cl_holds, t_closeness
+from tests.models import recursive_cl_holds, t_closeness
 from tests.oracle.privacyfrost import Column, presampled
 from tests.runs import Rows, classes, policy, published, run, source
 

@@ -16,7 +16,7 @@ from anonymizer.algorithms.privacyfrost import search
 from anonymizer.compile import Sql, Table, lit, render
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests.duckdb.privacyfrost_tables import Case, Tree, random_case, searched
-from tests.oracle.models import distinct_l, recursive_cl, t_closeness
+from tests.models import distinct_l, recursive_cl, t_closeness
 from tests.oracle.privacyfrost import Rule, eta, logarithmic, table_score
 from tests.selection import some
 

@@ -26,10 +26,10 @@ from anonymizer.independent.cells import read_value
 from anonymizer.independent.layout import Requirement as Read
 from anonymizer.independent.rules import Group
 from anonymizer.verification import guarantees as verifier
+from tests import models
 from tests.dbt.rendered import generic_test
 from tests.duckdb import test_descriptors as examples
 from tests.macros.conftest import SCRIPT
-from tests.oracle import models, persons
 from tests.selection import rounds
 
 PATHS = {letter: ("x" if letter == "a" else "y", "*") for letter in "abcde"}
@@ -46,11 +46,26 @@ FIGURES: dict[tuple[str, str, str], tuple[Figure, dict[str, Any]]] = {
     ("alpha", "alpha", ""): (lambda r: models.alpha(r.classes).worst, {}),
     ("alpha_k", "alpha", ""): (lambda r: models.alpha(r.classes).worst, {"k": 2}),
     ("beta_likeness", "beta", ""): (lambda r: models.beta_likeness(r.classes).worst, {}),
-    ("delta_disclosure", "delta", ""): (lambda r: models.delta_disclosure(r.classes).worst, {}),
-    ("ir_alpha_beta", "alpha", ""): (lambda r: _shares(persons.ir_alpha_beta, r, 0), {"beta": 1}),
-    ("ir_alpha_beta", "beta", ""): (lambda r: _shares(persons.ir_alpha_beta, r, 1), {"alpha": 1}),
-    ("eir_alpha_beta", "alpha", ""): (lambda r: _shares(persons.eir_alpha_beta, r, 0), {"beta": 1}),
-    ("eir_alpha_beta", "beta", ""): (lambda r: _shares(persons.eir_alpha_beta, r, 1), {"alpha": 1}),
+    ("delta_disclosure", "delta", ""): (
+        lambda r: models.delta_disclosure(r.classes).worst,
+        {},
+    ),
+    ("ir_alpha_beta", "alpha", ""): (
+        lambda r: _shares(models.ir_alpha_beta, r, 0),
+        {"beta": 1},
+    ),
+    ("ir_alpha_beta", "beta", ""): (
+        lambda r: _shares(models.ir_alpha_beta, r, 1),
+        {"alpha": 1},
+    ),
+    ("eir_alpha_beta", "alpha", ""): (
+        lambda r: _shares(models.eir_alpha_beta, r, 0),
+        {"beta": 1},
+    ),
+    ("eir_alpha_beta", "beta", ""): (
+        lambda r: _shares(models.eir_alpha_beta, r, 1),
+        {"alpha": 1},
+    ),
     ("delta_presence", "max", ""): (lambda r: max(_presence(r)), {"min": 0, "population": "p"}),
     ("delta_presence", "min", ""): (lambda r: min(_presence(r)), {"max": 1, "population": "p"}),
 }

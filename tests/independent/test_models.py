@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -161,6 +162,40 @@ def test_t_hierarchical() -> None:
     # NULL hangs below the root by itself: all of it moves there
     nulls = judge(frequencies.t_closeness, parameters, rows("a", "b"), rows(None, None))
     assert [one.achieved["t"] for one in nulls] == [F(1, 2), F(1, 2)]
+
+
+def _transport(p: dict[str, int], q: dict[str, int], cost: dict[tuple[str, str], F]) -> F:
+    """Earth mover's distance of two equally large multisets, by trying all assignments."""
+    total = sum(p.values())
+    goods = [v for v, n in p.items() for _ in range(n)]
+    found: list[F] = []
+
+    def place(at: int, left: Counter[str], so_far: F) -> None:
+        if at == total:
+            found.append(so_far)
+            return
+        for value in list(+left):
+            place(at + 1, left - Counter([value]), so_far + cost[goods[at], value])
+
+    place(0, Counter(q), F(0))
+    return min(found) / total
+
+
+def test_distances_equal_the_cheapest_transport() -> None:
+    draw = random.Random(2)
+    names = "abcd"
+    paths: Any = {"a": ("A", "*"), "b": ("A", "*"), "c": ("C", "*"), "d": ("D", "*")}
+    equal = {(v, w): F(v != w) for v in names for w in names}
+    ordered = {(v, w): F(abs(names.index(v) - names.index(w)), 3) for v in names for w in names}
+    tree = {(v, w): F(0) if v == w else F(1, 2) if paths[v] == paths[w] else F(1)
+            for v in names for w in names}  # fmt: skip
+    for _ in range(60):
+        p, q = Counter(draw.choices(names, k=5)), Counter(names) + Counter(draw.choices(names, k=1))
+        shares: Any = [{v: F(c[v], 5) for v in names} for c in (p, q)]
+        share_p, share_q = shares
+        assert frequencies.equal(share_p, share_q) == _transport(p, q, equal)
+        assert frequencies.ordered(share_p, share_q) == _transport(p, q, ordered)
+        assert frequencies.hierarchical(share_p, share_q, paths) == _transport(p, q, tree)
 
 
 def test_t_hierarchical_needs_every_path() -> None:

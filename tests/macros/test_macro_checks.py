@@ -12,7 +12,7 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.verification.guarantees import questions
-from tests.oracle import persons
+from tests import models
 from tests.selection import some
 
 ROUNDS = 5
@@ -165,7 +165,7 @@ def test_the_bound_of_eir_l_never_exceeds_the_true_l(sql: duckdb.DuckDBPyConnect
             classes.setdefault(name, []).append(value)
             people.setdefault(name, []).append(person)
         nobody = one(sql, "select count(distinct class_id) from release") > len(classes)
-        true = 0 if nobody else persons.eir_l(classes, people).worst
+        true = 0 if nobody else models.eir_l(classes, people).worst
         bound = one(sql, f"from anon_eir_l_bound('release', {QUASI}, 'value', 'person_id')")
         assert bound <= true
         reached += bound == true

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from tests.oracle.models import frequencies, t_closeness
+from tests.models import frequencies, t_closeness
 
 Item = tuple[Any, Any]  # id, value
 Order = Callable[[Any], Any]

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from tests.oracle.cells import Exact, GrammarError, Null, parse
-from tests.oracle.models import (
+from tests.models import (
     entropy_l_holds,
     frequencies,
     k_anonymity,
     recursive_cl_holds,
     t_closeness,
 )
+from tests.oracle.cells import Exact, GrammarError, Null, parse
 
 Row = Mapping[str, Any]
 

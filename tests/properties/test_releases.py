@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, event, given, settings
 
 from anonymizer import AnonymizerError
 from anonymizer.errors import GuaranteeError, InfeasibleError, NothingToCheckError, SourceError
-from tests.oracle.cells import Exact, Null, as_text, covers, domain_of, ordered, parse, typed_cell
-from tests.oracle.models import (
+from tests.models import (
     alpha,
     distinct_l,
     entropy_l_holds,
     recursive_cl_holds,
     t_closeness,
 )
+from tests.oracle.cells import Exact, Null, as_text, covers, domain_of, ordered, parse, typed_cell
 from tests.properties.tables import Case, cases
 from tests.runs import Rows, published, run
 

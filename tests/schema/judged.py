@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer import SchemaPolicy
-from tests.oracle import models, persons
-from tests.oracle.models import Classes, Persons
+from tests import models
+from tests.models import Classes, Persons
 from tests.schema import hospital
 from tests.schema.hospital import Rows
 from tests.schema.oracle import Child, Published, below_k, left_by_numbers
@@ -76,7 +76,7 @@ def in_classes(found: Published, table: str, column: str) -> tuple[Classes, Pers
 
 
 def worst(model: str, values: Classes, who: Persons, **options: Any) -> Any:
-    """What the classes achieve in a model of tests/oracle."""
+    """What the classes achieve in a model."""
     return MODELS[model](values, who, **options).worst
 
 
@@ -93,8 +93,8 @@ MODELS: Mapping[str, Callable[..., models.Result]] = {
     "t_closeness": lambda values, who, distance="equal", **rest: models.t_closeness(
         values, distance, persons=who, **rest
     ),
-    "ir_kl": persons.ir_kl,
-    "eir_l": persons.eir_l,
+    "ir_kl": models.ir_kl,
+    "eir_l": models.eir_l,
 }
 
 

@@ -1,4 +1,4 @@
-"""A guarantee and an algorithm of three files each; what is forgotten is refused."""
+"""A guarantee of two files and an algorithm of three; what is forgotten is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.selection import some
 from tests.toys.copies import Copy, blocks, copied
 
-FIELD, DESCRIPTOR, TEMPLATE = blocks("A guarantee")
+FIELD, DESCRIPTOR = blocks("A guarantee")
 ALGORITHM = blocks("An algorithm")
 ENGINE = blocks("An engine")
 
@@ -39,8 +39,8 @@ def largest_share(copy: Copy) -> float:
     return float(row[0])
 
 
-def test_a_guarantee_takes_three_files() -> None:
-    assert len({block.path for block in (FIELD, DESCRIPTOR, TEMPLATE)}) == 3
+def test_a_guarantee_takes_two_files() -> None:
+    assert len({block.path for block in (FIELD, DESCRIPTOR)}) == 2
 
 
 def test_an_algorithm_takes_three_files() -> None:
@@ -48,12 +48,12 @@ def test_an_algorithm_takes_three_files() -> None:
 
 
 @pytest.mark.slow
-def test_a_guarantee_of_three_files_is_kept(copy: Copy) -> None:
+def test_a_guarantee_of_two_files_is_kept(copy: Copy) -> None:
     copy.policy()
     assert copy.run().returncode == 0
     assert largest_share(copy) > 0.5
     copy.release.unlink()
-    copy.add(FIELD, DESCRIPTOR, TEMPLATE)
+    copy.add(FIELD, DESCRIPTOR)
     copy.policy("max_share: 0.5")
     done = copy.run()
     assert done.returncode == 0, done.stderr
@@ -73,8 +73,8 @@ def test_a_guarantee_of_three_files_is_kept(copy: Copy) -> None:
 def test_a_release_is_not_verified_against_what_no_question_asks(copy: Copy) -> None:
     copy.policy()
     assert copy.run().returncode == 0
-    copy.add(FIELD, DESCRIPTOR, TEMPLATE)
-    copy.change(DESCRIPTOR.path, 'worst="greatest")', 'worst="greatest", scopes=())')
+    copy.add(FIELD, DESCRIPTOR)
+    copy.change(DESCRIPTOR.path, 'worst="greatest",', 'worst="greatest", scopes=(),')
     copy.policy("max_share: 0.5")
     verified = copy.anonymizer("verify", "policy.yaml")
     assert verified.returncode == 2
@@ -104,15 +104,14 @@ def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
             1,
         ),
         # no question at all, or none that is asked of classes
-        ('asks=(Ask("max_share", "largest share of a value", upper={"bound": "s"},'
-         ' worst="greatest"),),', "asks=(),", "protect.max_share: asks the verifier nothing", 70),
-        ('worst="greatest")', 'worst="greatest", scopes=("group",))',
+        ("    asks=(\n", "    asks=() and (\n", "protect.max_share: asks the verifier nothing", 70),
+        ('worst="greatest",', 'worst="greatest", scopes=("group",),',
          "max_share: has a parameter that no check reads", 2),
         # no example by which rule, question and definition are compared
         ('examples=(Example(0.5, holds="ab bcca", fails="aab"),)', "examples=()",
          "protect.max_share: has no example to be judged by", 70),
         # a question under another name
-        ('worst="greatest")', 'worst="greatest", name="k_anonymity")',
+        ('worst="greatest",', 'worst="greatest", name="k_anonymity",',
          "columns.ill.protect.max_share: was not judged", 1),
         # answers for the field of another guarantee
         ('field="protect.max_share"', 'field="protect.alpha"',
@@ -122,7 +121,7 @@ def test_a_field_that_nothing_answers_for_is_refused(copy: Copy) -> None:
 def test_a_part_of_the_descriptor_that_is_forgotten(
     copy: Copy, forgotten: str, instead: str, said: str, exit_code: int
 ) -> None:
-    copy.add(FIELD, DESCRIPTOR, TEMPLATE)
+    copy.add(FIELD, DESCRIPTOR)
     copy.change(DESCRIPTOR.path, forgotten, instead)
     copy.policy("max_share: 0.5")
     refused(copy, said, exit_code)
@@ -131,6 +130,7 @@ def test_a_part_of_the_descriptor_that_is_forgotten(
 @pytest.mark.slow
 def test_a_statement_that_is_missing(copy: Copy) -> None:
     copy.add(FIELD, DESCRIPTOR)
+    copy.change(DESCRIPTOR.path, "statement=STATEMENT", "statement=None")
     copy.policy("max_share: 0.5")
     refused(copy, "TemplateNotFound", 70)
 

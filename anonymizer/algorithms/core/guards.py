@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.person_rules import HOLDINGS, Judging, PersonRules
-from anonymizer.compile import Sql, Table, ident, lit
+from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
-from anonymizer.guarantees.identity import EirValueShare, PersonShare, ValueShare, within
+from anonymizer.guarantees.identity import EirValueShare, PersonShare, ValueShare
 from anonymizer.guarantees.requirements import OF_COLUMNS, asked, asking_for
-from anonymizer.guarantees.rule import Rule, at_most, share_at_most
+from anonymizer.guarantees.rule import Rule, at_most, share_at_most, within
 from anonymizer.guarantees.screening import screen, survives_additions
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.paths import column_path
@@ -450,15 +450,9 @@ def _crowding(policy: Policy, alpha: float, allowed: Sql | None) -> Guard:
             " suppression_limit for so many",
         )
 
-    share = at_most(alpha)
-    query = Step(
-        "persons with too many rows",
-        "persons/crowding.sql.j2",
-        {
-            "holdings": HOLDINGS,
-            "numerator": lit(share.numerator),
-            "denominator": lit(share.denominator),
-            "allowed": allowed,
-        },
-    )
+    held = [
+        within(n, at_most(alpha), f"sum({n}) over (partition by col)") for n in ("records", "pairs")
+    ]
+    context = {"holdings": HOLDINGS, "holds": Sql(" and ".join(held)), "allowed": allowed}
+    query = Step("persons with too many rows", "persons/crowding.sql.j2", context)
     return Guard(query, explain, InfeasibleError)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from anonymizer.algorithms.core.encode import UNITS
 from anonymizer.algorithms.core.loss import shape
-from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, lit, work
+from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.guarantees.rule import at_least, at_most
+from anonymizer.guarantees.guarantee import Given
+from anonymizer.guarantees.population import PopulationRule, PresenceAtLeast
+from anonymizer.guarantees.requirements import OF_TABLE, asked
+from anonymizer.guarantees.rule import all_hold, at_most
 from anonymizer.policy import Policy
 from anonymizer.source.profile import Level, OfAttribute
 from anonymizer.source.roles import Roles
@@ -95,18 +98,18 @@ class PopulationRules:
 def population_rules(policy: Policy, roles: Roles, extents: Table) -> PopulationRules | None:
     """The rules of the policy's models that need a population; None if it has none."""
     k_map, presence = policy.privacy.k_map, policy.privacy.delta_presence
-    holds: list[str] = []
-    if k_map is not None:
-        holds.append(f"sure >= {lit(k_map.k)}")
-    if presence is not None:
-        most, least = at_most(presence.max), at_least(presence.min)
-        holds.append(_times("n", most.denominator, "<=", "sure", most.numerator))
-        holds.append(_times("possible", least.numerator, "<=", "n", least.denominator))
-    if not holds:
+    rules = [
+        # members that only may match could all be in the table: the strict side of each bound
+        replace(rule, in_table="n", members=("sure", "possible")[type(rule) is PresenceAtLeast])
+        for guarantee, value in asked(OF_TABLE, policy.privacy)
+        for rule in guarantee.rules(Given(value))
+        if isinstance(rule, PopulationRule)
+    ]
+    if not rules:
         return None
     return PopulationRules(
         ranks=tuple(Rank(a) for a in roles.quasi),
-        holds=Sql(" and ".join(f"({one})" for one in holds)),
+        holds=all_hold(rules),
         all_matched=presence is not None and presence.min > 0,
         typed=policy.publish.cells == "typed",
         extents=extents,
@@ -114,10 +117,6 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
         k=k_map.k if k_map is not None else 0,
         most=at_most(presence.max) if presence is not None else Fraction(1),
     )
-
-
-def _times(left: str, by: int, sign: str, right: str, times: int) -> str:
-    return f"cast({left} as hugeint) * {lit(by)} {sign} cast({right} as hugeint) * {lit(times)}"
 
 
 def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:

@@ -10,7 +10,7 @@ from anonymizer.algorithms.core.loss import shape
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.guarantees.closeness import TCloseness, TOrdered
 from anonymizer.guarantees.frequency import Alpha, BetaLikeness
-from anonymizer.guarantees.rule import Rule, merge_layers
+from anonymizer.guarantees.rule import Rule, all_hold, merge_layers
 from anonymizer.source.profile import Attribute, Sensitive
 from anonymizer.steps import Loop, Stage, Step
 
@@ -57,10 +57,8 @@ class Shares:
 def judged(column: Sensitive, rules: Sequence[Rule]) -> Judged:
     """The rules as a statement over classes, which are `block` and `grp`."""
     layers = merge_layers(rules, Sql("block, grp"))
-    holds = Sql(" and ".join(f"({rule.holds()})" for rule in rules))
     dense = any(rule.dense for rule in rules)
-    listed = tuple(tuple(one.items()) for one in layers)
-    return Judged(column.cells, column.reference, dense, listed, holds)
+    return Judged(column.cells, column.reference, dense, layers, all_hold(rules))
 
 
 def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
@@ -88,10 +86,7 @@ def _limits(rule: Rule) -> list[str]:
     share = "cast(q as double) / q_size"
     match rule:
         case BetaLikeness():
-            gain = f"{lit(float(rule.beta))}"
-            if rule.enhanced:
-                gain = f"least({gain}, - ln({share}))"
-            return [f"{share} * (1 + {gain})"]
+            return [f"{share} * (1 + {lit(float(rule.beta))})"]
         case Alpha(only=None):
             return [f"{lit(float(rule.alpha))}"]
         case _:

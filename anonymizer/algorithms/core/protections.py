@@ -14,7 +14,6 @@ from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.guarantees.closeness import TOrdered, TOrderedByRuns
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.guarantees.frequency import Alpha
-from anonymizer.guarantees.identity import within
 from anonymizer.guarantees.requirements import (
     BY_NAME,
     bucket_rule,
@@ -22,7 +21,7 @@ from anonymizer.guarantees.requirements import (
     rules_of,
     table_rules_of,
 )
-from anonymizer.guarantees.rule import Rule, at_most, merge_layers
+from anonymizer.guarantees.rule import Rule, all_hold, at_most, merge_layers, within
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
@@ -81,8 +80,8 @@ def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
         reference=column.reference,
         dense=any(rule.dense for rule in rules),
         runs=any(isinstance(rule, TOrderedByRuns) for rule in rules),
-        layers=tuple(tuple(layer.items()) for layer in merge_layers(rules, part)),
-        holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+        layers=merge_layers(rules, part),
+        holds=all_hold(rules),
         distinct=_distinct(rules),
     )
 
@@ -218,11 +217,10 @@ def feasible(
             hint=hint,
         )
 
-    layers = merge_layers(rules, Sql(""))
     context = {
         "reference": column.reference,
-        "layers": tuple(tuple(layer.items()) for layer in layers),
-        "holds": Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+        "layers": merge_layers(rules, Sql("")),
+        "holds": all_hold(rules),
     }
     return Guard(
         Step(f"feasibility of {column.column}", "guards/rule.sql.j2", context),

@@ -145,7 +145,8 @@ class Boxes:
 def possible(attributes: Sequence[Attribute]) -> bool:
     """Whether the extents of all attributes fit into words."""
     return all(
-        a.ordered or (_path_bits(a) <= PATH_BITS if a.height else fits(a)) for a in attributes
+        a.ordered or (((a.height + 1) * code_bits(a)) <= PATH_BITS if a.height else fits(a))
+        for a in attributes
     )
 
 
@@ -211,10 +212,6 @@ def _node(a: Attribute) -> Iterator[Column]:
 def code_bits(a: Attribute) -> int:
     """Bits of a code in a path."""
     return max(a.distinct.bit_length(), 1)
-
-
-def _path_bits(a: Attribute) -> int:
-    return (a.height + 1) * code_bits(a)
 
 
 def _domain(a: Attribute) -> Domain:

@@ -18,7 +18,7 @@ from anonymizer.algorithms.lattice.recode import (
 )
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.guarantees.requirements import least_class
-from anonymizer.guarantees.rule import Rule, merge_layers
+from anonymizer.guarantees.rule import Rule, all_hold, merge_layers
 from anonymizer.policy import FullDomain, Policy
 from anonymizer.source.profile import Level, Sensitive
 from anonymizer.source.roles import Roles
@@ -69,12 +69,11 @@ class Judged:
 
     @property
     def layers(self) -> tuple[tuple[tuple[str, Sql], ...], ...]:
-        layers = merge_layers(self.rules, Sql("class_id"))
-        return tuple(tuple(layer.items()) for layer in layers)
+        return merge_layers(self.rules, Sql("class_id"))
 
     @property
     def holds(self) -> Sql:
-        return Sql(" and ".join(f"({rule.holds()})" for rule in self.rules))
+        return all_hold(self.rules)
 
 
 def judged_columns(policy: Policy, roles: Roles) -> tuple[Judged, ...]:

@@ -10,7 +10,7 @@ from anonymizer.algorithms.core.encode import CODED
 from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.guarantees.requirements import BucketRule
-from anonymizer.guarantees.rule import merge_layers
+from anonymizer.guarantees.rule import all_hold, merge_layers
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
 from anonymizer.source.profile import Attribute, Sensitive
@@ -193,9 +193,6 @@ def bucket_stages(
     column, so that there are enough buckets to separate persons; buckets span wider ranges.
     """
     rule = column.rule
-    layers = merge_layers(rule.judged, Sql("leaf, side"))
-    bucket_layers = merge_layers(rule.judged, Sql("leaf, buckets, bucket"))
-    holds = " and ".join(f"({judged.holds()})" for judged in rule.judged)
     named = {"column": column, "coded": CODED, "reference": column.reference}
     shared = {
         **named,
@@ -209,9 +206,9 @@ def bucket_stages(
         # dealt afterwards, its share of a bucket would follow from the number of all buckets
         "ranked": 1 if rule.unique or not rule.judged else 0,
         "tight": tight and not rule.judged,
-        "layers": tuple(tuple(layer.items()) for layer in layers),
-        "bucket_layers": tuple(tuple(layer.items()) for layer in bucket_layers),
-        "holds": Sql(holds),
+        "layers": merge_layers(rule.judged, Sql("leaf, side")),
+        "bucket_layers": merge_layers(rule.judged, Sql("leaf, buckets, bucket")),
+        "holds": all_hold(rule.judged),
         "sizes_tried": 1001,
         "tie": later_draw("r.draw", f"tie {column.number}"),
         "row_draw": later_draw("draw", "row"),

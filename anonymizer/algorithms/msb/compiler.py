@@ -107,7 +107,9 @@ def enough_rows(how: Grouping) -> Guard:
     def explain(row: Row) -> Problem:
         least, records = row
         return Problem(
-            "privacy.level_l" if any(d.levels for d in how.dimensions) else _l_path(how),
+            "privacy.level_l"
+            if any(d.levels for d in how.dimensions)
+            else column_path(how.dimensions[0].column, "protect", "l_diversity"),
             f"asks for groups of at least {least} {how.unit}, but there are {records} {how.unit}"
             " with a value in every protected column",
             hint=f"lower l, or release more {how.unit}",
@@ -115,10 +117,6 @@ def enough_rows(how: Grouping) -> Guard:
 
     step = Step("enough rows for a group", "msb/guard_rows.sql.j2", how.context)
     return Guard(step, explain, InfeasibleError)
-
-
-def _l_path(how: Grouping) -> str:
-    return column_path(how.dimensions[0].column, "protect", "l_diversity")
 
 
 def _diversity_problem(dimension: Dimension, row: Row, policy: Policy, unit: str) -> Problem:

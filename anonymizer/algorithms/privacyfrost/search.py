@@ -23,7 +23,7 @@ from anonymizer.algorithms.lattice.search import SUBSETS, bound_stages, walk_sta
 from anonymizer.algorithms.privacyfrost.priorities import Searched
 from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.guarantees.rule import merge_layers, size_layer
+from anonymizer.guarantees.rule import all_hold, merge_layers, size_layer
 from anonymizer.policy import Policy, PrivacyFrost
 from anonymizer.policy.paths import column_path
 from anonymizer.source.profile import Sensitive
@@ -90,7 +90,7 @@ def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleRe
                     dense=any(rule.dense for rule in rules),
                     sized=sized,
                     layers=tuple(tuple(layer.items()) for layer in layers if layer),
-                    holds=Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+                    holds=all_hold(rules),
                 )
             )
     return tuple(made)

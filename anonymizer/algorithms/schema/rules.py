@@ -16,7 +16,7 @@ from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.guarantees.closeness import TOrdered
 from anonymizer.guarantees.identity import EirL, IrK
 from anonymizer.guarantees.requirements import of_basis, table_rules_of
-from anonymizer.guarantees.rule import Rule, merge_layers
+from anonymizer.guarantees.rule import Rule, all_hold, merge_layers
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.paths import table_path, within
 from anonymizer.process.text import many
@@ -161,8 +161,8 @@ def failing_steps(
         "count": Sql("count(distinct r.number)"),
         "pairs": pairs,
         "dense": any(rule.dense for rule in rules),
-        "layers": tuple(tuple(layer.items()) for layer in merge_layers(rules, Sql("class_id"))),
-        "holds": Sql(" and ".join(f"({rule.holds()})" for rule in rules)),
+        "layers": merge_layers(rules, Sql("class_id")),
+        "holds": all_hold(rules),
     }
     return (
         Step(f"values of {name} that are left", "prepare/reference.sql.j2", context),

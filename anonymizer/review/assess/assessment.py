@@ -15,6 +15,7 @@ from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.guarantees.guarantee import Flag, Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
+from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import file_format
 from anonymizer.process.text import Fact, as_html, as_text, fact
@@ -30,7 +31,7 @@ from anonymizer.review.assess.figures import (
 )
 from anonymizer.review.draft.guess import guess_columns
 from anonymizer.review.observers import TablesAssessment, assess_tables
-from anonymizer.verification.guarantees import groups_of, lower_bound, question, upper_bound
+from anonymizer.verification.guarantees import groups_of, question
 
 # Recommended next steps, derived from the figures of an assessment.
 
@@ -244,13 +245,10 @@ def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Populati
         persons = item.name != "k" or staged.person is not None
         achieved = sizes.person_k if persons else sizes.k
         measured = Sql("persons" if persons else "n")
-        (row,) = staged.select("risk/below.sql.j2", measured=measured, least=bound)
-        passed = achieved is not None and achieved >= bound
-        return Check(item.name, None, bound, achieved, passed, "", int(row[0]))
-    if item.flag.at_most:
-        passed = achieved is not None and achieved <= float(upper_bound(bound))
-    else:
-        passed = achieved is not None and achieved >= float(lower_bound(bound))
+        holds = KAnonymity(None, int(bound)).holds()
+        ((below,),) = staged.select("risk/below.sql.j2", measured=measured, holds=holds)
+        return Check(item.name, None, bound, achieved, not below, "", below)
+    passed = item.flag.holds(achieved, bound)
     return Check(item.name, None, bound, achieved, passed, "", 0 if passed else 1)
 
 

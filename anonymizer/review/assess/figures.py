@@ -9,8 +9,13 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from anonymizer.compile import Table, ident, work
+from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.errors import Problem, SourceError
+from anonymizer.guarantees.closeness import TEqual, TOrdered
+from anonymizer.guarantees.diversity import DistinctL, EntropyL, RecursiveCL
+from anonymizer.guarantees.frequency import Alpha, BetaLikeness, DeltaDisclosure
+from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMost
+from anonymizer.guarantees.rule import Rule, merge_layers
 from anonymizer.review.assess.classes import Opened, Staged, Valued, relation_of
 from anonymizer.source.profile import kind_of
 
@@ -92,6 +97,19 @@ def worst_classes(staged: Staged) -> list[dict[str, int]]:
     return [{"size": size, "classes": classes, "rows": n} for size, classes, n in rows]
 
 
+RULES: dict[str, tuple[Rule, str]] = {
+    "distinct_l": (DistinctL(None, 1), "min"),
+    "entropy_l": (EntropyL(None, 1), "min"),
+    "recursive_c": (RecursiveCL(None, 1, 2), "max"),
+    "alpha": (Alpha(None, 1), "max"),
+    "t_equal": (TEqual(None, 1), "max"),
+    "beta_likeness": (BetaLikeness(None, 1), "max"),
+    "delta_disclosure": (DeltaDisclosure(None, 1), "max"),
+}
+"""The rules whose figures are shown, each with the worst of classes; no bound is compared."""
+ORDERED: dict[str, tuple[Rule, str]] = {"t_ordered": (TOrdered(None, 1).by_runs(), "max")}
+
+
 def cells_of(column: Valued) -> Table:
     """Work table with class_id, value, n."""
     return work(f"assess_cells_{column.index}")
@@ -101,26 +119,30 @@ def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
     """Every value-based model, evaluated over the classes of the table."""
     cells = cells_of(column)
     staged.select("assess/cells.sql.j2", cells=cells, value=column.s)
-    (row,) = staged.select("assess/figures.sql.j2", cells=cells)
-    ordered = None
-    if column.kind != "categorical":
-        ordered = float(staged.select("assess/t_ordered.sql.j2", cells=cells)[0][0])
-    return _figures(row, ordered)
-
-
-def _figures(row: tuple[Any, ...], ordered: float | None) -> ColumnFigures:
-    l, entropy, c, alpha, t, beta, delta, distinct, nulls, commonest, classes, units = row
+    rules = {**RULES, **({} if column.kind == "categorical" else ORDERED)}
+    reference = work(f"assess_reference_{column.index}")
+    context = {"reference": reference, "coded": cells, "column": Sql("value"), "levels": ()}
+    context |= {"count": Sql("sum(n)"), "runs": True, "hierarchy": None}
+    staged.select("prepare/reference.sql.j2", **context)
+    layers = merge_layers([rule for rule, _ in rules.values()], Sql("class_id"))
+    judged = {
+        "index": column.index,
+        "reference": reference,
+        "runs": column.kind != "categorical",
+        "layers": layers,
+    }
+    figures = [(name, rule.achieved(), Sql(worst)) for name, (rule, worst) in rules.items()]
+    ((*achieved, distinct, nulls, commonest, classes, units),) = staged.select(
+        "assess/figures.sql.j2", cells=cells, reference=reference, p=judged, figures=figures
+    )
+    found: dict[str, Any] = {
+        "t_ordered": None,
+        **dict(zip(rules, map(_round, achieved), strict=True)),
+    }
     return ColumnFigures(
-        distinct_l=l or 0,
-        entropy_l=_round(entropy),
-        recursive_c=_round(c),
-        alpha=_round(alpha),
-        t_equal=_round(t),
-        t_ordered=None if ordered is None else _round(ordered),
-        beta_likeness=_round(beta),
-        delta_disclosure=_round(delta),
-        distinct_values=distinct or 0,
-        nulls=nulls or 0,
+        **{**found, "distinct_l": int(found["distinct_l"])},
+        distinct_values=distinct,
+        nulls=nulls,
         commonest_share=None if commonest is None else _round(commonest),
         homogeneous_classes=classes,
         homogeneous_units=units,
@@ -413,21 +435,15 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
         person=person,
         matched=MATCHED,
     )
-    (row,) = staged.select("risk/population_figures.sql.j2", matched=MATCHED, threshold=threshold)
-    k_map, most, least, _, uniques, size, unmatched, expected, classes, matching, units, below = row
-    return Population(
-        size,
-        k_map,
-        least,
-        most,
-        uniques,
-        unmatched,
-        classes,
-        units,
-        below,
-        expected or 0.0,
-        matching,
-    )
+    one: dict[str, Any] = {"in_table": "n", "members": "members"}
+    context = {
+        "k_map": KMap(None, 1, **one).achieved(),
+        "least": PresenceAtLeast(None, 0, **one).achieved(),
+        "most": PresenceAtMost(None, 1, **one).achieved(),
+        "threshold": threshold,
+    }
+    sql = "risk/population_figures.sql.j2"
+    return Population(*staged.select(sql, matched=MATCHED, **context)[0])
 
 
 def _family(sql_type: str) -> str:

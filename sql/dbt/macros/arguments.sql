@@ -30,9 +30,6 @@
   {{ return([("0" ~ (digits ~ "0" * kept)[:kept]) | int, 10 ** scale]) }}
 {%- endmacro %}
 
-{#- What an entropy may lack of the logarithm of its bound, which is rounded; the verifiers allow as much. -#}
-{% macro anon_entropy_tolerance() -%}1e-12{%- endmacro %}
-
 {#- A relation that is there: one that is missing has no columns, and would pass where none may be. -#}
 {% macro anon_there(test, argument, relation) -%}
   {%- if execute and not adapter.get_columns_in_relation(relation) -%}
@@ -79,4 +76,64 @@ select
     {%- endfor %}
 
 from {{ model }}
+{%- endmacro %}
+
+{#- The classes that break a rule on the values of a sensitive column, judged by its parts in
+    rules.sql over one row per class and value; a dense rule has a row for every value. -#}
+{% macro anon_judged(test, model, quasi, class_id, sensitive, rule, l, bound, dense=false) -%}
+with classed as (
+{{ anonymizer.anon_classed(test, model, quasi, class_id, {"sensitive": sensitive}) }}
+),
+-- numbers instead of values, 0 being NULL: joins of equal numbers are fast everywhere
+numbered as (
+    select
+        class_id,
+        dense_rank() over (order by class_id) as class_number,
+        case when sensitive is null then 0 else dense_rank() over (order by case when sensitive is null then 1 else 0 end, sensitive) end as value
+    from classed
+),
+reference as (
+    select
+        value,
+        count(*) as q,
+        cast(sum(count(*)) over () as bigint) as q_size,
+        cast(sum(case when value > 0 then count(*) else 0 end) over () as bigint) as q_known,
+        cast(sum(case when value > 0 then 1 else 0 end) over () as bigint) as m
+    from numbered
+    group by value
+),
+counts as (select class_number, class_id, value, count(*) as n from numbered group by class_number, class_id, value),
+layer_0 as (
+    {% if dense -%}
+    select t.class_number, t.class_id, coalesce(c.n, 0) as n, r.*
+    from (select distinct class_number, class_id from counts) t
+    cross join reference r
+    left join counts c on c.class_number = t.class_number and c.value = r.value
+    {%- else -%}
+    select c.class_number, c.class_id, c.n, r.*
+    from counts c
+    join reference r on r.value = c.value
+    {%- endif %}
+
+),
+{%- set last = namespace(layer=0) %}
+{%- for depth in range(2) %}
+{%- set columns = anonymizer.anon_rule(rule, "layer " ~ depth, l, bound) | trim %}
+{%- if columns %}
+{%- set last.layer = depth + 1 %}
+layer_{{ depth + 1 }} as (select *, {{ columns }} from layer_{{ depth }}),
+{%- endif %}
+{%- endfor %}
+judged as (
+    select
+        class_id,
+        cast(sum(n) as bigint) as units,
+        {{ anonymizer.anon_rule(rule, "achieved", l, bound) | trim }} as achieved,
+        {{ anonymizer.anon_rule(rule, "holds", l, bound) | trim }} as holds
+    from layer_{{ last.layer }}
+    group by class_number, class_id
+)
+select class_id, units, achieved
+from judged
+where not holds
 {%- endmacro %}

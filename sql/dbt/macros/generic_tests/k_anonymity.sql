@@ -4,8 +4,8 @@
 with classed as (
 {{ anonymizer.anon_classed("k_anonymity", model, quasi, class_id, {}) }}
 )
-select class_id, count(*) as units
-from classed
+select class_id, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as units
+from (select class_id, 1 as n from classed) as rows_of_classes
 group by class_id
-having count(*) < {{ k }}
+having not ({{ anonymizer.anon_rule("k_anonymity", "holds", k) | trim }})
 {% endtest %}

@@ -4,8 +4,12 @@
 with classed as (
 {{ anonymizer.anon_classed("person_k_anonymity", model, quasi, class_id, {"person": person}) }}
 )
-select class_id, count(*) as units, count(distinct person) as persons
-from classed
+select class_id, cast(sum(units) as bigint) as units, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as persons
+from (
+    select class_id, count(*) as units, case when person is null then 0 else 1 end as n
+    from classed
+    group by class_id, person
+) as persons_of_classes
 group by class_id
-having count(distinct person) < {{ k }}
+having not ({{ anonymizer.anon_rule("k_anonymity", "holds", k) | trim }})
 {% endtest %}
