@@ -10,6 +10,7 @@ import click
 
 from anonymizer.cli.options import output_options
 from anonymizer.cli.output import Output
+from anonymizer.process.document import terminal
 from anonymizer.process.text import table
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
     yield "Guarantees, verified from the release by independent SQL before it was published"
     yield from check_lines(release.verification, source=True)
     yield ""
-    yield from attack.lines()
+    yield from terminal(attack.document())
     yield ""
     yield "Next"
     source = made.database.name

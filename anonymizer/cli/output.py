@@ -19,7 +19,6 @@ from anonymizer.process.text import figure, many, plain, printable, table
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Event, Listener
     from anonymizer.policy import AnyPolicy
-    from anonymizer.release.published import Release
 
 
 # Output of commands: results on standard output, everything else on standard error.
@@ -210,17 +209,6 @@ def unverified_lines(names: Iterable[str]) -> Iterator[str]:
     listed = ", ".join(names)
     if listed:
         yield f"  {UNVERIFIED}: {listed}"
-
-
-def table_lines(release: Release) -> Iterator[str]:
-    """The tables of a release of several tables, the persons' table first."""
-    yield from table(
-        ("table", "published as", "rows", "suppressed", "lost (NCP)"),
-        [
-            (name, release.tables[name], one["rows"], one["suppressed"], one["ncp"])
-            for name, one in release.measured.items()
-        ],
-    )
 
 
 def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -> list[Problem]:

@@ -87,8 +87,9 @@ def run_command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
-    from anonymizer.cli.output import check_lines, table_lines
+    from anonymizer.cli.output import check_lines
     from anonymizer.policy.kinds import ANONYMISED, kind_words
+    from anonymizer.process.document import block_lines
     from anonymizer.process.text import table
     from anonymizer.release.manifest import shown_measures
 
@@ -102,7 +103,7 @@ def describe(release: Release) -> Iterator[str]:
         yield "made with a test seed: not for publication"
     if release.tables:
         yield ""
-        yield from table_lines(release)
+        yield from block_lines(release.listed)
     yield ""
     yield from check_lines(release.verification, source=True)
     yield ""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.text import Fact, as_html, as_text, figure
+from anonymizer.process.document import Displayed, Document, facts
+from anonymizer.process.text import figure
 
 Rows = list[tuple[Any, ...]]
 RunSql = Callable[[str], Rows]
@@ -85,7 +86,7 @@ class NotChecked:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification:
+class Verification(Displayed):
     """All checks of one release."""
 
     passed: bool
@@ -129,12 +130,12 @@ class Verification:
         """The checks of form."""
         return tuple(check for check in self.checks if check.form)
 
-    def _facts(self) -> list[Fact]:
+    def _document(self) -> Document:
         shown = [check for check in self.checks if not (check.form and check.passed)]
         shown.sort(key=lambda check: check.passed)
-        facts = [Fact(view, kind) for view, kind in self.kinds.items()]
-        facts += [
-            Fact(
+        rows = list(self.kinds.items())
+        rows += [
+            (
                 f"{check.name} {check.column}" if check.column else check.name,
                 f"{figure(check.achieved)} (required {figure(check.required)})"
                 + ("" if check.passed else f" {verdict(check)}"),
@@ -142,19 +143,12 @@ class Verification:
             for check in shown
         ]
         rest = len(self.checks) - len(shown)
-        facts += [Fact("form and source", f"{rest} checks hold")] if rest else []
-        facts += [Fact(view, "in the same file, not judged") for view in self.others]
-        facts += [Fact(UNVERIFIED, ", ".join(self.unverified))] if self.unverified else []
-        return facts + [Fact(item.name, f"not checked: {item.reason}") for item in self.not_checked]
-
-    def _title(self) -> str:
-        return "Verification: " + ("every check holds" if self.passed else "NOT EVERY CHECK HOLDS")
-
-    def __repr__(self) -> str:
-        return as_text(self._title(), self._facts())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._title(), self._facts())
+        rows += [("form and source", f"{rest} checks hold")] if rest else []
+        rows += [(view, "in the same file, not judged") for view in self.others]
+        rows += [(UNVERIFIED, ", ".join(self.unverified))] if self.unverified else []
+        rows += [(item.name, f"not checked: {item.reason}") for item in self.not_checked]
+        said = "every check holds" if self.passed else "NOT EVERY CHECK HOLDS"
+        return Document(f"Verification: {said}", (facts(rows),))
 
     def __add__(self, other: Verification) -> Verification:
         left = (*self.not_checked, *other.not_checked)
