@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from anonymizer.compile import Statement, Table, header, render
 from anonymizer.errors import Problem
-from anonymizer.process.document import Displayed, Document, facts, say
+from anonymizer.process.document import Displayed, Document, Section, facts, say
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -161,7 +161,11 @@ class Plan(Displayed):
         counted["parts at most"] = sum(s.at_most for s in self.stages if isinstance(s, Parts))
         counts = facts((name, n) for name, n in counted.items() if n)
         steps = say(", ".join(dict.fromkeys(stage.name for stage in self.stages)))
-        return Document(f"Plan: {self.title}; sql() has the statements", (counts, steps))
+        return Document(
+            f"Plan: {self.title}; sql() has the statements",
+            (counts,),
+            (Section("Steps", (steps,)),),
+        )
 
     def sql(self) -> str:
         """Every statement in order; a loop once, with its exit query and its bound."""

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.document import Displayed, Document, facts
-from anonymizer.process.text import figure
+from anonymizer.process.document import Block, Displayed, Document, Rows, facts, say
+from anonymizer.process.text import many
 
-Rows = list[tuple[Any, ...]]
-RunSql = Callable[[str], Rows]
+RunSql = Callable[[str], list[tuple[Any, ...]]]
 """Executes one SQL text on a connection that sees the release, and fetches its rows."""
 
 Origin = Literal["unknown", "policy", "signature"]
@@ -65,6 +64,12 @@ class Check:
 def verdict(check: Check) -> str:
     """Whether a check holds, in words."""
     return "holds" if check.passed else "DOES NOT HOLD"
+
+
+def unverified(names: Iterable[str]) -> Iterator[Block]:
+    """What a manifest states, and verifying the release again does not show."""
+    if listed := ", ".join(names):
+        yield say(f"{UNVERIFIED}: {listed}")
 
 
 def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None, int]]:
@@ -130,25 +135,31 @@ class Verification(Displayed):
         """The checks of form."""
         return tuple(check for check in self.checks if check.form)
 
+    def blocks(self, *, source: bool = False) -> Iterator[Block]:
+        """Each guarantee on a line; passed conditions of form (required: 0) only as a count.
+
+        Failed checks come first. `source`: whether the checks include those against the source,
+        which only a run can make.
+        """
+        shown = [c for c in self.checks if not (c.form and c.passed)]
+        rows = tuple(
+            (c.name, c.column or "-", c.required, c.achieved, verdict(c))
+            for c in sorted(shown, key=lambda c: c.passed)
+        )
+        head = ("guarantee", "column", "required", "achieved", "")
+        yield Rows("", head, rows) if rows else say("no guarantee is promised")
+        if rest := len(self.checks) - len(shown):
+            form = "of form and against the source" if source else "of form"
+            yield say(f"and {many(rest, 'check')} {form} {'holds' if rest == 1 else 'hold'}")
+        for item in self.not_checked:
+            yield say(f"NOT CHECKED: {item.name} {item.reason}")
+        yield from unverified(self.unverified)
+
     def _document(self) -> Document:
-        shown = [check for check in self.checks if not (check.form and check.passed)]
-        shown.sort(key=lambda check: check.passed)
-        rows = list(self.kinds.items())
-        rows += [
-            (
-                f"{check.name} {check.column}" if check.column else check.name,
-                f"{figure(check.achieved)} (required {figure(check.required)})"
-                + ("" if check.passed else f" {verdict(check)}"),
-            )
-            for check in shown
-        ]
-        rest = len(self.checks) - len(shown)
-        rows += [("form and source", f"{rest} checks hold")] if rest else []
-        rows += [(view, "in the same file, not judged") for view in self.others]
-        rows += [(UNVERIFIED, ", ".join(self.unverified))] if self.unverified else []
-        rows += [(item.name, f"not checked: {item.reason}") for item in self.not_checked]
         said = "every check holds" if self.passed else "NOT EVERY CHECK HOLDS"
-        return Document(f"Verification: {said}", (facts(rows),))
+        others = facts((view, "in the same file, not judged") for view in self.others)
+        top = (facts(self.kinds.items()), *self.blocks(source=self.origin is None), others)
+        return Document(f"Verification: {said}", top)
 
     def __add__(self, other: Verification) -> Verification:
         left = (*self.not_checked, *other.not_checked)

@@ -132,7 +132,7 @@ class Rows(Block):
     def right(self) -> list[bool]:
         """For each column, whether it holds figures."""
         cells = [[inline_text(cell) for cell in row] for row in self.rows]
-        width = len(self.head or cells[0])
+        width = len(self.head or (cells[0] if cells else ()))
         return [all(is_number(row[at]) for row in cells) for at in range(width)]
 
 
@@ -227,8 +227,8 @@ class Document:
 # The terminal.
 
 
-MOST_FACTS = 8
-"""Most rows that a `repr` lists."""
+MOST_LINES = 10
+"""Most lines of a `repr`."""
 
 
 def terminal(document: Document) -> Iterator[str]:
@@ -266,12 +266,12 @@ class Displayed:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        """The title and the first rows, at most ten lines."""
+        """The title and the blocks before the first section, at most ten lines."""
         document = self._document()
-        rows = next((block.rows for block in document.top if isinstance(block, Rows)), ())
-        lines = block_lines(facts(rows[:MOST_FACTS]))
-        more = [f"  and {len(rows) - MOST_FACTS} more"] if len(rows) > MOST_FACTS else []
-        return printable("\n".join([document.title, *lines, *more]))
+        lines = [document.title, *block_lines(*document.top)]
+        if len(lines) > MOST_LINES:
+            lines[MOST_LINES - 1 :] = [f"  and {len(lines) - MOST_LINES + 1} more"]
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         return html(self._document(), page=False)

@@ -16,8 +16,7 @@ from anonymizer.errors import EngineError, SourceError
 from anonymizer.measure.loss import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.document import Displayed, Document, Rows, Section, facts, say, verdict
-from anonymizer.process.text import figure, many
+from anonymizer.process.document import Displayed, Document, Rows, Section, facts, say
 from anonymizer.release.formats import Format, in_frame
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 
@@ -174,31 +173,18 @@ class Release(Displayed):
             ("guarantees", held if self.manifest.requirements else "none is promised"),
             *([("warnings", len(self.warnings))] if self.warnings else []),
         ]
-        checks = tuple(
-            (c.name, c.column or "", figure(c.required), figure(c.achieved), verdict(c.passed))
-            for c in self.verification.guarantees
-        )
         words = measure_words(self.manifest.layout)
         measures = facts(
             (words[name], value)
             for name, value in shown_measures(m, self.manifest.layout).items()
             if name in words and value is not None
         )
-        form = f"and {many(len(self.verification.form), 'check')} of form and against the source"
         note = "made with a test seed: not for publication. " if data["reproducible"] else ""
         return Document(
             f"Release {self.view}{place} (run {self.run_id})",
             (facts(rows),),
             (
-                Section(
-                    "Guarantees",
-                    (
-                        Rows(
-                            "", ("guarantee", "column", "required", "achieved", "verdict"), checks
-                        ),
-                        say(form),
-                    ),
-                ),
+                Section("Guarantees", tuple(self.verification.blocks(source=True))),
                 *([Section("Tables", (self.listed,))] if self.tables else []),
                 Section("Measures", (measures, say(f"{note}{data['certificate']}"))),
             ),

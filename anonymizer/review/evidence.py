@@ -394,7 +394,7 @@ class Evidence:
         top = (
             say(*fields, lead=self.says, style="warn" if self.open else "good"),
             *above,
-            *heading(report, manifest["run_id"], manifest["created"], digest),
+            *heading(manifest, report.kind, report.verdict, report.warnings, digest),
             say(standard.says),
             say((f"{source} report (", Code("anonymizer report POLICY"), ")."), style="soft"),
         )

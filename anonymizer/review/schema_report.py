@@ -355,8 +355,9 @@ def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
 def document(report: TablesReport) -> Document:
     """The whole report."""
     was = {one.knows: one for one in report.before}
+    run = {"run_id": report.run_id, "created": report.created}
     top = (
-        *heading(report, report.run_id, report.created, ""),
+        *heading(run, report.kind, report.verdict, report.warnings),
         Tiles(tuple(_tiles(report, was))),
     )
     tables = tuple(

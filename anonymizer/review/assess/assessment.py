@@ -17,7 +17,7 @@ from anonymizer.guarantees.guarantee import Flag, Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import file_format
-from anonymizer.process.document import Bar, Displayed, Document, facts, say
+from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say
 from anonymizer.review.assess import figures
 from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
 from anonymizer.review.assess.figures import (
@@ -327,7 +327,9 @@ class Assessment(Displayed):
             ),
             *((f"different values of {c}", f.distinct_l) for c, f in self.columns.items()),
         ]
-        return Document(f"Assessment of {self.table}", (facts(rows), say(*self.next)))
+        return Document(
+            f"Assessment of {self.table}", (facts(rows),), (Section("Next", (say(*self.next),)),)
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; `distinct_l`, `t_equal`, … map each sensitive column to its figure."""

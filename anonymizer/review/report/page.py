@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.contract.checks import Check
 from anonymizer.measure.loss import least_sentence, measure_words
 from anonymizer.measure.proofs import RECORDS
-from anonymizer.policy.kinds import PSEUDONYMISED, kind_words
+from anonymizer.policy.kinds import PSEUDONYMISED, ReleaseKind, kind_words
 from anonymizer.process.document import (
     Bad,
     Block,
@@ -27,13 +27,10 @@ from anonymizer.process.document import (
 from anonymizer.process.text import figure, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import Report, Verdict
 from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.pictures import Bars, percent
 from anonymizer.review.report.words import CHECKS, ROLES, attack_sentences, moved_sentence
-
-if TYPE_CHECKING:
-    from anonymizer.review.schema_report import TablesReport
 
 STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
 RETURNS = (
@@ -49,7 +46,7 @@ def document(report: Report) -> Document:
     said = [say(*(f"{one}." for one in attacked), style="note")] if attacked else []
     algorithm = BY_NAME[report.policy.algorithm.name].words
     top = (
-        *heading(report, manifest["run_id"], manifest["created"], algorithm, *said),
+        *heading(manifest, report.kind, report.verdict, report.warnings, algorithm, *said),
         Tiles(tuple(tiles(report))),
     )
     foot = f"Made by sql-anonymizer {manifest['versions']['anonymizer']}."
@@ -58,19 +55,24 @@ def document(report: Report) -> Document:
 
 
 def heading(
-    report: Report | TablesReport, run_id: str, created: str, more: Inline, *said: Block
+    release: Mapping[str, Any],
+    kind: ReleaseKind,
+    found: Verdict,
+    warnings: Sequence[str],
+    more: Inline = "",
+    *said: Block,
 ) -> Iterator[Block]:
     """The run, the kind of the release, the verdict, and warnings."""
-    yield say(("Run ", Code(run_id), f", {created}. ", more), style="soft")
-    if report.kind == PSEUDONYMISED:
+    run = ("Run ", Code(release["run_id"]), f", {release['created']}. ", more)
+    yield say(run, style="soft")
+    if kind == PSEUDONYMISED:
         personal = "Pseudonymised: this release is personal data. Its rows still belong to persons."
         yield say(personal, style="warn")
-    yield say(f"Kind of release: {kind_words(report.kind)}.", style="soft")
-    verdict = report.verdict
-    reasons = (f"{capital(reason)}." for reason in verdict.reasons)
-    yield say(*reasons, lead=verdict.says, style=STYLES[verdict.state])
+    yield say(f"Kind of release: {kind_words(kind)}.", style="soft")
+    reasons = (f"{capital(reason)}." for reason in found.reasons)
+    yield say(*reasons, lead=found.says, style=STYLES[found.state])
     yield from said
-    yield from (say(f"Note: {warning}.", style="bad") for warning in report.warnings)
+    yield from (say(f"Note: {warning}.", style="bad") for warning in warnings)
 
 
 def capital(text: str) -> str:
