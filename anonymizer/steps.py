@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from anonymizer.compile import Statement, Table, header, render
 from anonymizer.errors import Problem
-from anonymizer.process.text import Fact, as_html, as_text, fact
+from anonymizer.process.document import Displayed, Document, Section, facts, say
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -139,7 +139,7 @@ Stage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class Plan(Displayed):
     """Everything that will be executed, in order, and the objects that it creates."""
 
     title: str
@@ -153,20 +153,19 @@ class Plan:
     def __add__(self, other: Plan) -> Plan:
         return Plan(self.title, self.stages + other.stages, self.views + other.views)
 
-    def _facts(self) -> list[Fact]:
+    def _document(self) -> Document:
         kinds = {Step: "steps", Loop: "loops", Guard: "checks that stop a run", Note: "counts"}
         counted = {
             name: sum(type(stage) is kind for stage in self.stages) for kind, name in kinds.items()
         }
         counted["parts at most"] = sum(s.at_most for s in self.stages if isinstance(s, Parts))
-        return [fact(name, n) for name, n in counted.items() if n]
-
-    def __repr__(self) -> str:
-        return as_text(f"Plan: {self.title}; sql() has the statements", self._facts())
-
-    def _repr_html_(self) -> str:
-        steps = ", ".join(dict.fromkeys(stage.name for stage in self.stages))
-        return as_html(f"Plan: {self.title}", self._facts(), steps)
+        counts = facts((name, n) for name, n in counted.items() if n)
+        steps = say(", ".join(dict.fromkeys(stage.name for stage in self.stages)))
+        return Document(
+            f"Plan: {self.title}; sql() has the statements",
+            (counts,),
+            (Section("Steps", (steps,)),),
+        )
 
     def sql(self) -> str:
         """Every statement in order; a loop once, with its exit query and its bound."""

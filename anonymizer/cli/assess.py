@@ -13,11 +13,13 @@ from anonymizer.cli.options import database_option, limit_options, load_policy, 
 from anonymizer.cli.output import Output
 from anonymizer.contract.checks import verdict
 from anonymizer.errors import Problem
-from anonymizer.process.text import figure, many, table
+from anonymizer.process.document import Document, Section, say, tabled, terminal
+from anonymizer.process.text import figure, many
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.review.assess import Assessment
+    from anonymizer.review.assess.figures import Combinations, Risk
 
 SHOWN = 8
 MODELS = {
@@ -87,7 +89,7 @@ def assess_command(
         named = {name: value for name, value in options.items() if asked(name) is not default}
         assessed = assess_policy(load_policy(table_name), database, limits=limits, **named)
         if isinstance(assessed, TablesAssessment):
-            output.result(assessed.as_dict(), assessed.lines())
+            output.result(assessed.as_dict(), terminal(assessed.document()))
             return
         found = assessed
     else:
@@ -102,7 +104,7 @@ def assess_command(
         for c in found.checks
         if not c.passed
     ]
-    output.judged(found.as_dict(), lines(found), problems, holds=found.passed)
+    output.judged(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:
@@ -121,51 +123,54 @@ def names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in row if name.strip())
 
 
-def lines(found: Assessment) -> Iterator[str]:
-    """An assessment as text, on one page."""
-    sizes, risk = found.sizes, found.risk
+def document(found: Assessment) -> Document:
+    """An assessment on one page."""
+    sizes, columns = found.sizes, found.columns
     unit = "rows" if found.person is None else "persons"
-    yield f"{found.table}: {many(sizes.rows, 'row')}" + (
-        f" of {many(sizes.persons, 'person')}" if sizes.persons is not None else ""
-    )
-    yield f"  known to others: {', '.join(found.quasi)}"
-    yield f"  sensitive: {', '.join(found.sensitive) or '-'}"
-    yield ""
     smallest = sizes.k if found.person is None else sizes.person_k
-    yield "Identity"
     classes = many(sizes.classes, "class", "classes")
-    yield f"  k = {figure(smallest)} ({unit} in the smallest of {classes})"
-    share = _share(sizes.uniques, sizes.rows)
-    yield f"  {many(sizes.uniques, 'row is', 'rows are')} alone in their class ({share})"
+    alone = many(sizes.uniques, "row is", "rows are")
+    identity = [
+        f"k = {figure(smallest)} ({unit} in the smallest of {classes})",
+        f"{alone} alone in their class ({_share(sizes.uniques, sizes.rows)})",
+    ]
     if sizes.unique_persons is not None:
+        persons = many(sizes.unique_persons, "person is", "persons are")
         share = _share(sizes.unique_persons, sizes.units)
-        alone = many(sizes.unique_persons, "person is", "persons are")
-        yield f"  {alone} alone in a class ({share})"
-    yield ""
-    yield from _risk_lines(risk, unit)
-    if found.columns:
-        yield ""
-        yield "Sensitive values: what the worst class reaches"
-        yield from table(("model", *found.columns), _by_model(found))
-    yield ""
-    yield f"Smallest classes ({unit})"
-    head = ("size", "classes", "rows")
-    yield from table(head, [[w[name] for name in head] for w in found.worst[:SHOWN]])
+        identity.append(f"{persons} alone in a class ({share})")
+    sections = [Section("Identity", tuple(map(say, identity))), _risk(found.risk, unit)]
+    if columns:
+        by_model = (
+            (says, *values)
+            for name, says in MODELS.items()
+            for values in ([getattr(column, name) for column in columns.values()],)
+            if any(value is not None for value in values)
+        )
+        title = "Sensitive values: what the worst class reaches"
+        sections.append(tabled(title, ("model", *columns), by_model))
+    sizes_head = ("size", "classes", "rows")
+    worst = (tuple(one[name] for name in sizes_head) for one in found.worst[:SHOWN])
+    sections.append(tabled(f"Smallest classes ({unit})", sizes_head, worst))
     if found.combinations is not None:
-        yield ""
-        yield from _combination_lines(found, unit)
+        sections += _combinations(found.combinations, unit)
     if found.checks:
-        yield ""
-        yield from _check_lines(found)
-    yield ""
-    yield "Next"
-    for sentence in found.next:
-        yield f"  - {sentence}"
+        head = ("model", "column", "required", "achieved", "classes that fail", "")
+        checks = (
+            (c.name, c.column or "-", c.required, c.achieved, c.failing, verdict(c))
+            for c in found.checks
+        )
+        sections.append(tabled("Required", head, checks))
+    sections.append(Section("Next", tuple(say(f"- {sentence}") for sentence in found.next)))
+    persons = f" of {many(sizes.persons, 'person')}" if sizes.persons is not None else ""
+    top = (
+        say(f"known to others: {', '.join(found.quasi)}"),
+        say(f"sensitive: {', '.join(found.sensitive) or '-'}"),
+    )
+    return Document(f"{found.table}: {many(sizes.rows, 'row')}{persons}", top, tuple(sections))
 
 
-def _risk_lines(risk: Any, unit: str) -> Iterator[str]:
-    yield "Risk of re-identification, 0 to 1"
-    named = [
+def _risk(risk: Risk, unit: str) -> Section:
+    named = (
         ("prosecutor, largest", risk.prosecutor_max),
         ("prosecutor, mean", risk.prosecutor_average),
         (f"{unit} with more than {risk.threshold:g}", risk.prosecutor_above),
@@ -174,45 +179,26 @@ def _risk_lines(risk: Any, unit: str) -> Iterator[str]:
         ("marketer: share matched", risk.marketer),
         (f"{unit} unique in the table", risk.unique_share),
         (f"{unit} unique in the population", risk.population_unique_share),
-    ]
-    yield from table(("", ""), [(says, value) for says, value in named if value is not None])[1:]
+    )
+    shown = (row for row in named if row[1] is not None)
+    return tabled("Risk of re-identification, 0 to 1", (), shown)
 
 
-def _by_model(found: Assessment) -> Iterator[list[Any]]:
-    for name, says in MODELS.items():
-        values = [getattr(column, name) for column in found.columns.values()]
-        if any(value is not None for value in values):
-            yield [says, *values]
-
-
-def _combination_lines(found: Assessment, unit: str) -> Iterator[str]:
-    together = found.combinations
-    assert together is not None
-    yield f"Columns that single out {unit} (up to {together.size} together)"
+def _combinations(together: Combinations, unit: str) -> Iterator[Section]:
     shown = [s for s in together.subsets if s.minimal][:SHOWN]
-    rows = [(" + ".join(s.columns), s.singled_out, s.minimal, s.classes, s.k) for s in shown]
-    yield from (
-        table(("columns", "alone", "not with fewer", "classes", "k"), rows) if rows else ["  none"]
-    )
+    rows = ((" + ".join(s.columns), s.singled_out, s.minimal, s.classes, s.k) for s in shown)
+    title = f"Columns that single out {unit} (up to {together.size} together)"
+    if shown:
+        yield tabled(title, ("columns", "alone", "not with fewer", "classes", "k"), rows)
+    else:
+        yield Section(title, (say("none"),))
     if together.without:
-        yield ""
-        yield f"{unit.capitalize()} alone if one column is dropped"
         left = sorted(together.without.items(), key=lambda item: (item[1].singled_out, item[0]))
-        yield from table(
+        yield tabled(
+            f"{unit.capitalize()} alone if one column is dropped",
             ("without", "alone", "classes", "k"),
-            [(n, s.singled_out, s.classes, s.k) for n, s in left],
+            ((name, s.singled_out, s.classes, s.k) for name, s in left),
         )
-
-
-def _check_lines(found: Assessment) -> Iterator[str]:
-    yield "Required"
-    yield from table(
-        ("model", "column", "required", "achieved", "classes that fail", ""),
-        [
-            (c.name, c.column or "-", c.required, c.achieved, c.failing, verdict(c))
-            for c in found.checks
-        ],
-    )
 
 
 def _share(part: int, whole: int) -> str:

@@ -10,7 +10,8 @@ import click
 from anonymizer.cli import options
 from anonymizer.cli.output import Output
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.process.text import figure, table
+from anonymizer.process.document import Document, Section, tabled, terminal
+from anonymizer.process.text import figure
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
@@ -64,7 +65,8 @@ def attack_command(
             raise PolicyError.at("--earlier", "is not offered with several tables")
         observed = attack_tables(asked, database, release=release, limits=limits)
         passed = Problem("release", "an observer got beyond a bound that the release promises")
-        output.judged(observed.as_dict(), observed.lines(), [passed], holds=observed.holds)
+        text = terminal(observed.document())
+        output.judged(observed.as_dict(), text, [passed], holds=observed.holds)
         return
     found = attack(
         asked,
@@ -75,7 +77,8 @@ def attack_command(
         seed=test_seed,
         limits=limits,
     )
-    output.judged(found.as_dict(), lines(found), _problems(found, asked), holds=found.holds)
+    text = terminal(document(found))
+    output.judged(found.as_dict(), text, _problems(found, asked), holds=found.holds)
 
 
 def _problems(found: Attack, policy: Policy) -> list[Problem]:
@@ -97,69 +100,61 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
     return problems
 
 
-def lines(found: Attack) -> Iterator[str]:
-    """The results of the attacks as text."""
-    link = found.linking
-    yield f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
-    yield ""
-    yield "Linking: the attacker knows the quasi-identifiers"
-    rows = [
+def document(found: Attack) -> Document:
+    """The results of the attacks."""
+    link, different = found.linking, found.differences
+    rows = (
         ("fewest candidates", link.fewest_candidates),
         ("candidates, on average", link.mean_candidates),
         ("largest chance for one target", link.most),
         ("promised", link.bound),
         ("expected share of rows found", link.success),
         ("targets that were left out", link.not_found),
-    ]
-    yield from table(("", ""), rows)[1:]
+    )
+    sections = [tabled("Linking: the attacker knows the quasi-identifiers", (), rows)]
     if found.inference:
-        yield ""
-        yield "Guessing a sensitive value from the candidates"
-        yield from table(
-            ("column", "largest chance", "promised", "guessed right", "without the attack"),
-            [
-                (i.column, i.most_confident, i.bound, i.success, i.blind_success)
-                for i in found.inference
-            ],
-        )
-        yield ""
-        yield "Linking with one sensitive value known as well (no model here promises k then)"
-        yield from table(
-            ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
-            [
-                (v.column, v.targets, v.fewest_candidates, v.success, v.singled_out, v.below_k)
-                for v in found.known_value
-            ],
-        )
+        sections += [
+            tabled(
+                "Guessing a sensitive value from the candidates",
+                ("column", "largest chance", "promised", "guessed right", "without the attack"),
+                (
+                    (i.column, i.most_confident, i.bound, i.success, i.blind_success)
+                    for i in found.inference
+                ),
+            ),
+            tabled(
+                "Linking with one sensitive value known as well (no model here promises k then)",
+                ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
+                (
+                    (v.column, v.targets, v.fewest_candidates, v.success, v.singled_out, v.below_k)
+                    for v in found.known_value
+                ),
+            ),
+        ]
     if found.proved is not None:
-        yield ""
-        yield (
+        said = (
             f"Complete records that the cells prove and fewer than k {found.unit} may share"
             f" (bounds and members of sets are values of rows): {figure(found.proved)}"
         )
+        sections.append(Section(said))
     if found.intersection:
-        yield ""
-        yield "Intersection with the earlier release"
-        yield from table(
-            ("column", "targets", "values now", "left", "exposed", "below l", "fewest", "below k"),
-            [
-                (x.column, x.targets, x.values_now, x.values_left,
-                 x.exposed, x.below_l, x.fewest_left, x.below_k)
-                for x in found.intersection
-            ],
+        known = ("column", "targets", "values now", "left", "exposed")
+        head = (*known, "below l", "fewest", "below k")
+        both = (
+            (x.column, x.targets, x.values_now, x.values_left,
+             x.exposed, x.below_l, x.fewest_left, x.below_k)
+            for x in found.intersection
         )  # fmt: skip
-    if found.differences is not None:
-        yield ""
-        yield f"Differences of both releases, by {', '.join(found.differences.columns)}"
-        yield from table(
-            ("rows gone", "rows come", "fewest", "below k", "below l"),
-            [
-                (found.differences.gone, found.differences.come, found.differences.fewest,
-                 found.differences.below_k, max(found.differences.below_l.values(), default=None))
-            ],
-        )  # fmt: skip
-    yield ""
-    yield from _verdict(found)
+        sections.append(tabled("Intersection with the earlier release", head, both))
+    if different is not None:
+        title = f"Differences of both releases, by {', '.join(different.columns)}"
+        names = ("rows gone", "rows come", "fewest", "below k", "below l")
+        below_l = max(different.below_l.values(), default=None)
+        row = (different.gone, different.come, different.fewest, different.below_k, below_l)
+        sections.append(tabled(title, names, [row]))
+    sections.append(Section("\n".join(_verdict(found))))
+    title = f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
+    return Document(title, sections=tuple(sections))
 
 
 def _verdict(found: Attack) -> Iterator[str]:

@@ -10,6 +10,7 @@ import click
 
 from anonymizer.cli.options import output_options
 from anonymizer.cli.output import Output
+from anonymizer.process.document import block_lines, terminal
 from anonymizer.process.text import table
 
 if TYPE_CHECKING:
@@ -98,7 +99,6 @@ def _tell(
 
 
 def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Iterator[str]:
-    from anonymizer.cli.output import check_lines
     from anonymizer.review import demo
 
     folder = made.folder
@@ -115,9 +115,9 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
         yield from _rows(after, after[0])
     yield ""
     yield "Guarantees, verified from the release by independent SQL before it was published"
-    yield from check_lines(release.verification, source=True)
+    yield from block_lines(*release.verification.blocks(source=True))
     yield ""
-    yield from attack.lines()
+    yield from terminal(attack.document())
     yield ""
     yield "Next"
     source = made.database.name
@@ -128,7 +128,6 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
 
 
 def _story(made: Demo, release: Release) -> Iterator[str]:
-    from anonymizer.cli.output import check_lines
     from anonymizer.review import demo
     from anonymizer.review.demo import REPORT
 
@@ -148,7 +147,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
         yield from _rows(demo.head(release.database, _quoted(release.view)), AFTER)
     yield ""
     yield "Guarantees, verified from the release by independent SQL before it was published"
-    yield from check_lines(release.verification, source=True)
+    yield from block_lines(*release.verification.blocks(source=True))
     yield ""
     yield "Measures"
     measures = release.measures

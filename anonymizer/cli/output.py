@@ -12,14 +12,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from anonymizer.contract.checks import UNVERIFIED, Verification, verdict
+from anonymizer.contract.checks import Verification
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.process.text import figure, many, plain, printable, table
+from anonymizer.process.text import figure, plain, printable
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Event, Listener
     from anonymizer.policy import AnyPolicy
-    from anonymizer.release.published import Release
 
 
 # Output of commands: results on standard output, everything else on standard error.
@@ -181,46 +180,7 @@ def _write(stream: IO[str] | None, text: str) -> None:
             raise OutputError.at("standard output", said, hint=hint) from error
 
 
-# Checks and measures as lines of text, and failed checks as problems.
-
-
-def check_lines(verification: Verification, *, source: bool = False) -> Iterator[str]:
-    """Each guarantee on a line; passed conditions of form (required: 0) only as a count.
-
-    `source`: whether the checks include those against the source, which only a run can make.
-    """
-    shown = [c for c in verification.checks if not (c.form and c.passed)]
-    rows = [(c.name, c.column or "-", c.required, c.achieved, verdict(c)) for c in shown]
-    if rows:
-        yield from table(("guarantee", "column", "required", "achieved", ""), rows)
-    else:
-        yield "  no guarantee is promised"
-    rest = len(verification.checks) - len(shown)
-    if rest:
-        hold = "holds" if rest == 1 else "hold"
-        form = "of form and against the source" if source else "of form"
-        yield f"  and {many(rest, 'check')} {form} {hold}"
-    for item in verification.not_checked:
-        yield f"  NOT CHECKED: {item.name} {item.reason}"
-    yield from unverified_lines(verification.unverified)
-
-
-def unverified_lines(names: Iterable[str]) -> Iterator[str]:
-    """What a manifest states, and verifying the release again does not show."""
-    listed = ", ".join(names)
-    if listed:
-        yield f"  {UNVERIFIED}: {listed}"
-
-
-def table_lines(release: Release) -> Iterator[str]:
-    """The tables of a release of several tables, the persons' table first."""
-    yield from table(
-        ("table", "published as", "rows", "suppressed", "lost (NCP)"),
-        [
-            (name, release.tables[name], one["rows"], one["suppressed"], one["ncp"])
-            for name, one in release.measured.items()
-        ],
-    )
+# Failed checks as problems.
 
 
 def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -> list[Problem]:

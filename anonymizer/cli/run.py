@@ -87,8 +87,8 @@ def run_command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
-    from anonymizer.cli.output import check_lines, table_lines
     from anonymizer.policy.kinds import ANONYMISED, kind_words
+    from anonymizer.process.document import block_lines
     from anonymizer.process.text import table
     from anonymizer.release.manifest import shown_measures
 
@@ -102,9 +102,9 @@ def describe(release: Release) -> Iterator[str]:
         yield "made with a test seed: not for publication"
     if release.tables:
         yield ""
-        yield from table_lines(release)
+        yield from block_lines(release.listed)
     yield ""
-    yield from check_lines(release.verification, source=True)
+    yield from block_lines(*release.verification.blocks(source=True))
     yield ""
     measures = shown_measures(release.measures, release.manifest.layout)
     yield from table(("measure", "value"), measures.items())

@@ -145,13 +145,13 @@ def _named_in(policy: AnyPolicy | None) -> str | None:
 
 def _lines(found: Verification) -> Iterator[str]:
     """The kind of every release, and the checks."""
-    from anonymizer.cli.output import check_lines
     from anonymizer.policy.kinds import WORDS
+    from anonymizer.process.document import block_lines
 
     said = {str(kind): words for kind, words in WORDS.items()}
     for view, kind in found.kinds.items():
         yield f"{view} is {said[kind]}"
-    yield from check_lines(found)
+    yield from block_lines(*found.blocks())
 
 
 def state_of(policy: Policy | None, database: str | None) -> State:
@@ -179,9 +179,10 @@ def judge_independently(
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
     GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
     """
-    from anonymizer.cli.output import unverified_lines
+    from anonymizer.contract.checks import unverified as not_judged
     from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import FIGURES, lines
+    from anonymizer.process.document import block_lines
 
     place = _place(policy, database)
     view = None
@@ -216,7 +217,7 @@ def judge_independently(
         for check in found.checks
         if not check.passed
     ]
-    told = [*lines(found), FIGURES, *unverified_lines(unverified)]
+    told = [*lines(found), FIGURES, *block_lines(*not_judged(unverified))]
     result = {"database": shown(database), "origin": origin, **_judged(found)}
     result["unverified"] = list(unverified)
     output.judged(result, told, problems, holds=found.passed)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.text import Fact, as_html, as_text, figure
+from anonymizer.process.document import Block, Displayed, Document, Rows, facts, say
+from anonymizer.process.text import many
 
-Rows = list[tuple[Any, ...]]
-RunSql = Callable[[str], Rows]
+RunSql = Callable[[str], list[tuple[Any, ...]]]
 """Executes one SQL text on a connection that sees the release, and fetches its rows."""
 
 Origin = Literal["unknown", "policy", "signature"]
@@ -66,6 +66,12 @@ def verdict(check: Check) -> str:
     return "holds" if check.passed else "DOES NOT HOLD"
 
 
+def unverified(names: Iterable[str]) -> Iterator[Block]:
+    """What a manifest states, and verifying the release again does not show."""
+    if listed := ", ".join(names):
+        yield say(f"{UNVERIFIED}: {listed}")
+
+
 def turns(named: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None, int]]:
     """Number repeated names and columns of checks, in order: a column with a top and a bottom code
     has two checks of the same name.
@@ -85,7 +91,7 @@ class NotChecked:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification:
+class Verification(Displayed):
     """All checks of one release."""
 
     passed: bool
@@ -129,32 +135,31 @@ class Verification:
         """The checks of form."""
         return tuple(check for check in self.checks if check.form)
 
-    def _facts(self) -> list[Fact]:
-        shown = [check for check in self.checks if not (check.form and check.passed)]
-        shown.sort(key=lambda check: check.passed)
-        facts = [Fact(view, kind) for view, kind in self.kinds.items()]
-        facts += [
-            Fact(
-                f"{check.name} {check.column}" if check.column else check.name,
-                f"{figure(check.achieved)} (required {figure(check.required)})"
-                + ("" if check.passed else f" {verdict(check)}"),
-            )
-            for check in shown
-        ]
-        rest = len(self.checks) - len(shown)
-        facts += [Fact("form and source", f"{rest} checks hold")] if rest else []
-        facts += [Fact(view, "in the same file, not judged") for view in self.others]
-        facts += [Fact(UNVERIFIED, ", ".join(self.unverified))] if self.unverified else []
-        return facts + [Fact(item.name, f"not checked: {item.reason}") for item in self.not_checked]
+    def blocks(self, *, source: bool = False) -> Iterator[Block]:
+        """Each guarantee on a line; passed conditions of form (required: 0) only as a count.
 
-    def _title(self) -> str:
-        return "Verification: " + ("every check holds" if self.passed else "NOT EVERY CHECK HOLDS")
+        Failed checks come first. `source`: whether the checks include those against the source,
+        which only a run can make.
+        """
+        shown = [c for c in self.checks if not (c.form and c.passed)]
+        rows = tuple(
+            (c.name, c.column or "-", c.required, c.achieved, verdict(c))
+            for c in sorted(shown, key=lambda c: c.passed)
+        )
+        head = ("guarantee", "column", "required", "achieved", "")
+        yield Rows("", head, rows) if rows else say("no guarantee is promised")
+        if rest := len(self.checks) - len(shown):
+            form = "of form and against the source" if source else "of form"
+            yield say(f"and {many(rest, 'check')} {form} {'holds' if rest == 1 else 'hold'}")
+        for item in self.not_checked:
+            yield say(f"NOT CHECKED: {item.name} {item.reason}")
+        yield from unverified(self.unverified)
 
-    def __repr__(self) -> str:
-        return as_text(self._title(), self._facts())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._title(), self._facts())
+    def _document(self) -> Document:
+        said = "every check holds" if self.passed else "NOT EVERY CHECK HOLDS"
+        others = facts((view, "in the same file, not judged") for view in self.others)
+        top = (facts(self.kinds.items()), *self.blocks(source=self.origin is None), others)
+        return Document(f"Verification: {said}", top)
 
     def __add__(self, other: Verification) -> Verification:
         left = (*self.not_checked, *other.not_checked)

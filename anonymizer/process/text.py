@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -68,7 +67,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  "
     cells = [[printable(figure(cell), keep="") for cell in row] for row in rows]
     lines = [list(head), *cells]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    right = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(head))]
+    right = [bool(cells) and all(is_number(row[i]) for row in cells) for i in range(len(head))]
     return [
         indent
         + "  ".join(
@@ -79,8 +78,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  "
     ]
 
 
-def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "").replace("-", "").isdigit() or cell == "-"
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a figure, a share or nothing."""
+    digits = cell.removeprefix("<").removesuffix(" %").replace(",", "").replace(".", "")
+    return digits.replace("-", "").isdigit() or cell in ("-", "–")
 
 
 # HTML from templates, with all values escaped.
@@ -98,41 +99,3 @@ def environment() -> jinja2.Environment:
     )
     made.filters.update(figure=figure)
     return made
-
-
-# Displays results in Python and notebooks: a title, a few facts, bars for shares, but no rows.
-
-
-MOST_LINES = 8
-"""Most facts that a `repr` lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One line: its name, its figure, and the length of its bar."""
-
-    name: str
-    value: str
-    share: float | None = None
-    """Between 0 and 1; None for no bar."""
-
-
-def fact(name: str, value: object, share: float | None = None) -> Fact:
-    """A fact with its figure formatted as in tables and reports."""
-    return Fact(name, figure(value), share)
-
-
-def as_text(title: str, facts: Iterable[Fact]) -> str:
-    """A title and facts as at most ten lines of text."""
-    listed = list(facts)
-    width = max((len(f.name) for f in listed[:MOST_LINES]), default=0)
-    lines = [title, *(f"  {f.name:<{width}}  {f.value}" for f in listed[:MOST_LINES])]
-    if len(listed) > MOST_LINES:
-        lines.append(f"  and {len(listed) - MOST_LINES} more")
-    return printable("\n".join(lines))
-
-
-def as_html(title: str, facts: Iterable[Fact], note: str = "") -> str:
-    """A title and facts as an HTML table with bars, with all texts escaped."""
-    template = environment().get_template("report/shown.html.j2")
-    return template.render(title=title, facts=list(facts), note=note)

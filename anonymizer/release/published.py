@@ -16,7 +16,7 @@ from anonymizer.errors import EngineError, SourceError
 from anonymizer.measure.loss import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.text import Fact, as_text, environment, fact
+from anonymizer.process.document import Displayed, Document, Rows, Section, facts, say
 from anonymizer.release.formats import Format, in_frame
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 
@@ -25,30 +25,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 
-def summary(release: Release) -> str:
-    """HTML without rows or values, with every text escaped."""
-    words = measure_words(release.manifest.layout)
-    return (
-        environment()
-        .get_template("report/summary.html.j2")
-        .render(
-            release=release,
-            kind=kind_words(release.kind),
-            checks=release.verification.guarantees,
-            rest=len(release.verification.form),
-            measures=[
-                (words[name], value)
-                for name, value in shown_measures(release.measures, release.manifest.layout).items()
-                if name in words and value is not None
-            ],
-            certificate=str(release.manifest.data["certificate"]),
-            reproducible=bool(release.manifest.data["reproducible"]),
-        )
-    )
-
-
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Displayed):
     """A published release and its verification. Keeps no connection to a file open."""
 
     run_id: str
@@ -179,27 +157,50 @@ class Release:
     def _tables(self) -> dict[str, dict[str, Any]]:
         return {name: {"view": view, **self.measured[name]} for name, view in self.tables.items()}
 
-    def __repr__(self) -> str:
-        m = self.measures
+    def _document(self) -> Document:
+        """Figures, guarantees and measures, without rows or values."""
+        m, data = self.measures, self.manifest.data
         place = f" in {self.database.name}" if self.database is not None else ""
-        facts = [Fact("kind", kind_words(self.kind))]
-        facts += [
-            fact(name, m[name]) for name in ("rows", "suppressed", "classes", "ncp") if name in m
-        ]
-        facts += [
-            fact(f"rows of {name}", one["rows"])
-            for name, one in self.measured.items()
-            if "tables" in m and name in m["tables"]
-        ]
         held = "hold" if self.verification.passed else "DO NOT ALL HOLD"
-        held = held if self.manifest.requirements else "none is promised"
-        facts += [Fact("guarantees", held)]
-        facts += [Fact("warnings", str(len(self.warnings)))] if self.warnings else []
-        return as_text(f"Release {self.view}{place} (run {self.run_id})", facts)
+        rows: list[tuple[Any, ...]] = [
+            ("kind", kind_words(self.kind)),
+            *((name, m[name]) for name in ("rows", "suppressed", "classes", "ncp") if name in m),
+            *(
+                (f"rows of {name}", one["rows"])
+                for name, one in self.measured.items()
+                if "tables" in m and name in m["tables"]
+            ),
+            ("guarantees", held if self.manifest.requirements else "none is promised"),
+            *([("warnings", len(self.warnings))] if self.warnings else []),
+        ]
+        words = measure_words(self.manifest.layout)
+        measures = facts(
+            (words[name], value)
+            for name, value in shown_measures(m, self.manifest.layout).items()
+            if name in words and value is not None
+        )
+        note = "made with a test seed: not for publication. " if data["reproducible"] else ""
+        return Document(
+            f"Release {self.view}{place} (run {self.run_id})",
+            (facts(rows),),
+            (
+                Section("Guarantees", tuple(self.verification.blocks(source=True))),
+                *([Section("Tables", (self.listed,))] if self.tables else []),
+                Section("Measures", (measures, say(f"{note}{data['certificate']}"))),
+            ),
+        )
 
-    def _repr_html_(self) -> str:
-        """The HTML shown in a notebook: verdict, guarantees and main measures, without rows."""
-        return summary(self)
+    @property
+    def listed(self) -> Rows:
+        """The tables of a release of several tables, the persons' table first."""
+        return Rows(
+            "",
+            ("table", "published as", "rows", "suppressed", "lost (NCP)"),
+            tuple(
+                (name, self.tables[name], one["rows"], one["suppressed"], one["ncp"])
+                for name, one in self.measured.items()
+            ),
+        )
 
 
 def _placed(view: Table) -> Table:

@@ -21,8 +21,9 @@ from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.queries import about, about_share
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
 from anonymizer.process.secret import Seed
-from anonymizer.process.text import Fact, as_html, as_text, fact, figure, many, table
+from anonymizer.process.text import figure, many
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, unchanged_tables
 from anonymizer.review.inputs import attached_release, release_file
@@ -271,34 +272,29 @@ class TablesAttack:
             "before": [observer.as_dict() for observer in self.before] or None,
         }
 
-    def lines(self) -> Iterator[str]:
-        """The figures as text."""
-        yield f"{self.view}: persons found by somebody who knows their class and, besides,"
-        yield ""
+    def document(self) -> Document:
+        """The figures, those of the source before them."""
         earlier = {observer.knows: observer for observer in self.before}
-        heads = ("known", "alone", f"below {self.k}", "fewest left", "promised")
-        rows = []
-        for observer in self.after:
-            was = earlier.get(observer.knows)
-            promised = f"{self.k} left" if observer.promised else "-"
-            rows.append(
-                (
-                    observer.knows,
-                    _both(was.alone if was else None, observer.alone),
-                    _both(was.below if was else None, observer.below),
-                    _both(was.fewest if was else None, observer.fewest),
-                    promised,
-                )
+        rows = (
+            (
+                one.knows,
+                *(
+                    f"{figure(getattr(was, name))} -> {figure(value)}" if was else value
+                    for name in ("alone", "below", "fewest")
+                    for value in (getattr(one, name),)
+                    for was in (earlier.get(one.knows),)
+                ),
+                f"{self.k} left" if one.promised else "-",
             )
-        yield from table(heads, rows)
-        yield ""
+            for one in self.after
+        )
+        heads = ("known", "alone", f"below {self.k}", "fewest left", "promised")
+        said = "no promised bound was passed" if self.holds else "A PROMISED BOUND WAS PASSED"
         if self.before:
-            yield "before -> after; before, classes are persons with equal quasi-identifiers"
-        yield "no promised bound was passed" if self.holds else "A PROMISED BOUND WAS PASSED"
-
-
-def _both(before: int | None, after: int) -> str:
-    return figure(after) if before is None else f"{figure(before)} -> {figure(after)}"
+            before = "before -> after; before, classes are persons with equal quasi-identifiers"
+            said = f"{before}\n{said}"
+        title = f"{self.view}: persons found by somebody who knows their class and, besides,"
+        return Document(title, sections=(tabled("", heads, rows), Section(said)))
 
 
 def attack_tables(
@@ -349,7 +345,7 @@ class AssessedTable:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TablesAssessment:
+class TablesAssessment(Displayed):
     """The assessment of several existing tables, as figures without values."""
 
     person: str
@@ -362,19 +358,15 @@ class TablesAssessment:
     observers: tuple[Observer, ...]
     """Each knows the quasi-identifiers, unless noted otherwise."""
 
-    def _facts(self) -> list[Fact]:
+    def _document(self) -> Document:
         """Persons found by observers who know the quasi-identifiers, and counts of rows."""
-        known = [one for one in self.observers if not one.knows.endswith(UNCLASSED)]
-        return [
-            *(fact(f"rows of {one.table}", one.rows) for one in self.tables),
-            *(fact(f"alone by {one.knows}", one.alone, one.alone / one.persons) for one in known),
+        rows: list[tuple[Any, ...]] = [(f"rows of {one.table}", one.rows) for one in self.tables]
+        rows += [
+            (f"alone by {one.knows}", Bar(one.alone, one.alone / one.persons))
+            for one in self.observers
+            if not one.knows.endswith(UNCLASSED)
         ]
-
-    def __repr__(self) -> str:
-        return as_text(self._title, self._facts())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._title, self._facts())
+        return Document(self._title, (facts(rows),))
 
     @property
     def _title(self) -> str:
@@ -388,47 +380,43 @@ class TablesAssessment:
         ]
         return {**asdict(self), "observers": observers}
 
-    def lines(self) -> Iterator[str]:
-        """The assessment as text, on one page."""
-        yield self._title
-        yield f"  known of a person: {', '.join(self.quasi)}"
-        yield f"  known of a row: {', '.join(self.events) or '-'}"
-        yield ""
+    def document(self) -> Document:
+        """The assessment on one page."""
+        known = f"known of a person: {', '.join(self.quasi)}"
+        rows = f"known of a row: {', '.join(self.events) or '-'}"
         heads = ("table", "links to", "rows", "persons with rows", "most rows", "reach nobody")
-        yield from table(
-            heads,
-            [(t.table, t.above or "-", t.rows, t.persons, t.most, t.orphans) for t in self.tables],
+        tables = (
+            (t.table, t.above or "-", t.rows, t.persons, t.most, t.orphans) for t in self.tables
         )
-        for says, without in (
-            ("Persons found by somebody who knows their quasi-identifiers and, besides,", False),
-            ("Persons found by somebody who does not, and knows", True),
-        ):
-            found = [one for one in self.observers if one.knows.endswith(UNCLASSED) == without]
-            if found:
-                yield ""
-                yield says
-                yield from self._found(found)
-
-    def _found(self, observers: Sequence[Observer]) -> list[str]:
-        return table(
-            ("known", "alone", "", f"below {self.k}", "", "fewest left", "found, on average"),
-            [
+        classed, others = (
+            [one for one in self.observers if one.knows.endswith(UNCLASSED) == without]
+            for without in (False, True)
+        )
+        found = (
+            ("Persons found by somebody who knows their quasi-identifiers and, besides,", classed),
+            ("Persons found by somebody who does not, and knows", others),
+        )
+        head = ("known", "alone", "", f"below {self.k}", "", "fewest left", "found, on average")
+        sections = (
+            tabled(
+                title,
+                head,
                 (
-                    one.knows.removesuffix(UNCLASSED),
-                    one.alone,
-                    _share(one.alone, one.persons),
-                    one.below,
-                    _share(one.below, one.persons),
-                    one.fewest,
-                    f"{100 * one.found:.1f} %",
-                )
-                for one in observers
-            ],
+                    (
+                        one.knows.removesuffix(UNCLASSED),
+                        *(one.alone, f"{100 * one.alone / one.persons:.1f} %"),
+                        *(one.below, f"{100 * one.below / one.persons:.1f} %"),
+                        *(one.fewest, f"{100 * one.found:.1f} %"),
+                    )
+                    for one in observers
+                ),
+            )
+            for title, observers in found
+            if observers
         )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %"
+        return Document(
+            self._title, (say(known), say(rows)), (tabled("", heads, tables), *sections)
+        )
 
 
 def assess_tables(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import ident, work
-from anonymizer.contract.checks import Verification, verdict
+from anonymizer.contract.checks import Verification
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.session import Session
@@ -16,9 +16,19 @@ from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.columns import MASKS
-from anonymizer.policy.kinds import ReleaseKind, kind_words
+from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.policy.schema.derived import child_policy, lead_of, persons_policy, singles_of
-from anonymizer.process.text import figure, printable, table
+from anonymizer.process.document import (
+    Bad,
+    Document,
+    Good,
+    Inline,
+    Rows,
+    Section,
+    Tiles,
+    say,
+)
+from anonymizer.process.text import figure
 from anonymizer.release.across_tables import known_attacks_of, stated_certificate
 from anonymizer.release.certificate import mask_words
 from anonymizer.release.consistency import refuse_other_figures
@@ -32,8 +42,9 @@ from anonymizer.review.observers import (
     observers_of_release,
     open_tables,
 )
-from anonymizer.review.report.content import without_listed
-from anonymizer.review.report.page import Tile, page_environment, percent
+from anonymizer.review.report.content import State, Verdict, without_listed
+from anonymizer.review.report.page import check_blocks, heading, limits, sql_of
+from anonymizer.review.report.pictures import percent
 from anonymizer.run.problem_paths import at_table
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import roles
@@ -227,6 +238,12 @@ class TablesReport:
         )
 
     @property
+    def verdict(self) -> Verdict:
+        """The verdict, and what little is left of."""
+        state: State = "fails" if not self.holds else "little" if self.little else "useful"
+        return Verdict(state, self.says, tuple(map(str, self.little)) if self.holds else ())
+
+    @property
     def open(self) -> tuple[str, ...]:
         """Observers against whom nothing is guaranteed, and what they can learn."""
         return tuple(
@@ -335,94 +352,80 @@ def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
             yield {"table": name, "column": column, "role": one.role, "says": says}
 
 
-def html(report: TablesReport) -> str:
-    """The whole page."""
+def document(report: TablesReport) -> Document:
+    """The whole report."""
     was = {one.knows: one for one in report.before}
-    template = page_environment().get_template("report/tables.html.j2")
-    return template.render(
-        report=report,
-        tiles=list(_tiles(report)),
-        observers=[(was.get(one.knows), one) for one in report.after],
-        checks=report.verification.guarantees,
-        form=report.verification.form,
-        form_holds=all(check.passed for check in report.verification.form),
+    run = {"run_id": report.run_id, "created": report.created}
+    top = (
+        *heading(run, report.kind, report.verdict, report.warnings),
+        Tiles(tuple(_tiles(report, was))),
     )
+    tables = tuple(
+        (one.name, one.above or "–", one.rows, one.suppressed, _losses(one.lost))
+        for one in report.tables
+    )
+    columns = tuple(
+        (one["table"], one["column"], one["role"], one["says"]) for one in report.columns
+    )
+    checks, k = report.verification, figure(report.k)
+    said = (
+        "Each knows the quasi-identifiers of a person and, besides, what stands in the first"
+        " column. A person is found where no other candidate is left."
+    )
+    if was:
+        said += (
+            " Before: in the tables of the source, where classes are persons with equal"
+            " quasi-identifiers."
+        )
+    before = ("alone before", f"below {k} before") if was else ()
+    head = ("known besides", *before, "alone", f"below {k}", "fewest candidates", "promised")
+    rows = tuple(_observed(was.get(one.knows), one, k, len(before)) for one in report.after)
+    sections = (
+        Section(
+            "Tables",
+            (
+                say(
+                    "A row is published with the row that its link leads to. Keys are numbers drawn"
+                    " for this release."
+                ),
+                Rows("", ("table", "links to", "rows", "left out", "lost in a cell"), tables),
+            ),
+        ),
+        Section(
+            "What is published",
+            (Rows("", ("table", "column", "role", "what is done with it"), columns),),
+        ),
+        Section(
+            "What observers are left with",
+            (say(said), Rows("", head, rows), *(say(one, style="note") for one in report.open)),
+        ),
+        Section(
+            "Guarantees", (*check_blocks(checks.guarantees, checks.form), *sql_of(checks.checks))
+        ),
+        limits(report.certificate, report.attacks),
+    )
+    source = " and their source" if was else ""
+    foot = f"Made by sql-anonymizer from the published rows{source}."
+    return Document(report.view, top, sections, "Privacy report", foot)
 
 
-def _tiles(report: TablesReport) -> Iterator[Tile]:
-    was = {one.knows: one for one in report.before}
+def _observed(was: Observer | None, now: Observer, k: str, before: int) -> tuple[Inline, ...]:
+    promised: Inline = "nothing"
+    if now.promised:
+        promised = Good(f"{k} candidates") if now.holds else Bad(f"{k} candidates: DOES NOT HOLD")
+    earlier = (was.alone, was.below) if was else ("-", "-")
+    return now.knows, *earlier[:before], now.alone, now.below, now.fewest, promised
+
+
+def _tiles(report: TablesReport, was: Mapping[str, Observer]) -> Iterator[tuple[str, str, str]]:
     for one in report.after[:3]:
         before = was.get(one.knows)
         more = f"before: {figure(before.below)}" if before is not None else ""
         said = f"persons below {report.k} to somebody who knows {one.knows}"
-        yield Tile(figure(one.below), said, more)
+        yield figure(one.below), said, more
     rows, left = sum(t.rows for t in report.tables), sum(t.suppressed for t in report.tables)
-    yield Tile(percent(left / max(rows + left, 1)), "rows left out, of all tables")
-
-
-def markdown(report: TablesReport) -> str:
-    """The whole report."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: TablesReport) -> Iterator[str]:
-    yield f"# Privacy report: {printable(report.view)}"
-    yield ""
-    yield f"Kind of release: **{kind_words(report.kind)}**."
-    yield ""
-    yield f"Run `{report.run_id}`, {report.created}. **{report.says}**"
-    if report.little:
-        yield ""
-    yield from (f"- {printable(str(one), keep='')}" for one in report.little)
-    for warning in report.warnings:
-        yield f"\n**Note: {warning}.**"
-    for title, heads, rows in _listed(report):
-        yield ""
-        yield f"## {title}"
-        yield ""
-        yield "```text"
-        yield from table(heads, rows)
-        yield "```"
-    yield ""
-    yield from (f"- {said}" for said in report.open)
-    yield "\n## What it does not promise\n"
-    yield report.certificate
-    yield ""
-    yield from (f"- {printable(said, keep='')}" for said in report.attacks)
-
-
-def _listed(report: TablesReport) -> Iterator[tuple[str, Sequence[str], list[Sequence[object]]]]:
-    """Title, header and rows of each table."""
-    yield (
-        "Tables",
-        ("table", "links to", "rows", "left out", "lost"),
-        [
-            (one.name, one.above or "-", one.rows, one.suppressed, _losses(one.lost))
-            for one in report.tables
-        ],
-    )
-    yield (
-        "What is published",
-        ("table", "column", "role", "what is done with it"),
-        [(one["table"], one["column"], one["role"], one["says"]) for one in report.columns],
-    )
-    yield (
-        "What observers are left with",
-        ("known besides the class", "alone", f"below {report.k}", "fewest", "promised"),
-        [
-            (one.knows, one.alone, one.below, one.fewest, str(report.k) if one.promised else "-")
-            for one in report.after
-        ],
-    )
-    yield (
-        "Guarantees",
-        ("guarantee", "column", "required", "reached", ""),
-        [
-            (c.name, c.column or "-", c.required, c.achieved, verdict(c))
-            for c in report.verification.guarantees
-        ],
-    )
+    yield percent(left / max(rows + left, 1)), "rows left out, of all tables", ""
 
 
 def _losses(lost: Iterable[tuple[str, float]]) -> str:
-    return ", ".join(f"{column} {percent(loss)}" for column, loss in lost) or "-"
+    return ", ".join(f"{column} {percent(loss)}" for column, loss in lost) or "–"

@@ -14,8 +14,9 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.cli import main
-from anonymizer.cli.attack import lines
+from anonymizer.cli.attack import document
 from anonymizer.errors import PolicyError
+from anonymizer.process.document import terminal
 from anonymizer.review.attack import Attack, attack
 from anonymizer.review.report.words import attack_sentences
 from tests import runs
@@ -168,7 +169,7 @@ def test_nothing_in_common_is_no_reassurance(
     found = both.attack()
     assert found.holds
     assert found.uncompared
-    text = "\n".join(lines(found))
+    text = "\n".join(terminal(document(found)))
     assert "nothing was compared with the earlier release" in text
     assert not any("Beside the earlier release nobody" in said for said in attack_sentences(found))
 
@@ -289,4 +290,4 @@ def test_who_left_and_who_joined_is_the_difference(tmp_path: Path, role: str) ->
     assert not found.holds
     assert not found.uncompared
     assert attack(given, source, earlier=tmp_path / "now.duckdb").holds
-    assert "among fewer than 4" in "\n".join(lines(found))
+    assert "among fewer than 4" in "\n".join(terminal(document(found)))

@@ -14,7 +14,6 @@ import pytest
 import anonymizer
 from anonymizer.algorithms.registry import refuse_unsupported
 from anonymizer.cli import main
-from anonymizer.cli.output import check_lines
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, NotChecked, Verification
 from anonymizer.contract.layout import Requirement
@@ -25,6 +24,7 @@ from anonymizer.errors import (
     PolicyError,
     SourceError,
 )
+from anonymizer.process.document import block_lines
 from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.published import Release
 from anonymizer.verification.guarantees import Members
@@ -461,7 +461,7 @@ def test_merged_rows_of_a_person_are_judged_by_the_cells_that_cover_them(tmp_pat
 def test_what_was_not_checked_is_said_in_the_lines_of_verify() -> None:
     left = (NotChecked("k_map", "needs the population"),)
     check = Check("distinct_l", "ill", 2, 2, True, "select 1")
-    lines = list(check_lines(Verification(True, (check,), left)))
+    lines = list(block_lines(*Verification(True, (check,), left).blocks()))
     assert lines[-1].strip() == "NOT CHECKED: k_map needs the population"
     with pytest.raises(GuaranteeError, match="cannot be judged"):
         refuse_unless_passed(Verification(True, (check,), left))

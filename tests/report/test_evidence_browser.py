@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from anonymizer.policy.publish import Context
-from anonymizer.review.evidence import STANDARDS
+from anonymizer.review.evidence import standards
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
 from tests.report.conftest import Clinic
 
 pytestmark = pytest.mark.browser
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-OTHERS = [name for name in STANDARDS if name != "safe-harbor"]
+OTHERS = [name for name in standards() if name != "safe-harbor"]
 LONG = "Wissenschaftsgemeinschaft" * 8
 """A word that is wider than a phone."""
 PROBE = """

@@ -26,12 +26,13 @@ from anonymizer.contract.reading import in_release
 from anonymizer.errors import GuaranteeError, InfeasibleError, SourceError
 from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
+from anonymizer.process.document import html, markdown
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
 from anonymizer.review.diff.trial import required_of
 from anonymizer.review.report.content import NOT_SHOWN
-from anonymizer.review.schema_report import collect_tables, html, markdown
+from anonymizer.review.schema_report import collect_tables, document
 from anonymizer.run import linked_tables, source_comparison
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
@@ -441,8 +442,8 @@ def test_reports_state_the_rule_and_list_no_labels(four: World) -> None:
     (check,) = (c for c in found.verification.checks if c.name == "eir_l")
     assert check.passed
     assert check.sql == NOT_SHOWN
-    assert "A10" not in html(found) + markdown(found)
-    assert "its rule holds in every class" in markdown(found)
+    assert "A10" not in html(document(found)) + markdown(document(found))
+    assert "its rule holds in every class" in markdown(document(found))
 
 
 def test_numbers_of_the_source_are_refused(tmp_path: Path) -> None:

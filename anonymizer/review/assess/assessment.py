@@ -18,7 +18,7 @@ from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import file_format
-from anonymizer.process.text import Fact, as_html, as_text, fact
+from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say
 from anonymizer.review.assess import figures
 from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
 from anonymizer.review.assess.figures import (
@@ -282,7 +282,7 @@ EMPTY = Problem("TABLE", "has no rows", hint="there is nothing to assess")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assessment:
+class Assessment(Displayed):
     """All results for one table and one choice of quasi-identifiers."""
 
     table: str
@@ -306,29 +306,28 @@ class Assessment:
         """Whether every requirement holds; true if there are none."""
         return all(check.passed for check in self.checks)
 
-    def _facts(self) -> list[Fact]:
+    def _document(self) -> Document:
         sizes, risk = self.sizes, self.risk
         whom = "persons" if sizes.persons is not None else "rows"
-        facts = [
-            fact("quasi-identifiers", ", ".join(self.quasi)),
-            fact("rows", sizes.rows),
-            *([fact("persons", sizes.persons)] if sizes.persons is not None else []),
-            fact("classes", sizes.classes),
-            fact("smallest class (k)", sizes.k),
-            fact(f"{whom} alone in their class", risk.unique_share, risk.unique_share),
-            fact(
-                "chance to be found, on average", risk.prosecutor_average, risk.prosecutor_average
+        rows: list[tuple[Any, ...]] = [
+            ("quasi-identifiers", ", ".join(self.quasi)),
+            ("rows", sizes.rows),
+            *([("persons", sizes.persons)] if sizes.persons is not None else []),
+            ("classes", sizes.classes),
+            ("smallest class (k)", sizes.k),
+            *(
+                (name, Bar(share, share))
+                for name, share in (
+                    (f"{whom} alone in their class", risk.unique_share),
+                    ("chance to be found, on average", risk.prosecutor_average),
+                    (f"{whom} above {risk.threshold:g}", risk.prosecutor_above),
+                )
             ),
-            fact(f"{whom} above {risk.threshold:g}", risk.prosecutor_above, risk.prosecutor_above),
+            *((f"different values of {c}", f.distinct_l) for c, f in self.columns.items()),
         ]
-        facts += [fact(f"different values of {c}", f.distinct_l) for c, f in self.columns.items()]
-        return facts
-
-    def __repr__(self) -> str:
-        return as_text(f"Assessment of {self.table}", self._facts())
-
-    def _repr_html_(self) -> str:
-        return as_html(f"Assessment of {self.table}", self._facts(), "; ".join(self.next))
+        return Document(
+            f"Assessment of {self.table}", (facts(rows),), (Section("Next", (say(*self.next),)),)
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data; `distinct_l`, `t_equal`, … map each sensitive column to its figure."""

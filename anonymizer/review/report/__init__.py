@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.review import evidence
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from anonymizer.engines.base import Limits
@@ -96,29 +93,28 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
     import json
 
     from anonymizer.errors import PolicyError, TargetError
+    from anonymizer.process.document import html, markdown
     from anonymizer.process.text import plain
-    from anonymizer.review import schema_report as tables_report
-    from anonymizer.review.evidence import page as evidence_page
+    from anonymizer.review import schema_report
+    from anonymizer.review.evidence import collect_evidence
     from anonymizer.review.report import content, page
 
-    shown: Any = report
-    html: Callable[[Any], str]
-    text: Callable[[Any], str]
+    data: Any = report
     if not isinstance(report, content.Report):
         if standard is not None:
             hint = "anonymizer report POLICY, without --as"
             raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
-        html, text = tables_report.html, tables_report.markdown
+        document = schema_report.document(report)
     elif standard is not None:
-        shown = evidence.collect_evidence(report, standard)
-        html, text = evidence_page.html, evidence_page.markdown
+        data = collect_evidence(report, standard)
+        document = data.document()
     else:
-        html, text = page.html, page.markdown
+        document = page.document(report)
     match form:
         case "json":
-            return json.dumps(plain(shown.as_dict()), indent=2, allow_nan=False) + "\n"
+            return json.dumps(plain(data.as_dict()), indent=2, allow_nan=False) + "\n"
         case "html":
-            return html(shown)
+            return html(document)
         case "md":
-            return text(shown)
+            return markdown(document)
     raise TargetError.at("-o", "does not tell a form", allowed="*.html, *.md, *.json")

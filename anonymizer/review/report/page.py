@@ -1,74 +1,78 @@
-"""A report as one HTML file without scripts, and as Markdown."""
+"""The document of a report on a release of one table."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-
-import jinja2
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from anonymizer.algorithms.registry import BY_NAME
+from anonymizer.contract.checks import Check
 from anonymizer.measure.loss import least_sentence, measure_words
 from anonymizer.measure.proofs import RECORDS
-from anonymizer.policy.kinds import kind_words
-from anonymizer.process.text import environment, figure, printable
+from anonymizer.policy.kinds import PSEUDONYMISED, ReleaseKind, kind_words
+from anonymizer.process.document import (
+    Bad,
+    Block,
+    Code,
+    Details,
+    Document,
+    Inline,
+    Rows,
+    Section,
+    Tiles,
+    say,
+    verdict,
+)
+from anonymizer.process.text import figure, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
-from anonymizer.review.report import pictures
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import Report, Verdict
 from anonymizer.review.report.distributions import Distribution
-from anonymizer.review.report.pictures import Picture
+from anonymizer.review.report.pictures import Bars, percent
 from anonymizer.review.report.words import CHECKS, ROLES, attack_sentences, moved_sentence
 
-# A report as one HTML file: no script, no network, readable on a phone and in print.
+STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
+RETURNS = (
+    "Anybody who has the release can run these statements on it; each returns the classes or"
+    " buckets that break a condition, and no row where it holds."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One of the most important figures, with its meaning."""
-
-    figure: str
-    says: str
-    more: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A distribution and its picture."""
-
-    found: Distribution
-    picture: Picture
+def document(report: Report) -> Document:
+    """The whole report."""
+    manifest = report.manifest
+    attacked = attack_sentences(report.attacked) if report.attacked else ()
+    said = [say(*(f"{one}." for one in attacked), style="note")] if attacked else []
+    algorithm = BY_NAME[report.policy.algorithm.name].words
+    top = (
+        *heading(manifest, report.kind, report.verdict, report.warnings, algorithm, *said),
+        Tiles(tuple(tiles(report))),
+    )
+    foot = f"Made by sql-anonymizer {manifest['versions']['anonymizer']}."
+    title = str(manifest["view"])
+    return Document(title, top, tuple(_sections(report)), "Privacy report", foot)
 
 
-@cache
-def page_environment() -> jinja2.Environment:
-    """The HTML templates with the filters of a report."""
-    made = environment().overlay()
-    made.filters = {
-        **made.filters,
-        "percent": percent,
-        "share": share,
-        "moved": moved_sentence,
-        "capital": capital,
-    }
-    return made
-
-
-def percent(value: float | None) -> str:
-    """A probability or share in percent."""
-    if value is None:
-        return "–"
-    if 0 < value < 0.0005:
-        return "<0.1 %"
-    return f"{100 * value:.1f} %".replace(".0 %", " %")
-
-
-def share(value: float | None) -> str:
-    """A rounded share of a bar, as shown in the chart."""
-    return "–" if value is None else pictures.share_text(value)
+def heading(
+    release: Mapping[str, Any],
+    kind: ReleaseKind,
+    found: Verdict,
+    warnings: Sequence[str],
+    more: Inline = "",
+    *said: Block,
+) -> Iterator[Block]:
+    """The run, the kind of the release, the verdict, and warnings."""
+    run = ("Run ", Code(release["run_id"]), f", {release['created']}. ", more)
+    yield say(run, style="soft")
+    if kind == PSEUDONYMISED:
+        personal = "Pseudonymised: this release is personal data. Its rows still belong to persons."
+        yield say(personal, style="warn")
+    yield say(f"Kind of release: {kind_words(kind)}.", style="soft")
+    reasons = (f"{capital(reason)}." for reason in found.reasons)
+    yield say(*reasons, lead=found.says, style=STYLES[found.state])
+    yield from said
+    yield from (say(f"Note: {warning}.", style="bad") for warning in warnings)
 
 
 def capital(text: str) -> str:
@@ -76,119 +80,198 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def html(report: Report) -> str:
-    """The whole page."""
-    template = page_environment().get_template("report/page.html.j2")
-    return template.render(
-        report=report,
-        manifest=report.manifest,
-        measures=report.manifest["measures"],
-        verdict=report.verdict,
-        safe_harbor=SAFE_HARBOR,
-        attacked=list(attack_sentences(report.attacked)) if report.attacked else [],
-        tiles=list(tiles(report)),
-        algorithm=BY_NAME[report.policy.algorithm.name].words,
-        roles=ROLES,
-        check_names=CHECKS,
-        checks=report.verification.guarantees,
-        form=report.verification.form,
-        risk_rows=list(risk_rows(report)),
-        risk_picture=_risk_picture(report),
-        sizes_picture=_sizes_picture(report),
-        size_rows=list(size_rows(report)),
-        drawn=[Drawn(d, pictures.distribution(d)) for d in report.distributions],
-        utility=list(utility_rows(report)),
-        manifest_text=json.dumps(
-            {k: v for k, v in report.manifest.items() if k not in ("verification", "layout")},
-            indent=2,
-            default=str,
-        ),
-    )
-
-
-def tiles(report: Report) -> Iterator[Tile]:
+def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
     """The most important figures."""
     sizes, risk, measures = report.after.sizes, report.after.risk, report.manifest["measures"]
     smallest = sizes.k if report.policy.person is None else sizes.person_k
-    yield Tile(figure(smallest), f"{report.unit} in the smallest class")
+    yield figure(smallest), f"{report.unit} in the smallest class", ""
     before = report.before.risk.prosecutor_max if report.before else None
-    yield Tile(
-        percent(risk.prosecutor_max),
-        "largest risk of picking somebody's row",
-        f"before: {percent(before)}" if before is not None else "",
-    )
+    more = f"before: {percent(before)}" if before is not None else ""
+    yield percent(risk.prosecutor_max), "largest risk of picking somebody's row", more
     if report.before is not None:
         alone = report.before.sizes
         count = alone.uniques if alone.unique_persons is None else alone.unique_persons
         now = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
-        yield Tile(figure(now), f"{report.unit} alone in their class", f"before: {figure(count)}")
-    yield Tile(percent(measures.get("suppressed_share", 0)), f"{report.unit} left out")
+        yield figure(now), f"{report.unit} alone in their class", f"before: {figure(count)}"
+    yield percent(measures.get("suppressed_share", 0)), f"{report.unit} left out", ""
     if report.attacked is not None:
         link = report.attacked.linking
         bound = "" if link.bound is None else f"promised: {percent(link.bound)}"
-        yield Tile(percent(link.most), "largest chance of an attack to pick the right one", bound)
+        yield percent(link.most), "largest chance of an attack to pick the right one", bound
         if report.attacked.intersection:
-            exposed = figure(report.attacked.exposed)
-            unit = report.attacked.unit
-            yield Tile(exposed, f"{unit} with one value left beside the earlier release")
+            says = f"{report.attacked.unit} with one value left beside the earlier release"
+            yield figure(report.attacked.exposed), says, ""
     if measures.get("ncp") is not None:
         lost = "information lost in a generalized cell, on average"
-        yield Tile(percent(measures["ncp"]), lost, least_sentence(measures))
+        yield percent(measures["ncp"]), lost, least_sentence(measures) or ""
     if report.counts is not None:
-        yield Tile(report.counts.median, "error of a random count query (median)")
+        yield report.counts.median, "error of a random count query (median)", ""
 
 
-def risk_rows(report: Report) -> Iterator[tuple[str, str | None, str]]:
-    """Risk figures with their labels, before and after."""
-    unit = report.unit
-    pairs = (
-        ("prosecutor_max", "Largest risk: the observer knows that somebody is in the table"),
-        ("prosecutor_average", "Average risk: share of rows matched correctly by linking all"),
-        ("prosecutor_above", f"Share of {unit} with a risk above 20 %"),
-        ("unique_share", f"Share of {unit} alone in their class"),
+def _sections(report: Report) -> Iterator[Section]:
+    both = ", before and after" if report.has_source else ""
+    head = ("Column", "Role", "Meaning")
+    columns = tuple((Code(c["column"]), c["role"], c["says"]) for c in report.columns)
+    caption = "What every column of the source is, and what happens to it"
+    yield Section("The policy in words", (say(*report.guarantees), Rows(caption, head, columns)))
+    if report.safe_harbor:
+        caption = "What was done with the identifiers of 45 CFR 164.514(b)(2)(i)"
+        eighteen = Rows(caption, ("Letter", "Identifier", "What was done"), report.safe_harbor)
+        title = "Safe Harbor: the eighteen identifiers"
+        yield Section(title, (say(SAFE_HARBOR, style="note"), eighteen))
+    title = "Guarantees required and achieved"
+    yield Section(
+        title, tuple(check_blocks(report.verification.guarantees, report.verification.form))
     )
-    for name, says in pairs:
-        before = percent(getattr(report.before.risk, name)) if report.before else None
-        yield says, before, percent(getattr(report.after.risk, name))
-    for name, says in (("classes", "Classes"), ("k", "Rows in the smallest class (k)")):
-        before = figure(getattr(report.before.sizes, name)) if report.before else None
-        yield says, before, figure(getattr(report.after.sizes, name))
-    if report.policy.person is not None:
-        before = figure(report.before.sizes.person_k) if report.before else None
-        yield "Persons in the smallest class", before, figure(report.after.sizes.person_k)
-    proved = report.manifest["measures"].get(RECORDS)
-    if proved is not None:
-        said = f"Complete records that the cells prove and fewer than k {unit} may share"
-        yield said, None, figure(proved)
+    yield Section(f"Risk of re-identification{both}", tuple(_risk(report)))
+    said = f"How many others look the same: percent of {report.unit} by the size of their class."
+    yield Section("Class sizes", (say(said), _sizes(report)))
+    said = (
+        "Percent of rows. A generalized cell counts evenly for all values that it stands for. No"
+        f" value is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
+    )
+    shown = tuple(map(_column, report.distributions))
+    yield Section(f"Every column{both}", (say(said),), shown)
+    utility = Rows("Measures of the release", ("Measure", "Value"), tuple(utility_rows(report)))
+    queries = Section("Random count queries", (_queries(report),))
+    yield Section(
+        "What it cost: utility", (utility, queries, Section("Your own queries", (_own(report),)))
+    )
+    tried: Inline = "What they reach is on top of this page."
+    if report.attacked is None:
+        command = Code("anonymizer report POLICY --source SOURCE --attack")
+        tried = (
+            "Try them: ",
+            command,
+            ", and ",
+            Code("--earlier FILE"),
+            " beside an earlier release.",
+        )
+    yield limits(report.certificate, report.attacks, tried)
+    yield Section("Manifest and the SQL to check it", tuple(_manifest(report)))
 
 
-def _risk_picture(report: Report) -> Picture:
+def limits(certificate: str, attacks: Sequence[str], tried: Inline = None) -> Section:
+    """What a release does not promise."""
+    known = say(*attacks, lead="Known attacks on the model that this release does not stop:")
+    more = [say(tried)] if tried is not None else []
+    return Section("What it does not promise", (say(certificate, style="note"), known, *more))
+
+
+def check_blocks(guarantees: Sequence[Check], form: Sequence[Check]) -> Iterator[Block]:
+    """The guarantees as a table, and the conditions of form as a sentence."""
+    rows = tuple(
+        (
+            CHECKS.get(c.name, c.name),
+            c.column or "the table",
+            figure(c.required),
+            figure(c.achieved),
+            verdict(c.passed),
+        )
+        for c in guarantees
+    )
+    head = ("Guarantee", "Column", "Required", "Achieved", "Verdict")
+    yield Rows("The worst class or bucket decides", head, rows)
+    broken = sum(not check.passed for check in form)
+    checks = many(len(form), "further check")
+    if broken:
+        do = "does" if broken == 1 else "do"
+        yield say(f"{broken:,} of {checks} of the release's form {do} not hold.")
+    elif form:
+        yield say(f"{checks} of the release's form {'holds' if len(form) == 1 else 'hold'}.")
+
+
+def _risk(report: Report) -> Iterator[Block]:
+    if not report.has_source:
+        said = "The source was not at hand: nothing can be said of the time before. With it: "
+        yield say((said, Code("anonymizer report POLICY --source DATABASE"), "."), style="note")
+    persons = report.unit == "persons"
+    yield say(
+        f"For somebody who knows {report.known}{', of all of their rows,' if persons else ''} and"
+        f" looks for {'whom they fit' if persons else 'their row'}. 20 % is one in five."
+    )
     names = {
         "prosecutor_max": "largest risk",
         "prosecutor_average": "average risk",
         "prosecutor_above": "at risk above 20 %",
         "unique_share": "alone in a class",
     }
-    before = [getattr(report.before.risk, n) if report.before else None for n in names]
-    after = [getattr(report.after.risk, n) for n in names]
-    said = "; ".join(
-        f"{says}: {percent(b)} before, {percent(a)} after"
-        for says, b, a in zip(names.values(), before, after, strict=True)
+    shares = tuple(
+        (
+            says,
+            getattr(report.before.risk, name) if report.before else None,
+            getattr(report.after.risk, name),
+        )
+        for name, says in names.items()
     )
-    return pictures.bars(
-        list(names.values()), before, after, alt=f"Risk of re-identification. {said}.",
-        axis="percent",
-    )  # fmt: skip
+    yield Bars("Risk of re-identification", "risk", shares, "percent")
+    rows = tuple(row if report.has_source else row[::2] for row in risk_rows(report))
+    head = ("Figure", "Before", "After") if report.has_source else ("Figure", "After")
+    yield Rows("Risk in figures", head, rows)
+    if report.before is not None and report.before.combinations is not None:
+        without, twos = (
+            report.before.combinations.without,
+            report.before.combinations.column_involved,
+        )
+        ordered = sorted(without.items(), key=lambda item: item[1].singled_out)
+        damage = Rows(
+            "Without the column",
+            ("Column", "Alone without it", "In combinations of two that single out")[
+                : 3 if twos else 2
+            ],
+            tuple(
+                (Code(name), left.singled_out, *([twos[name]] if twos else []))
+                for name, left in ordered
+            ),
+        )
+        said = (
+            f"{report.unit.capitalize()} of the source that are alone in their class if one column"
+            " is left out."
+        )
+        yield Section("Which column of the source did the damage", (say(said), damage))
 
 
-def size_rows(report: Report) -> Iterator[tuple[str, float | None, float]]:
+def risk_rows(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Risk figures with their labels, before and after."""
+    unit, before, after = report.unit, report.before, report.after
+    for name, says in (
+        ("prosecutor_max", "Largest risk: the observer knows that somebody is in the table"),
+        ("prosecutor_average", "Average risk: share of rows matched correctly by linking all"),
+        ("prosecutor_above", f"Share of {unit} with a risk above 20 %"),
+        ("unique_share", f"Share of {unit} alone in their class"),
+    ):
+        was = percent(getattr(before.risk, name)) if before else "-"
+        yield says, was, percent(getattr(after.risk, name))
+    persons = (("person_k", "Persons in the smallest class"),)
+    for name, says in (
+        ("classes", "Classes"),
+        ("k", "Rows in the smallest class (k)"),
+        *(persons if report.policy.person is not None else ()),
+    ):
+        was = figure(getattr(before.sizes, name)) if before else "-"
+        yield says, was, figure(getattr(after.sizes, name))
+    proved = report.manifest["measures"].get(RECORDS)
+    if proved is not None:
+        said = f"Complete records that the cells prove and fewer than k {unit} may share"
+        yield said, "-", figure(proved)
+
+
+def _sizes(report: Report) -> Bars:
     """Share of units by size of their class, before and after."""
     after = {b["from"]: b["units"] for b in report.after.size_bins}
     before = {b["from"]: b["units"] for b in report.before.size_bins} if report.before else None
     listed = sorted({*after, *(before or {})})
-    for at, low in enumerate(listed):
-        n = before.get(low, 0) / report.before.sizes.units if before and report.before else None
-        yield _size_label(low, listed[at:]), n, after.get(low, 0) / report.after.sizes.units
+    rows = tuple(
+        (
+            _size_label(low, listed[at:]),
+            before.get(low, 0) / report.before.sizes.units if before and report.before else None,
+            after.get(low, 0) / report.after.sizes.units,
+        )
+        for at, low in enumerate(listed)
+    )
+    unit = report.unit
+    axis = f"percent of {unit}, by {unit} in their class"
+    return Bars(f"Percent of {unit} by the size of their class", "in a class of", rows, axis)
 
 
 def _size_label(low: int, rest: list[int]) -> str:
@@ -201,162 +284,88 @@ def _size_label(low: int, rest: list[int]) -> str:
     return f"{low:,} – {steps[low // power] * power - 1:,}"
 
 
-def _sizes_picture(report: Report) -> Picture:
-    rows = list(size_rows(report))
-    said = ", ".join(
-        f"{label}: " + " then ".join(percent(x) for x in (b, a) if x is not None)
-        for label, b, a in rows
-    )
-    return pictures.bars(
-        [label for label, _, _ in rows],
-        [before for _, before, _ in rows],
-        [after for _, _, after in rows],
-        alt=f"Percent of {report.unit} by the size of their class. {said}.",
-        axis=f"percent of {report.unit}, by {report.unit} in their class",
-    )
+def _column(found: Distribution) -> Section:
+    said = ROLES[{"semi": "quasi"}.get(found.role, found.role)].capitalize()
+    if found.distance is not None:
+        said += f". {moved_sentence(found)}"
+    elif found.cells:
+        said += ". The cells as they are published"
+    if found.unit != "rows":
+        said += f". In percent of {found.unit}: their values are published once"
+    bars = tuple((bar.label, bar.before, bar.after) for bar in found.bars)
+    axis = f"percent of {found.unit}"
+    picture = Bars(f"Distribution of {found.column}", "value", bars, axis)
+    return Section(Code(found.column), (say(f"{said}.", style="soft"), picture))
 
 
 def utility_rows(report: Report) -> Iterator[tuple[str, str]]:
     """Measures of the manifest with their labels; those of single columns keep their names."""
-    measures = shown_measures(report.manifest["measures"], report.layout)
     words = measure_words(report.layout)
-    for name, value in measures.items():
+    for name, value in shown_measures(report.manifest["measures"], report.layout).items():
         if name in words and value is not None:
             yield words[name], figure(value)
 
 
-# A report as Markdown: the same parts without charts, for wikis and pull requests.
-
-
-RETURNS = (
-    "Anybody who has the release can run these statements on it; each returns the classes or"
-    " buckets that break a condition, and no row where it holds."
-)
-
-
-def markdown(report: Report) -> str:
-    """The whole report."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: Report) -> Iterator[str]:
-    yield from _head(report)
-    yield from _policy_lines(report)
-    yield from _risk_lines(report)
-    yield from _column_lines(report)
-    yield "\n## What it cost: utility\n"
-    yield from table(("measure", "value"), list(utility_rows(report)))
-    yield from _query_lines(report)
-    yield "\n## What it does not promise\n"
-    yield report.certificate + "\n"
-    for attack in report.attacks:
-        yield f"- {attack}"
-    yield "\n## The SQL to check it\n"
-    yield RETURNS
-    for check in report.verification.checks:
-        name = check.name + (f": {cell(check.column)}" if check.column else "")
-        yield f"\n{name}\n\n```sql\n{check.sql};\n```"
-
-
-def _head(report: Report) -> Iterator[str]:
-    manifest, verdict = report.manifest, report.verdict
-    yield f"# Privacy report: {cell(str(manifest['view']))}"
-    yield ""
-    yield f"Kind of release: **{kind_words(report.kind)}**."
-    yield ""
-    yield f"Run `{manifest['run_id']}`, {manifest['created']}. **{cell(verdict.says)}**"
-    if verdict.reasons:
-        yield ""
-    yield from (f"- {cell(reason)}" for reason in verdict.reasons)
-    if report.attacked is not None:
-        yield ""
-        yield from (f"- {cell(said)}" for said in attack_sentences(report.attacked))
-    for warning in report.warnings:
-        yield f"\n**Note: {cell(warning)}.**"
-
-
-def _policy_lines(report: Report) -> Iterator[str]:
-    yield "\n## The policy in words\n"
-    for sentence in report.guarantees:
-        yield f"- {cell(sentence)}"
-    yield ""
-    columns = [(code(c["column"]), c["role"], cell(c["says"])) for c in report.columns]
-    yield from table(("column", "role", "meaning"), columns)
-    if report.safe_harbor:
-        yield "\n## Safe Harbor: the eighteen identifiers\n"
-        yield f"{SAFE_HARBOR}\n"
-        eighteen = [(letter, says, cell(done)) for letter, says, done in report.safe_harbor]
-        yield from table(("45 CFR 164.514(b)(2)(i)", "identifier", "what was done"), eighteen)
-    yield "\n## Guarantees required and achieved\n"
-    checks = [
-        (c.name, cell(c.column or "-"), figure(c.required), figure(c.achieved),
-         "holds" if c.passed else "**does not hold**")
-        for c in report.verification.guarantees
-    ]  # fmt: skip
-    yield from table(("guarantee", "column", "required", "achieved", "verdict"), checks)
-
-
-def _risk_lines(report: Report) -> Iterator[str]:
-    yield "\n## Risk of re-identification\n"
-    if not report.has_source:
-        yield "The source was not at hand: nothing can be said of the time before.\n"
-    yield from table(
-        ("figure", "before", "after"), [(s, b or "-", a) for s, b, a in risk_rows(report)]
-    )
-    yield f"\n## Class sizes: percent of {report.unit}\n"
-    sizes = [(label, percent(b), percent(a)) for label, b, a in size_rows(report)]
-    yield from table(("in a class of", "before", "after"), sizes)
-
-
-def _column_lines(report: Report) -> Iterator[str]:
-    yield "\n## Every column: percent of rows\n"
-    yield f"Nothing is shown that fewer than {report.floor} {report.unit} have; shares are rounded."
-    for found in report.distributions:
-        yield f"\n### {code(found.column)}\n"
-        if found.distance is not None:
-            yield f"{moved_sentence(found)}.\n"
-        if found.unit != "rows":
-            yield f"In percent of {found.unit}: their values are published once.\n"
-        bars = [(cell(b.label), share(b.before), share(b.after)) for b in found.bars]
-        yield from table(("value", "before", "after"), bars)
-
-
-def _query_lines(report: Report) -> Iterator[str]:
-    if report.counts is not None:
-        yield (
-            f"\n{report.counts.queries} random count queries over {report.counts.least}"
-            f" {report.unit} or more: median error {report.counts.median},"
-            f" mean {report.counts.mean}."
+def _queries(report: Report) -> Block:
+    counts = report.counts
+    if counts is not None:
+        return say(
+            f"{counts.queries} random count queries with up to two conditions on quasi-identifiers,"
+            f" which select {counts.least} {report.unit} or more. The median error of the answers"
+            f" from the release is {counts.median}, the mean error {counts.mean}. Errors are told"
+            " in steps: exact ones would give hidden values away."
         )
+    why = f"most random queries select too few {report.unit}"
+    if report.layout.classless:
+        why = "no cell stands for several values"
+    elif not report.has_source:
+        why = "the source was not at hand"
+    return say(f"Not measured: {why}.", style="note")
+
+
+def _own(report: Report) -> Block:
     if report.workload:
-        yield "\nQueries of the policy:\n"
-        rows = [
-            (code(a.sql), a.problem or a.median_error or "-", a.total_error or "-")
+        caption = (
+            "Queries of the policy on source and release; errors are told in steps, groups of few"
+            f" {report.unit} left out"
+        )
+        head = ("Query", "Median error", "Error in total", "Groups", "Missing")
+        rows = tuple(
+            (Code(a.sql), Bad(f"could not be answered: {a.problem}"), "-", "-", "-")
+            if a.problem
+            else (Code(a.sql), a.median_error, a.total_error, figure(a.groups), figure(a.missing))
             for a in report.workload
-        ]
-        yield from table(("query", "median error", "error in total"), rows)
+        )
+        return Rows(caption, head, rows)
+    if report.policy.workload and not report.has_source:
+        return say("The source was not at hand.", style="soft")
+    said = "None are named. Put them into the policy to see their errors here: "
+    return say((said, Code("workload: {sql: workload.sql}"), "."), style="soft")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table with its header."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + " --- |" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
+def _manifest(report: Report) -> Iterator[Block]:
+    manifest, measures = report.manifest, report.manifest["measures"]
+    classes = f", {figure(measures['classes'])}" if "classes" in measures else ""
+    seed = (
+        "yes: a test release"
+        if manifest["reproducible"]
+        else "no: its secret was drawn and forgotten"
+    )
+    rows = (
+        ("Policy digest (SHA-256)", Code(manifest["policy_digest"])),
+        ("Versions", ", ".join(f"{name} {of}" for name, of in manifest["versions"].items())),
+        ("Rows, classes" if classes else "Rows", f"{figure(measures['rows'])}{classes}"),
+        ("Repeatable by a seed", seed),
+    )
+    yield Rows("The release", ("Fact", "Value"), rows)
+    yield say(RETURNS)
+    yield from sql_of(report.verification.checks)
+    left = {k: v for k, v in manifest.items() if k not in ("verification", "layout")}
+    yield Details("Manifest as JSON", json.dumps(left, indent=2, default=str), "json")
 
 
-def cell(text: str) -> str:
-    """Text escaped for tables and HTML."""
-    plain = printable(" ".join(text.split()), keep="")
-    return plain.replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
-
-
-def code(text: str) -> str:
-    """A name or query as code; only what would end a table's cell is escaped.
-
-    The fence is longer than any run of backticks within (CommonMark 0.31, code spans).
-    """
-    plain = printable(" ".join(text.split()), keep="").replace("|", "\\|")
-    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
-    inner = f" {plain} " if plain.startswith("`") or plain.endswith("`") else plain
-    return f"{fence}{inner}{fence}"
+def sql_of(checks: Sequence[Check]) -> Iterator[Details]:
+    """The statement of every check."""
+    for check in checks:
+        name = f"{check.name}: {check.column}" if check.column else check.name
+        yield Details(name, f"{check.sql};")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.review.report.distributions import Distribution, is_little
+from anonymizer.process.document import Chart, Picture, Rows
+from anonymizer.review.report.distributions import is_little
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,13 +44,25 @@ WIDTH, LEFT, TOP, BOTTOM = 4.0, 1.7, 0.35, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """An image as a data URI, with a text description."""
+class Bars(Chart):
+    """Shares of what is named, before and after, as horizontal bars."""
 
-    uri: str
-    alt: str
-    width: int
-    height: int
+    title: str
+    what: str
+    bars: tuple[tuple[str, float | None, float | None], ...]
+    axis: str
+
+    def figures(self) -> Rows:
+        rows = tuple((label, percent(b), percent(a)) for label, b, a in self.bars)
+        return Rows("", (self.what, "before", "after"), rows)
+
+    def picture(self) -> Picture:
+        said = ", ".join(
+            f"{label}: " + " then ".join(percent(v) for v in values if v is not None)
+            for label, *values in self.bars
+        )
+        labels, before, after = zip(*self.bars, strict=True)
+        return bars(labels, before, after, alt=f"{self.title}. {said}.", axis=self.axis)
 
 
 def bars(
@@ -78,7 +91,7 @@ def bars(
             places = [i - 0.4 + thick * (at + 0.5) for i in range(len(labels))]
             numbers = [100 * (v or 0) for v in values]
             drawn = axes.barh(places, numbers, height=thick, color=colour, label=name)
-            texts = ["" if v is None else share_text(v) for v in values]
+            texts = ["" if v is None else percent(v) for v in values]
             axes.bar_label(drawn, texts, padding=2, fontsize=7.5)
         axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
         axes.invert_yaxis()
@@ -88,23 +101,6 @@ def bars(
         if len(shown) > 1:
             axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
         return _picture(figure, alt)
-
-
-def distribution(found: Distribution) -> Picture:
-    """One column, before and after."""
-    labels = [bar.label for bar in found.bars]
-    said = ", ".join(
-        f"{bar.label}: "
-        + " then ".join(share_text(v) for v in (bar.before, bar.after) if v is not None)
-        for bar in found.bars
-    )
-    return bars(
-        labels,
-        [bar.before for bar in found.bars],
-        [bar.after for bar in found.bars],
-        alt=f"Distribution of {found.column}. {said}.",
-        axis=f"percent of {found.unit}",
-    )
 
 
 def points(
@@ -164,9 +160,11 @@ def _for_both(svg: str) -> str:
     return f"{head}<style>{rules}</style>{tag}{rest}"
 
 
-def share_text(value: float) -> str:
+def percent(value: float | None) -> str:
     """A share in percent, or "less than" one rounding step."""
-    if 0 < value < 0.001:
+    if value is None:
+        return "–"
+    if 0 < value < 0.0005:
         return "<0.1 %"
     text = f"{100 * value:.1f} %".replace(".0 %", " %")
     return next((f"<{s:.0%}".replace("%", " %") for s in STEPS if is_little(value, s)), text)

@@ -13,7 +13,7 @@ from anonymizer.process.text import figure
 from anonymizer.release.certificate import mask_words
 from anonymizer.review.attack import Attack
 from anonymizer.review.report.distributions import Distribution
-from anonymizer.review.report.pictures import share_text
+from anonymizer.review.report.pictures import percent
 
 ROLES = {
     "identifier": "says who somebody is",
@@ -80,7 +80,7 @@ def attack_sentences(found: Attack) -> Iterator[str]:
     yield (
         f"Attacks on {link.targets:,} {found.unit} whose quasi-identifiers are known: the largest"
         f" chance to pick the right one is {figure(link.most)} ({_promised(link.bound)}), and"
-        f" {share_text(link.success)} are found on average"
+        f" {percent(link.success)} are found on average"
     )
     for item in found.inference:
         if item.most_confident is not None:
@@ -102,11 +102,11 @@ def moved_sentence(found: Distribution) -> str:
         return ""
     if found.distance == 0:
         return "The distribution is as it was"
-    moved = f"{share_text(found.distance)} of the distribution has moved"
+    moved = f"{percent(found.distance)} of the distribution has moved"
     if found.below is None:
         said = f"{moved}, value by value"
     else:
-        said = f"Shares below a value are off by {share_text(found.below)} at most"
+        said = f"Shares below a value are off by {percent(found.below)} at most"
         said += f"; value by value, {moved}"
     if found.folded:
         said += ". The bars put several values together; the figures do not"
