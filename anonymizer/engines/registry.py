@@ -24,6 +24,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import applies
 
 if TYPE_CHECKING:
+    from anonymizer.compile.dialect import Dialect
     from anonymizer.engines.base import Limits
     from anonymizer.engines.session import Session, Workplace
 
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 # The registry of engines: their descriptions and modules, and which of them a run uses.
 #
 # An engine is a subpackage with a description named `ENGINE` and the modules `source`
-# (`open_source`) and `script` (`script`, `copied_source`). It publishes with
-# `anonymizer.publish.<name>`.
+# (`open_source`) and `dialect` (`DIALECT`). It publishes with `anonymizer.publish.<name>`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,10 @@ def open_source(
     return opened
 
 
-def script_of(engine: str) -> ModuleType:
-    """The module that writes plans as scripts for an engine.
-
-    `script(plan, policy, database)` returns the text, and `copied_source(policy)` the table that
-    the script reads if its plan was made from a copy. (DuckDB's script is written from an execution
-    instead, by `anonymizer.run.scripts`.)
-    """
-    return _part(engine, "script")
+def dialect_of(engine: str) -> Dialect:
+    """The translation of statements to the SQL of an engine other than DuckDB."""
+    made: Dialect = _part(engine, "dialect").DIALECT
+    return made
 
 
 def _part(engine: str, name: str) -> ModuleType:

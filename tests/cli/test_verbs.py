@@ -139,50 +139,6 @@ def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None
     assert "create or replace table" in (warehouse / "run.sql").read_text()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dialect", "said"),
-    [
-        ("postgres", 'CREATE UNLOGGED TABLE "anonymizer_work"'),
-        ("spark", "CREATE VIEW anonymizer_work.source"),
-    ],
-)
-def test_compile_takes_a_file_for_a_copy_of_the_table_elsewhere(
-    warehouse: Path, call: Call, dialect: str, said: str
-) -> None:
-    """Neither a server nor its library is needed for a script."""
-    before = listing(warehouse)
-    done = call("compile", "policy.yml", *DATABASE, "--dialect", dialect)
-    assert done.code == 0, done.err
-    assert said in done.out
-    assert "anon_source" not in done.out
-    assert listing(warehouse) == before
-
-
-def test_a_script_for_postgres_has_no_name_that_it_would_cut(warehouse: Path, call: Call) -> None:
-    """Two names that begin with the same 63 bytes would be one."""
-    long = "d" * 64
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename disease to {long}")
-        connection.execute(f"create table t{long} as from visits")
-    text = POLICY.replace("disease:", f"{long}:")
-    (warehouse / "long.yml").write_text(text.replace("main.visits", f"main.t{long}"))
-    done = call("compile", "long.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"source.table: t{long} is too long a name (allowed: 63 bytes;" in done.err
-    assert f"columns.{long}: has too long a name (allowed: 63 bytes;" in done.err
-    assert call("compile", "long.yml", *DATABASE).code == 0
-    # what it makes of a name may be too long as well
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename age to {long[:62]}")
-        connection.execute(f"alter table visits rename {long} to disease")
-    text = POLICY.replace("age:", f"{long[:62]}:").replace("publish: {", "publish: {cells: typed, ")
-    (warehouse / "typed.yml").write_text(text)
-    done = call("compile", "typed.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"would be published as {long[:62]}_lo, which is too long" in done.err
-
-
 def test_run_publishes_what_verify_and_export_read(warehouse: Path, call: Call) -> None:
     done = call("run", "policy.yml", *DATABASE, "--quiet")
     assert (done.code, done.err) == (0, "")
