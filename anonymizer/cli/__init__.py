@@ -60,27 +60,37 @@ VERBS: dict[str, Verb] = {
     ),
     "assess": Verb("assess", "Assess risk and diversity of any table, as it is."),
     "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
-    "diff": Verb("compare", "Show the effect of a change of policy; publishes nothing."),
+    "compare": Verb(
+        "compare", "Show the effect of a change of policy, or risk and utility over a grid."
+    ),
     "explore": Verb("explore", "Try out a policy on a local page, and save it; publishes nothing."),
     "compile": Verb("run", "Print every SQL statement of a run, in order."),
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),
     "certify": Verb("report", "Sign a certificate of a release, separate from the release."),
-    "lineage": Verb("report", "Write or send the column lineage of a release (OpenLineage)."),
     "approve": Verb("keys", "Record who accepts the remaining risks of a policy, until when."),
-    "sweep": Verb("compare", "Compare risk and utility over a grid of options; publishes nothing."),
     "report": Verb("report", "Write a report on a release: HTML with charts, Markdown, JSON."),
     "attack": Verb("attack", "Try to find persons in a release, and their values."),
     "export": Verb("report", "Write a release as Parquet or CSV, with its manifest."),
-    "hierarchy": Verb("hierarchy", "Suggest, show, export and import generalization hierarchies."),
-    "lattice": Verb("plan", "Judge every node of the generalization lattice."),
+    "hierarchy": Verb("hierarchy", "Suggest, show and export generalization hierarchies."),
     "ledger": Verb("keys", "List the releases or approvals in a ledger, or remove a release."),
     "key": Verb("keys", "Make keys for signing releases and for persistent tokens."),
-    "rewrite": Verb("clean", "Rewrite a database file without the bytes of dropped data."),
-    "clean": Verb("clean", "Remove the leftovers of killed runs."),
+    "clean": Verb("clean", "Remove leftovers of killed runs, or the bytes of dropped data."),
     "schema": Verb("draft", "Print the JSON Schema of a policy, for editors."),
 }
 """Verbs in the order of the help."""
+
+RETIRED = {
+    "diff": "compare OLD NEW",
+    "sweep": "compare POLICY --vary NAME=V,V",
+    "lattice": "plan POLICY --lattice",
+    "lineage": "report POLICY --as openlineage",
+    "rewrite": "clean --rewrite --database FILE",
+    "key secret": "key new --secret FILE",
+    "hierarchy import": "hierarchy export, of a policy with `hierarchy: {file: FILE}`",
+    "verify --plain": "verify --independent",
+}
+"""What took the place of verbs and options of earlier versions."""
 
 
 def load(name: str) -> click.Command:
@@ -123,6 +133,7 @@ class Application(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         _refuse_bytes(args)
         _refuse_empty(args)
+        _refuse_retired(args)
         return super().resolve_command(ctx, args)
 
     def says(self, ctx: click.Context, name: str) -> str:
@@ -205,6 +216,17 @@ def _refuse_empty(given: Sequence[str]) -> None:
             said = "is empty" if named else "an argument is empty"
             hint = "leave it out, or name something; is a variable of the shell not set?"
             raise UsageError.at(option if named else "anonymizer", said, hint=hint)
+
+
+def _refuse_retired(given: Sequence[str]) -> None:
+    """Raises UsageError for a verb or option of an earlier version."""
+    from anonymizer.cli.failures import UsageError
+
+    for name, instead in RETIRED.items():
+        verb, *rest = name.split()
+        listed = given[1:] if rest and rest[0].startswith("-") else given[1:2]
+        if given[:1] == [verb] and all(word in listed for word in rest):
+            raise UsageError.at(f"anonymizer {name}", "is retired", hint=f"anonymizer {instead}")
 
 
 def _abandoned(output: Output) -> AbstractContextManager[None]:

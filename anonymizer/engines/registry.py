@@ -44,14 +44,6 @@ class EngineDescription:
     """Packages whose connections or sessions belong to it."""
     addresses: tuple[str, ...] = ()
     """Prefixes of the addresses of its databases."""
-    recursive: bool = True
-    """Whether its SQL can keep the state of a partitioning in one recursive statement."""
-    numeric_draws: bool = True
-    """Whether draws are numbers in its SQL, instead of texts."""
-    eras: bool = True
-    """Whether it writes a date before the year 1 as a text cell can hold it."""
-    longest_name: int | None = None
-    """Number of bytes to which it truncates a name; None if it keeps names whole."""
     only: frozenset[str] | None = None
     """All features it has, by their names in `anonymizer.engines.registry`; None for an engine
     that has all except those listed there as lacking."""

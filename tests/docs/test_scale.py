@@ -26,8 +26,8 @@ def test_every_refusal_tells_why_and_what_instead() -> None:
 def test_a_feature_that_is_lacking_is_refused_with_its_path() -> None:
     given = policy(
         {"age": "quasi", "ill": "sensitive"},
-        algorithm={"name": "mondrian", "loop": "recursive"},
+        publish={"grant_select": "analyst"},
     )
-    refuse(given, "duckdb")
-    with pytest.raises(PolicyError, match=r"algorithm\.loop: .*postgres.*loop: auto"):
-        refuse(given, "postgres")
+    refuse(given, "postgres")
+    with pytest.raises(PolicyError, match=r"publish\.grant_select: .*duckdb.*engine: postgres"):
+        refuse(given, "duckdb")
