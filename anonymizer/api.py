@@ -414,8 +414,8 @@ def compare(policy: AnyPolicy, database: Any = None, **options: Any) -> Comparis
     from anonymizer.review.comparison import compare
     from anonymizer.review.grid import sweep
 
-    if "vary" not in options and options.get("other") is None:
-        raise PolicyError.at("other", "is missing, and so is vary", hint="give one of the two")
+    if ("vary" in options) == ("other" in options):
+        raise PolicyError.at("compare", "needs one of two", allowed="other, vary")
     if "vary" in options:
         options["vary"] = _listed(options["vary"])
         return _of_policy(sweep)(policy, database, **options)

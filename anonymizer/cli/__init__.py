@@ -22,27 +22,13 @@ from anonymizer.process import run_folder
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
 from anonymizer.version import __version__
 
-# The subcommands of the command line, one module each, imported on use.
-#
-# To add one: write `anonymizer/cli/<name>.py` with a click command (or group) named
-# `command`,
-# and add it to `VERBS` with its line of help. The module imports click and
-# `anonymizer.cli.options` at its top, and everything heavier inside the function:
-#
-#   @click.command()
-#   @policy_argument
-#   @database_option()
-#   @output_options
-#   def command(output: Output, policy: str, database: str | None) -> int | None:
-#       '''Say what it does; the first line of the help.'''
-#
-# A command that shows something passes it to `output.result(data, text)`; one that writes
-# something
-# tells it by `output.done`, which changes no exit code. A command warns with `output.warn`,
-# raises an
-# `AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A
-# command
-# that prints data in addition to its errors passes both to `output.judged`.
+# To add a verb: write a click command (or group) named `<verb>_command` in a module here, and add
+# it to `VERBS`. The module imports click and `anonymizer.cli.options` at its top, and everything
+# heavier inside the function. A command that shows something passes it to `output.result(data,
+# text)`; one that writes something reports it by `output.done`, which changes no exit code. A
+# command warns with `output.warn`, raises an `AnonymizerError` for errors that the user can fix,
+# and returns an exit code (None is 0). A command that prints data in addition to its errors passes
+# both to `output.judged`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +88,8 @@ def load(name: str) -> click.Command:
     return command
 
 
-# The command `anonymizer`: finds the subcommand, and maps every outcome to an exit code.
-#
-# 0 success; 1 a guarantee does not hold; 2 the command could not run; 130 interrupted; 70 a bug
-# in
-# the tool. The subcommands are in `anonymizer/commands`, one module each.
+# Exit codes: 0 success; 1 a guarantee does not hold; 2 the command could not run; 130 interrupted;
+# 70 a bug in the tool.
 
 
 INTERRUPTED = 130

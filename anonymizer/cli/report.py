@@ -91,6 +91,7 @@ def report_command(
     import json
     from pathlib import Path
 
+    from anonymizer.cli.failures import UsageError
     from anonymizer.release.lineage import NAMESPACE
     from anonymizer.review.report import collected, form_of, rendered
     from anonymizer.run.verify import lineage
@@ -98,6 +99,9 @@ def report_command(
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
         raise SourceError.at("--source", no_file(source))
+    if (namespace or source_namespace) and standard != "openlineage":
+        option = "--namespace" if namespace else "--source-namespace"
+        raise UsageError.at(option, "needs --as openlineage")
     chosen = "json" if standard == "openlineage" else form
     chosen = chosen or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
@@ -112,24 +116,18 @@ def report_command(
             sources=source_namespace or namespace or NAMESPACE,
             limits=limits,
         )
-        text = json.dumps(event, indent=2) + "\n"
-        if target is None:
-            output.written(text)
-        else:
-            write_text(target, text)
-            output.say(f"wrote {target}")
-        return None
-    found = collected(
-        loaded,
-        database,
-        source,
-        attacks=attacks,
-        earlier=earlier,
-        share=share,
-        limits=limits,
-    )
-    text = rendered(found, chosen, standard)
-    broken = _broken(found)
+        text, broken = json.dumps(event, indent=2) + "\n", None
+    else:
+        found = collected(
+            loaded,
+            database,
+            source,
+            attacks=attacks,
+            earlier=earlier,
+            share=share,
+            limits=limits,
+        )
+        text, broken = rendered(found, chosen, standard), _broken(found)
     if target is not None:
         write_text(target, text)
         output.say(f"wrote {target}")
