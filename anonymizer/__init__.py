@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anonymizer.api import anonymize, assess, attack, certify, init, report, sweep
+    from anonymizer.api import anonymize, assess, attack, certify, compare, init, report
     from anonymizer.errors import AnonymizerError
     from anonymizer.policy import Policy, SchemaPolicy
     from anonymizer.release.published import Release
@@ -32,11 +32,11 @@ __all__ = [
     "assess",
     "attack",
     "certify",
+    "compare",
     "init",
     "plan",
     "report",
     "run",
-    "sweep",
     "verify",
     "write_report",
 ]
@@ -44,7 +44,7 @@ __all__ = [
 _HOMES = {
     "anonymize": "anonymizer.api",
     **dict.fromkeys(
-        ("assess", "attack", "certify", "init", "plan", "report", "run", "sweep", "verify"),
+        ("assess", "attack", "certify", "compare", "init", "plan", "report", "run", "verify"),
         "anonymizer.api",
     ),
     "AnonymizerError": "anonymizer.errors",

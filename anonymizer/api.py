@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
     from anonymizer.review.assess import Assessment
     from anonymizer.review.attack import Attack
+    from anonymizer.review.comparison import Comparison
     from anonymizer.review.draft.schema_draft import TablesDraft
     from anonymizer.review.draft.table_draft import Draft
+    from anonymizer.review.grid import Point
     from anonymizer.review.observers import TablesAssessment, TablesAttack
-    from anonymizer.review.sweep import Point
 
 
 # Frames of pandas, polars and Arrow, as sources and as results.
@@ -392,16 +393,34 @@ def attack(policy: AnyPolicy, source: Any = None, **options: Any) -> Attack | Ta
     return _in_parameters(attack)(policy, source, **options)
 
 
-def sweep(policy: AnyPolicy, database: Any = None, **options: Any) -> list[Point]:
-    """Compare risk and loss over options: see `anonymizer.review.sweep.sweep`.
+@overload
+def compare(
+    policy: AnyPolicy, database: Any = None, *, other: AnyPolicy, **options: Any
+) -> Comparison: ...
 
-    `vary` may be a mapping as well: `{"k": [2, 5, 10]}`.
+
+@overload
+def compare(
+    policy: AnyPolicy, database: Any = None, *, vary: object, **options: Any
+) -> list[Point]: ...
+
+
+def compare(policy: AnyPolicy, database: Any = None, **options: Any) -> Comparison | list[Point]:
+    """Compare a policy with an `other`, or risk and loss over a grid of its options (`vary`).
+
+    See `anonymizer.review.comparison.compare` and `anonymizer.review.grid.sweep`. `vary` may be a
+    mapping as well: `{"k": [2, 5, 10]}`.
     """
-    from anonymizer.review.sweep import sweep
+    from anonymizer.review.comparison import compare
+    from anonymizer.review.grid import sweep
 
+    if ("vary" in options) == ("other" in options):
+        raise PolicyError.at("compare", "needs one of two", allowed="other, vary")
     if "vary" in options:
         options["vary"] = _listed(options["vary"])
-    return _of_policy(sweep)(policy, database, **options)
+        return _of_policy(sweep)(policy, database, **options)
+    _refuse_other_than_policy(options["other"])
+    return _of_policy(compare)(policy, database, **options)
 
 
 def _listed(vary: object) -> object:

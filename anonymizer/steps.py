@@ -167,59 +167,54 @@ class Plan(Displayed):
             (Section("Steps", (steps,)),),
         )
 
-    def sql(self) -> str:
-        """Every statement in order; a loop once, with its exit query and its bound."""
-        views = [f"-- a view of the source\n{text};" for text in self.views]
-        return "\n\n".join([*views, *(_show(stage) for stage in self.stages)]) + "\n"
+    def sql(self, written: Callable[[Step], str] | None = None) -> str:
+        """Every statement in order; a loop once, with its exit query and its bound.
+
+        `written`: the text of a step, such as a translation; default: its statement.
+        """
+        text = written or (lambda step: f"{step.statement().text};")
+        views = [f"-- a view of the source\n{view};" for view in self.views]
+        return "\n\n".join([*views, *(_show(stage, text) for stage in self.stages)]) + "\n"
 
 
-def _show(stage: Stage) -> str:
+def _show(stage: Stage, text: Callable[[Step], str]) -> str:
     match stage:
         case Step():
-            return f"-- {stage.name}: {stage.purpose}\n{stage.statement().text};"
-        case Guard():
-            return (
-                f"-- {stage.name}: {stage.query.purpose} (stops the run if it returns rows)\n"
-                f"{stage.query.statement().text};"
-            )
-        case Note():
-            return f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};"
-        case Compute():
-            purpose = (stage.function.__doc__ or "").strip().splitlines()[0]
-            return (
-                f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};\n"
-                f"-- then in Python, into {stage.target.name}: {purpose}"
-            )
+            return f"-- {stage.name}: {stage.purpose}\n{text(stage)}"
         case Loop():
-            inner = "\n\n".join(_show(step) for step in stage.body)
-            exit_text = stage.until.statement().text
+            inner = "\n\n".join(_show(step, text) for step in stage.body)
             asked = " (asked before the first round as well)" if stage.asked_first else ""
             return (
                 f"-- loop: {stage.name}, at most {stage.at_most} times,"
                 f" until the exit query counts 0{asked}\n{inner}\n\n"
-                f"-- exit query of the loop: {stage.until.purpose}\n{exit_text};\n"
+                f"-- exit query of the loop: {stage.until.purpose}\n{text(stage.until)}\n"
                 f"-- end of loop: {stage.name}"
             )
-        case Composed():
-            return (
-                f"-- {stage.name}: {stage.query.purpose}\n{stage.query.statement().text};\n"
-                f"-- then a statement with its rows as parameters:\n"
-                f"{stage.compose([]).statement().text};"
-            )
         case Parts():
-            return _show_parts(stage)
+            return _show_parts(stage, text)
+    shown = f"-- {stage.name}: {stage.query.purpose}"
+    match stage:
+        case Guard():
+            return f"{shown} (stops the run if it returns rows)\n{text(stage.query)}"
+        case Note():
+            return f"{shown}\n{text(stage.query)}"
+        case Compute():
+            purpose = (stage.function.__doc__ or "").strip().splitlines()[0]
+            then = f"-- then in Python, into {stage.target.name}: {purpose}"
+        case Composed():
+            then = f"-- then a statement with its rows as parameters:\n{text(stage.compose([]))}"
+    return f"{shown}\n{text(stage.query)}\n{then}"
 
 
-def _show_parts(stage: Parts) -> str:
-    inner = "\n\n".join(_show(step) for step in stage.stages)
+def _show_parts(stage: Parts, text: Callable[[Step], str]) -> str:
+    inner = "\n\n".join(_show(step, text) for step in stage.stages)
     taken = "\n".join(
-        f"-- of {table.name}: {step.purpose}\n{step.statement().text};"
-        for table, step in stage.taken.items()
+        f"-- of {table.name}: {step.purpose}\n{text(step)}" for table, step in stage.taken.items()
     )
     return (
         f"-- parts: {stage.name}; at most {stage.at_most} parts of about {stage.size:,} distinct"
         f" tuples each are expected if there are more than {stage.above:,} tuples, else one\n"
-        f"-- {stage.bounds.name}: {stage.bounds.purpose}\n{stage.bounds.statement().text};\n\n"
+        f"-- {stage.bounds.name}: {stage.bounds.purpose}\n{text(stage.bounds)}\n\n"
         f"-- what a part takes, besides whole tables\n{taken}\n\n"
         f"-- in every part, in a database of its own\n{inner}\n-- end of a part"
     )

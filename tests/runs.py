@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 import anonymizer
 from anonymizer import Policy
 from anonymizer.compile import lit, quote
 from anonymizer.engines.base import Limits
 from anonymizer.release.published import Release
+from anonymizer.source.profile import TableProfile
 
 Rows = list[dict[str, Any]]
 
@@ -92,3 +96,12 @@ def classes(rows: Rows, key: str = "id") -> frozenset[frozenset[Any]]:
     for row in rows:
         found.setdefault(row["class_id"], set()).add(row[key])
     return frozenset(frozenset(members) for members in found.values())
+
+
+@contextmanager
+def driven() -> Iterator[None]:
+    """Cut level by level, as on an engine whose recursive statements keep no row per key."""
+    with pytest.MonkeyPatch.context() as changed:
+        without = partial(TableProfile, recursive=False)
+        changed.setattr("anonymizer.engines.duckdb.source.TableProfile", without)
+        yield

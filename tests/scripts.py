@@ -100,7 +100,6 @@ SETTINGS: dict[str, Setting] = {
     "mondrian median refined": _asked(
         {**FLAT, "ill": "keep"}, **_algorithm("mondrian", split="median", refine=2)
     ),
-    "mondrian driven": _asked(FLAT, **_algorithm("mondrian", loop="driven")),
     "mondrian eir": _reserved("mondrian", eir_l=2),
     "mondrian alpha beta": _reserved("mondrian", ir_alpha_beta={"alpha": 0.9, "beta": 0.9}),
     "on the fly": _asked({**TREES, "age": _climbed("on_the_fly")}),

@@ -31,7 +31,6 @@ from anonymizer.algorithms.descriptor import (
     REFINEMENT,
     SKEWNESS,
     Algorithm,
-    Limit,
 )
 from anonymizer.compile import Sql
 from anonymizer.guarantees.requirements import least_class
@@ -53,20 +52,7 @@ ALGORITHM = Algorithm(
     words="Mondrian: the table is cut again and again along one column at a time, while both"
     " parts keep the guarantees; the rows of a part get the same cells (LeFevre et al. 2006).",
     attacks=(COMPOSITION, DOWNCODING, REFINEMENT, MINIMALITY, SKEWNESS),
-    limits=(
-        Limit("loop", "driven"),
-        Limit(
-            "loop",
-            "recursive",
-            {
-                "postgres": (
-                    "no recursive statement there keeps one row per key",
-                    "loop: auto, which gives the same classes",
-                )
-            },
-        ),
-        PART_SIZE,
-    ),
+    limits=(PART_SIZE,),
 )
 
 
@@ -180,9 +166,9 @@ def _cuts(
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
-    loop = options.loop if profile.recursive else "driven"
-    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, loop)
-    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=loop != "driven")
+    recursive = profile.recursive
+    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, recursive=recursive)
+    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=recursive)
     # dealt rows are units, but parts consist of tuples, so the table is not divided then
     divisible = roles.quasi and dealing is None
     split = split_of(options.part_size, profile) if divisible else None

@@ -22,27 +22,13 @@ from anonymizer.process import run_folder
 from anonymizer.process.interrupts import ENDING, abandoning, forget, published
 from anonymizer.version import __version__
 
-# The subcommands of the command line, one module each, imported on use.
-#
-# To add one: write `anonymizer/cli/<name>.py` with a click command (or group) named
-# `command`,
-# and add it to `VERBS` with its line of help. The module imports click and
-# `anonymizer.cli.options` at its top, and everything heavier inside the function:
-#
-#   @click.command()
-#   @policy_argument
-#   @database_option()
-#   @output_options
-#   def command(output: Output, policy: str, database: str | None) -> int | None:
-#       '''Say what it does; the first line of the help.'''
-#
-# A command that shows something passes it to `output.result(data, text)`; one that writes
-# something
-# tells it by `output.done`, which changes no exit code. A command warns with `output.warn`,
-# raises an
-# `AnonymizerError` for errors that the user can fix, and returns an exit code (None is 0). A
-# command
-# that prints data in addition to its errors passes both to `output.judged`.
+# To add a verb: write a click command (or group) named `<verb>_command` in a module here, and add
+# it to `VERBS`. The module imports click and `anonymizer.cli.options` at its top, and everything
+# heavier inside the function. A command that shows something passes it to `output.result(data,
+# text)`; one that writes something reports it by `output.done`, which changes no exit code. A
+# command warns with `output.warn`, raises an `AnonymizerError` for errors that the user can fix,
+# and returns an exit code (None is 0). A command that prints data in addition to its errors passes
+# both to `output.judged`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +46,37 @@ VERBS: dict[str, Verb] = {
     ),
     "assess": Verb("assess", "Assess risk and diversity of any table, as it is."),
     "plan": Verb("plan", "Show what a run would do, and what cannot work; writes nothing."),
-    "diff": Verb("compare", "Show the effect of a change of policy; publishes nothing."),
+    "compare": Verb(
+        "compare", "Show the effect of a change of policy, or risk and utility over a grid."
+    ),
     "explore": Verb("explore", "Try out a policy on a local page, and save it; publishes nothing."),
     "compile": Verb("run", "Print every SQL statement of a run, in order."),
     "run": Verb("run", "Anonymize, verify, and publish only what holds."),
     "verify": Verb("verify", "Judge a release again, from its own rows."),
     "certify": Verb("report", "Sign a certificate of a release, separate from the release."),
-    "lineage": Verb("report", "Write or send the column lineage of a release (OpenLineage)."),
     "approve": Verb("keys", "Record who accepts the remaining risks of a policy, until when."),
-    "sweep": Verb("compare", "Compare risk and utility over a grid of options; publishes nothing."),
     "report": Verb("report", "Write a report on a release: HTML with charts, Markdown, JSON."),
     "attack": Verb("attack", "Try to find persons in a release, and their values."),
     "export": Verb("report", "Write a release as Parquet or CSV, with its manifest."),
-    "hierarchy": Verb("hierarchy", "Suggest, show, export and import generalization hierarchies."),
-    "lattice": Verb("plan", "Judge every node of the generalization lattice."),
+    "hierarchy": Verb("hierarchy", "Suggest, show and export generalization hierarchies."),
     "ledger": Verb("keys", "List the releases or approvals in a ledger, or remove a release."),
     "key": Verb("keys", "Make keys for signing releases and for persistent tokens."),
-    "rewrite": Verb("clean", "Rewrite a database file without the bytes of dropped data."),
-    "clean": Verb("clean", "Remove the leftovers of killed runs."),
+    "clean": Verb("clean", "Remove leftovers of killed runs, or the bytes of dropped data."),
     "schema": Verb("draft", "Print the JSON Schema of a policy, for editors."),
 }
 """Verbs in the order of the help."""
+
+RETIRED = {
+    "diff": "compare OLD NEW",
+    "sweep": "compare POLICY --vary NAME=V,V",
+    "lattice": "plan POLICY --lattice",
+    "lineage": "report POLICY --as openlineage",
+    "rewrite": "clean --rewrite --database FILE",
+    "key secret": "key new --secret FILE",
+    "hierarchy import": "hierarchy export, of a policy with `hierarchy: {file: FILE}`",
+    "verify --plain": "verify --independent",
+}
+"""What took the place of verbs and options of earlier versions."""
 
 
 def load(name: str) -> click.Command:
@@ -92,11 +88,8 @@ def load(name: str) -> click.Command:
     return command
 
 
-# The command `anonymizer`: finds the subcommand, and maps every outcome to an exit code.
-#
-# 0 success; 1 a guarantee does not hold; 2 the command could not run; 130 interrupted; 70 a bug
-# in
-# the tool. The subcommands are in `anonymizer/commands`, one module each.
+# Exit codes: 0 success; 1 a guarantee does not hold; 2 the command could not run; 130 interrupted;
+# 70 a bug in the tool.
 
 
 INTERRUPTED = 130
@@ -123,6 +116,7 @@ class Application(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         _refuse_bytes(args)
         _refuse_empty(args)
+        _refuse_retired(args)
         return super().resolve_command(ctx, args)
 
     def says(self, ctx: click.Context, name: str) -> str:
@@ -205,6 +199,17 @@ def _refuse_empty(given: Sequence[str]) -> None:
             said = "is empty" if named else "an argument is empty"
             hint = "leave it out, or name something; is a variable of the shell not set?"
             raise UsageError.at(option if named else "anonymizer", said, hint=hint)
+
+
+def _refuse_retired(given: Sequence[str]) -> None:
+    """Raises UsageError for a verb or option of an earlier version."""
+    from anonymizer.cli.failures import UsageError
+
+    for name, instead in RETIRED.items():
+        verb, *rest = name.split()
+        listed = given[1:] if rest and rest[0].startswith("-") else given[1:2]
+        if given[:1] == [verb] and all(word in listed for word in rest):
+            raise UsageError.at(f"anonymizer {name}", "is retired", hint=f"anonymizer {instead}")
 
 
 def _abandoned(output: Output) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""`anonymizer clean` and `anonymizer rewrite`: remove leftovers and deleted data."""
+"""`anonymizer clean`: remove the leftovers of killed runs, and the bytes of dropped data."""
 
 from __future__ import annotations
 
@@ -14,23 +14,40 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
 
 
-# `anonymizer clean`: remove the leftovers of killed runs.
-
-
 @click.command()
 @database_option("Database of releases: a file, or postgresql://...", required=True)
+@click.option("--rewrite", is_flag=True, help="Rewrite the DuckDB file without dropped data.")
+@click.option(
+    "--absent",
+    metavar="FILE",
+    help="Text file of values, one per line, that must not be in the rewritten file.",
+)
+@limit_options
 @output_options
-def clean_command(output: Output, database: str) -> None:
+def clean_command(
+    output: Output, database: str, rewrite: bool, absent: str | None, limits: Limits
+) -> None:
     """Remove the leftovers of killed runs: private folders, and files being built.
 
     Only folders of runs whose process is gone, and files named <database>.<run id>.tmp of such
-    runs. Releases, sources and everything else stay as they are.
+    runs. Releases, sources and everything else stay as they are. A run begins with this by itself.
+
+    With --rewrite: rewrite a DuckDB file without dropped or deleted data, and scan the result, as
+    is needed after publish.replace_source. The new file replaces the old one only if every table
+    is the same and nothing of the old file's unused space is found in it (exit code 1 otherwise).
+    Copies, backups and snapshots of the disk keep the old bytes.
     """
     from pathlib import Path
 
+    from anonymizer.cli.failures import UsageError
     from anonymizer.engines.registry import told_by
     from anonymizer.run.clean import clean
 
+    if rewrite:
+        _rewrite(output, database, absent, limits)
+        return
+    if absent is not None:
+        raise UsageError.at("--absent", "needs --rewrite")
     if told_by(database) == "postgres":
         from anonymizer.engines.postgres.workplace import clean_database
 
@@ -47,25 +64,7 @@ def clean_command(output: Output, database: str) -> None:
     output.done(found.as_dict(), lines or ["nothing to remove"])
 
 
-# `anonymizer rewrite`: rewrite a database file without the bytes of dropped data.
-
-
-@click.command()
-@database_option("Database file to rewrite.", required=True)
-@click.option(
-    "--absent",
-    metavar="FILE",
-    help="Text file of values, one per line, that must not be in the rewritten file.",
-)
-@limit_options
-@output_options
-def rewrite_command(output: Output, database: str, absent: str | None, limits: Limits) -> None:
-    """Rewrite a DuckDB file without dropped or deleted data, and scan the result.
-
-    Needed after publish.replace_source. The new file replaces the old one only if every table is
-    the same and nothing of the old file's unused space is found in it (exit code 1 otherwise).
-    Copies, backups and snapshots of the disk keep the old bytes.
-    """
+def _rewrite(output: Output, database: str, absent: str | None, limits: Limits) -> None:
     from pathlib import Path
 
     from anonymizer.cli.failures import UsageError

@@ -1,8 +1,9 @@
-"""`anonymizer diff` and `anonymizer sweep`: the effect of a change of policy."""
+"""`anonymizer compare`: the effect of a change of policy, or risk against utility over a grid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -15,57 +16,90 @@ from anonymizer.process.text import table
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
-    from anonymizer.review.sweep import Point
+    from anonymizer.policy import AnyPolicy
+    from anonymizer.review.grid import Point
 
-
-# `anonymizer diff`: the effect of a change of policy, before anything is written.
+MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out": "rows left out"}
+"""Figures for several tables, with their column headings."""
+DRAWN = (".svg", ".png", ".pdf")
 
 
 @click.command()
 @click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("new", metavar="[NEW]", required=False)
 @options.database_option("Database file of the source; not needed where the policies name a file.")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    help="Text, Markdown for a comment on a pull request, or one JSON object.",
+    "--vary",
+    metavar="NAME=V,V",
+    multiple=True,
+    help="Values of an option: k=2,5,10, l=2,3, t=0.1,0.2, algorithm=mondrian,lgb, or a path"
+    " in the policy such as algorithm.split=loss,median.",
 )
-@click.option("-o", "--output", "target", metavar="FILE", help="Write Markdown there as well.")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    help="Write Markdown as well; with --vary a chart: .html (interactive), .svg, .png, .pdf.",
+)
+@click.option("--test-seed", metavar="N", type=int, help="Seed for ties and shuffles.")
 @options.preset_option
 @options.limit_options
-@click.option("--quiet", is_flag=True, help="No progress on standard error.")
-@click.option("--debug", is_flag=True, help="Show tracebacks; they may quote data values.")
-def diff_command(
+@partial(options.output_options, forms=("text", "markdown", "json"))
+def compare_command(
+    output: Output,
     old: str,
-    new: str,
+    new: str | None,
     database: str | None,
-    form: str,
+    vary: Sequence[str],
     target: str | None,
+    test_seed: int | None,
     preset: str | None,
     limits: Limits,
-    quiet: bool,
-    debug: bool,
 ) -> None:
     """Run the policies OLD and NEW, publish nothing, and show what changes: roles, guarantees,
     suppression, loss per column, risk.
 
     Exit code 1 if NEW runs and a guarantee does not hold, 2 if it cannot run, or if a column of
     the source is classified by neither policy.
-    """
-    from anonymizer.cli.failures import CANNOT
-    from anonymizer.review.diff import compare
-    from anonymizer.review.diff.comparison import markdown_lines, text_lines, verdict
 
-    output = Output("json" if form == "json" else "text", quiet=quiet, debug=debug)
-    before, after = options.load_policy(old, preset), options.load_policy(new, preset)
+    With --vary in place of NEW: run OLD with every combination of some options, and show what each
+    guarantee costs. Risk is the mean chance of picking a person's row in its class; loss is the
+    information lost per quasi-identifying cell (NCP). With several tables, the risk is that of an
+    observer who also knows one event (two, if a point promises something for two), and the loss of
+    an event cell is added. The Pareto front is marked: points that no other beats in both.
+    """
+    from anonymizer.cli.failures import UsageError
+
+    if (new is None) == (not vary):
+        raise UsageError.at("anonymizer compare", "needs one of two", allowed="NEW, --vary")
+    before = options.load_policy(old, preset)
+    if new is None:
+        _over_grid(output, before, database, vary, target, test_seed or 0, limits, old)
+    else:
+        after = options.load_policy(new, preset)
+        _of_two(output, before, after, database, target, test_seed, limits)
+
+
+def _of_two(
+    output: Output,
+    before: AnyPolicy,
+    after: AnyPolicy,
+    database: str | None,
+    target: str | None,
+    test_seed: int | None,
+    limits: Limits,
+) -> None:
+    from anonymizer.cli.failures import CANNOT
+    from anonymizer.process.secret import Seed
+    from anonymizer.review.comparison import compare, markdown_lines, text_lines, verdict
+
     options.check_target(target, policies=[before, after])
-    found = compare(before, after, database, limits=limits)
+    seed = Seed.test(test_seed) if test_seed is not None else None
+    found = compare(before, database, other=after, seed=seed, limits=limits)
     if target is not None:
         write_text(target, "\n".join(markdown_lines(found)) + "\n")
-    lines = markdown_lines(found) if form == "markdown" else text_lines(found)
+    lines = markdown_lines(found) if output.form == "markdown" else text_lines(found)
     broken = Problem("NEW", verdict(found), hint="the column `reached` shows which one")
     output.judged(
         found.as_dict(),
@@ -76,60 +110,22 @@ def diff_command(
     )
 
 
-# `anonymizer sweep`: risk against utility over a grid of options.
-
-
-MORE = {"loss_quasi": "of persons", "loss_events": "of events", "rows_left_out": "rows left out"}
-"""Figures for several tables, with their column headings."""
-DRAWN = (".svg", ".png", ".pdf")
-
-
-@click.command()
-@options.policy_argument
-@options.database_option("Database file of the source; not needed if the policy names a file.")
-@click.option(
-    "--vary",
-    metavar="NAME=V,V",
-    multiple=True,
-    required=True,
-    help="Values of an option: k=2,5,10, l=2,3, t=0.1,0.2, algorithm=mondrian,lgb, or a path"
-    " in the policy such as algorithm.split=loss,median.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    metavar="FILE",
-    help="Write a chart: .html (interactive), .svg, .png or .pdf.",
-)
-@click.option("--test-seed", metavar="N", type=int, default=0, help="Seed for ties and shuffles.")
-@options.preset_option
-@options.limit_options
-@options.output_options
-def sweep_command(
+def _over_grid(
     output: Output,
-    policy: str,
+    policy: AnyPolicy,
     database: str | None,
     vary: Sequence[str],
     target: str | None,
     test_seed: int,
-    preset: str | None,
     limits: Limits,
+    name: str,
 ) -> None:
-    """Run POLICY with every combination of some options, and show what each guarantee costs.
+    from anonymizer.review.grid import sweep
 
-    Risk is the mean chance of picking a person's row in its class; loss is the information lost per
-    quasi-identifying cell (NCP). With several tables, the risk is that of an observer who also
-    knows one event (two, if a point promises something for two), and the loss of an event cell is
-    added. The Pareto front is marked: points that no other beats in both. Nothing is published.
-    """
-    from anonymizer.review.sweep import sweep
-
-    loaded = options.load_policy(policy, preset)
-    options.check_target(target, suffixes=(".html", *DRAWN), policies=[loaded])
-    points = sweep(loaded, database, vary=vary, seed=test_seed, limits=limits)
+    options.check_target(target, suffixes=(".html", *DRAWN), policies=[policy])
+    points = sweep(policy, database, vary=vary, seed=test_seed, limits=limits)
     if target is not None:
-        _draw(points, target, policy)
+        _draw(points, target, name)
     output.result({"points": [p.as_dict() for p in points], "file": target}, lines(points, target))
 
 
@@ -169,12 +165,12 @@ def _draw(points: Sequence[Point], target: str, policy: str) -> None:
         from pathlib import Path
 
         from anonymizer.process.files import write_text
-        from anonymizer.review.sweep import page
+        from anonymizer.review.grid import page
 
         write_text(target, page(points, Path(policy).name))
         return
+    from anonymizer.review.grid import groups
     from anonymizer.review.report import pictures
-    from anonymizer.review.sweep import groups
 
     front = [
         (p.risk, p.loss) for p in points if p.best and p.risk is not None and p.loss is not None

@@ -1,4 +1,4 @@
-"""`anonymizer hierarchy`: show hierarchies, export them, and import them into a database."""
+"""`anonymizer hierarchy`: suggest hierarchies, show them, and export them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SOURCE = "Database file of the source; not needed if the policy names a file."
 
 @click.group(cls=Group, no_args_is_help=False)
 def hierarchy_command() -> None:
-    """Suggest, show, export and import generalization hierarchies."""
+    """Suggest, show and export generalization hierarchies."""
 
 
 @hierarchy_command.command()
@@ -89,7 +89,7 @@ def suggest(
     """
     from anonymizer.policy import Policy
     from anonymizer.review.draft.table_draft import draft
-    from anonymizer.review.suggest import suggest as suggested
+    from anonymizer.review.hierarchies import suggest as suggested
 
     if target.lower().endswith((".yml", ".yaml")):
         policy = _with_or_without(target)
@@ -167,28 +167,6 @@ def export(
     if not nested:
         lines.append("its levels need not nest: give nested: false beside it where it is used")
     output.done(data, lines)
-
-
-@hierarchy_command.command(name="import")
-@click.argument("file", metavar="FILE")
-@click.option("--table", "table", metavar="NAME", required=True, help="Name of the table.")
-@options.database_option("Database that will hold the table.", required=True)
-@click.option("--replace", is_flag=True, help="Replace a hierarchy that was stored before.")
-@click.option("--independent", is_flag=True, help="Levels need not nest: nested: false.")
-@options.output_options
-def import_(
-    output: Output, file: str, table: str, database: str, replace: bool, independent: bool
-) -> None:
-    """Check a hierarchy FILE (CSV, `;` between levels, no header) and store it as a table."""
-    from anonymizer.review.hierarchies import read_csv, store
-
-    wide = read_csv(Path(file), nested=not independent)
-    store(wide, Path(database), _named(table), replace_it=replace)
-    levels = len(wide.columns) - 1
-    data = {"table": table, "values": len(wide.rows), "levels": levels}
-    output.done(
-        data, [f"stored {many(len(wide.rows), 'value')} with {many(levels, 'level')} as {table}"]
-    )
 
 
 def _named(given: str) -> Table:

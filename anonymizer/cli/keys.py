@@ -27,31 +27,24 @@ def key_command() -> None:
 
 @key_command.command()
 @click.argument("file", metavar="FILE")
+@click.option("--secret", is_flag=True, help="A key_file for tokens and shifts, not for signing.")
 @output_options
-def new(output: Output, file: str) -> None:
+def new(output: Output, file: str, secret: bool) -> None:
     """Write a new private key to FILE, readable by its owner only, and FILE.pub, its public key."""
     from pathlib import Path
 
     from anonymizer.release.signing import new_key
+    from anonymizer.source.masking.masks import new_secret
 
+    if secret:
+        new_secret(Path(file))
+        hint = "who has it can make the token of any value; without it no token is made again"
+        output.done({"secret": file}, [f"wrote {file}", hint])
+        return
     public = new_key(Path(file))
     result = {"private": file, "public": str(public)}
     hint = "give the .pub file to recipients; keep the other one secret"
     output.done(result, [f"wrote {file} and {public.name}", hint])
-
-
-@key_command.command()
-@click.argument("file", metavar="FILE")
-@output_options
-def secret(output: Output, file: str) -> None:
-    """Write a new secret to FILE, readable by its owner only: a key_file for tokens and shifts."""
-    from pathlib import Path
-
-    from anonymizer.source.masking.masks import new_secret
-
-    new_secret(Path(file))
-    hint = "who has it can make the token of any value; without it no token is made again"
-    output.done({"secret": file}, [f"wrote {file}", hint])
 
 
 # `anonymizer approve`: record who accepts the residual risks of a policy.

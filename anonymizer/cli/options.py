@@ -96,13 +96,13 @@ approvals_option = click.option(
 )
 
 
-def output_options(command: F) -> F:
+def output_options(command: F, forms: Sequence[str] = ("text", "json")) -> F:
     """`--format`, `--quiet` and `--debug`; passes the command an `Output` as `output`."""
 
     @click.option(
         "--format",
         "form",
-        type=click.Choice(["text", "json"]),
+        type=click.Choice(forms),
         default="text",
         show_default=True,
         help="Text, or one JSON object on standard output (errors too).",

@@ -50,7 +50,7 @@ class Output:
     """Text for people or one JSON object for programs, as chosen by `--format`."""
 
     def __init__(self, form: str = "text", *, quiet: bool = False, debug: bool = False) -> None:
-        self.json = form == "json"
+        self.form, self.json = form, form == "json"
         self.quiet = quiet
         self.debug = debug
         self.warnings: list[str] = []

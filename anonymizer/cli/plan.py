@@ -1,4 +1,4 @@
-"""`anonymizer plan` and `anonymizer lattice`: what a run would do."""
+"""`anonymizer plan`: what a run would do, and every node of its lattice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import click
 
 from anonymizer.cli import options
 from anonymizer.cli.output import Output, step_lines
-from anonymizer.process.files import write_text
 from anonymizer.process.text import figure, many, table
 
 if TYPE_CHECKING:
@@ -37,6 +36,19 @@ if TYPE_CHECKING:
     default=True,
     help="Try samples to estimate time, memory and loss of a run.  [default: forecast]",
 )
+@click.option("--lattice", is_flag=True, help="Judge every node of the generalization lattice.")
+@click.option(
+    "--measure",
+    type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
+    help="Of the lattice's Pareto front and optimum; default: the policy's, else ncp.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="FILE",
+    help="Write all nodes (.csv, .json), or draw k against cost (.png, .svg, .pdf).",
+)
 @options.limit_options
 @options.output_options
 def plan_command(
@@ -46,16 +58,28 @@ def plan_command(
     engine: str | None,
     preset: str | None,
     foresee: bool,
+    lattice: bool,
+    measure: str | None,
+    target: str | None,
     limits: Limits,
 ) -> None:
     """Show what a run of POLICY would do: its steps, the source as it is, and what cannot work.
 
     The source is read; nothing is written. Exit code 2 if something cannot work.
+
+    With --lattice: judge every node of the generalization lattice of POLICY's hierarchies. Shows k
+    against cost of the nodes on the Pareto front, and the node that full_domain would publish under
+    the policy's guarantees and suppression limit.
     """
-    from anonymizer.cli.failures import CANNOT
+    from anonymizer.cli.failures import CANNOT, UsageError
     from anonymizer.review.preview import preview
 
     loaded = options.load_policy(policy, preset)
+    if lattice:
+        _judge_lattice(output, loaded, database, measure, target, limits)
+        return
+    if measure is not None or target is not None:
+        raise UsageError.at("--measure" if measure else "-o", "needs --lattice")
     found = preview(loaded, database, engine, foresee=foresee, limits=limits)
     for warning in found.warnings:
         output.warn(warning)
@@ -176,56 +200,29 @@ def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:
         yield f"  l in the poorest class, in different values: {least}"
 
 
-# `anonymizer lattice`: every node of the generalization lattice.
-
-
 MOST_LINES = 40
 
 
-@click.command()
-@options.policy_argument
-@options.database_option("Database file of the source; not needed where the policy names a file.")
-@options.preset_option
-@click.option(
-    "--measure",
-    type=click.Choice(["ncp", "glm", "distortion", "dcp"]),
-    help="Measure of the Pareto front and the optimum; default: the policy's, else ncp.",
-)
-@click.option("-o", "--output", "target", metavar="FILE", help="Write all nodes (.csv or .json).")
-@click.option("--plot", metavar="FILE", help="Draw k against cost (.png, .svg, .pdf).")
-@options.limit_options
-@options.output_options
-def lattice_command(
+def _judge_lattice(
     output: Output,
-    policy: str,
+    policy: AnyPolicy,
     database: str | None,
-    preset: str | None,
     measure: str | None,
     target: str | None,
-    plot: str | None,
     limits: Limits,
 ) -> None:
-    """Judge every node of the generalization lattice of POLICY's hierarchies; publish nothing.
-
-    Shows k against cost of the nodes on the Pareto front, and the node that full_domain would
-    publish under the policy's guarantees and suppression limit.
-    """
     from anonymizer.cli.output import progress
-    from anonymizer.review.lattice import lattice_table
+    from anonymizer.review.lattice import FORMS, lattice_table
 
-    loaded = options.load_policy(policy, preset)
-    options.check_target(target, suffixes=(".csv", ".json"), policies=[loaded])
-    options.check_target(plot, "--plot", suffixes=(".png", ".svg", ".pdf"), policies=[loaded])
+    options.check_target(target, suffixes=FORMS, policies=[policy])
     with progress(output) as listener:
-        found = lattice_table(loaded, database, measure=measure, limits=limits, listener=listener)
+        found = lattice_table(policy, database, measure=measure, limits=limits, listener=listener)
     if target is not None:
-        write_text(target, found.json() if target.endswith(".json") else found.csv())
-    if plot is not None:
-        found.plot(Path(plot))
-    output.result(found.as_dict(), _lattice_lines(found, target, plot))
+        found.write(Path(target))
+    output.result(found.as_dict(), _lattice_lines(found, target))
 
 
-def _lattice_lines(found: LatticeTable, target: str | None, plot: str | None) -> Iterator[str]:
+def _lattice_lines(found: LatticeTable, target: str | None) -> Iterator[str]:
     front = found.front
     holding = sum(node["holds"] for node in found.nodes)
     yield f"{many(len(found.rows), 'node')}, {holding:,} of them hold the policy's guarantees"
@@ -242,9 +239,8 @@ def _lattice_lines(found: LatticeTable, target: str | None, plot: str | None) ->
     yield f"Pareto front, nothing suppressed: {many(len(front), 'node')}"
     head = ["k", "classes", "ncp", "distortion", "dcp", *found.columns]
     yield from table(head, (_row(node) for node in shown))
-    for file in (target, plot):
-        if file is not None:
-            yield f"wrote {file}"
+    if target is not None:
+        yield f"wrote {target}"
 
 
 def _levels(node: dict[str, Any]) -> str:

@@ -1,19 +1,15 @@
-"""`anonymizer report`, `export`, `certify` and `lineage`: hand over a release."""
+"""`anonymizer report`, `export` and `certify`: hand over a release."""
 
 from __future__ import annotations
 
-import http.client
-import urllib.error
-import urllib.request
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 import click
 
 from anonymizer.cli import options
 from anonymizer.cli.output import Output
-from anonymizer.errors import Problem, SourceError, TargetError, no_file
+from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.policy.paths import name_text
 from anonymizer.process.files import write_text
 from anonymizer.process.text import many
@@ -22,57 +18,6 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.review.report.content import Report
     from anonymizer.review.schema_report import TablesReport
-
-
-# Sends a JSON document to an address given by the user; nothing else is sent to a network.
-
-
-SECONDS = 10.0
-"""Longest wait for a response."""
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirects, so that the document is only sent to the given address."""
-
-    def redirect_request(self, *given: Any, **options: Any) -> None:
-        return None
-
-
-def post_json(address: str, text: str, option: str) -> int:
-    """Send a document, and return a status below 300. Raises TargetError for any other, or none.
-
-    `option`: the option that gave the address. Errors quote neither the address, which may contain
-    a password, nor the response, which may contain anything.
-    """
-    check_address(address, option)
-    request = urllib.request.Request(
-        address,
-        data=text.encode("utf-8"),
-        headers={"Content-Type": "application/json", "User-Agent": "sql-anonymizer"},
-        method="POST",
-    )
-    said = "did not answer"
-    try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=SECONDS) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        said = f"answered with status {error.code}"
-        error.close()
-    except (OSError, http.client.HTTPException, ValueError):
-        pass
-    raise TargetError.at(option, said, hint="-o FILE writes it instead")
-
-
-def check_address(address: str, option: str) -> None:
-    """Raises TargetError if documents cannot be sent to the address."""
-    try:
-        parts = urlsplit(address)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        usable = False
-    if not usable:
-        allowed = "http://HOST/PATH, https://HOST/PATH"
-        raise TargetError.at(option, "is not an address to send to", allowed=allowed)
 
 
 # `anonymizer report`: write a report on a release.
@@ -92,9 +37,13 @@ def check_address(address: str, option: str) -> None:
 @click.option(
     "--as",
     "standard",
-    type=click.Choice(["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor"]),
-    help="Arrange the figures by the clauses of a standard.",
+    type=click.Choice(
+        ["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor", "openlineage"]
+    ),
+    help="Arrange the figures by the clauses of a standard; or the lineage of columns, in JSON.",
 )
+@click.option("--namespace", metavar="NAME", help="With openlineage: of the job and the release.")
+@click.option("--source-namespace", metavar="NAME", help="The same of the source.")
 @click.option("--attack", "attacks", is_flag=True, help="Run the attacks too; needs the source.")
 @click.option(
     "--earlier", metavar="FILE", help="Attack together with this earlier release; needs the source."
@@ -118,6 +67,8 @@ def report_command(
     target: str | None,
     form: str | None,
     standard: str | None,
+    namespace: str | None,
+    source_namespace: str | None,
     attacks: bool,
     earlier: str | None,
     share: float,
@@ -133,31 +84,50 @@ def report_command(
     if a guarantee does not hold, alone or (with --earlier) together with an earlier release.
 
     With --as the figures are arranged by the clauses of a standard, and what a person has to answer
-    is left open and marked.
+    is left open and marked. `--as openlineage` makes an OpenLineage run event instead: for every
+    published column, the source columns it is derived from, the transformation, and whether that
+    masks them. It contains names, no values, and is printed without -o.
     """
+    import json
     from pathlib import Path
 
+    from anonymizer.cli.failures import UsageError
+    from anonymizer.release.lineage import NAMESPACE
     from anonymizer.review.report import collected, form_of, rendered
+    from anonymizer.run.verify import lineage
 
     output = Output("text", quiet=quiet, debug=debug)
     if source is not None and not Path(source).is_file():
         raise SourceError.at("--source", no_file(source))
-    chosen = form or (form_of(target) if target is not None else "html")
+    if (namespace or source_namespace) and standard != "openlineage":
+        option = "--namespace" if namespace else "--source-namespace"
+        raise UsageError.at(option, "needs --as openlineage")
+    chosen = "json" if standard == "openlineage" else form
+    chosen = chosen or (form_of(target) if target is not None else "html")
     if target is None and chosen == "html":
         target = f"{standard or 'report'}.html"
     loaded = options.load_policy(policy, preset)
     options.check_target(target, policies=[loaded])
-    found = collected(
-        loaded,
-        database,
-        source,
-        attacks=attacks,
-        earlier=earlier,
-        share=share,
-        limits=limits,
-    )
-    text = rendered(found, chosen, standard)
-    broken = _broken(found)
+    if standard == "openlineage":
+        event = lineage(
+            loaded,
+            database,
+            namespace=namespace or NAMESPACE,
+            sources=source_namespace or namespace or NAMESPACE,
+            limits=limits,
+        )
+        text, broken = json.dumps(event, indent=2) + "\n", None
+    else:
+        found = collected(
+            loaded,
+            database,
+            source,
+            attacks=attacks,
+            earlier=earlier,
+            share=share,
+            limits=limits,
+        )
+        text, broken = rendered(found, chosen, standard), _broken(found)
     if target is not None:
         write_text(target, text)
         output.say(f"wrote {target}")
@@ -230,75 +200,6 @@ def certify_command(
     text = certify(loaded, database, sign=sign, engine=engine, population=population, limits=limits)
     write_text(target, text)
     output.done({"certificate": target}, [f"wrote {target}"])
-
-
-# `anonymizer lineage`: an OpenLineage event of a release.
-
-
-@click.command()
-@options.policy_argument
-@options.release_option
-@options.engine_option
-@options.preset_option
-@click.option("-o", "--output", "target", metavar="FILE", help="Write the event to FILE.")
-@click.option("--to", "address", metavar="URL", help="Send it to URL (HTTP POST), e.g. Marquez.")
-@click.option(
-    "--namespace",
-    metavar="NAME",
-    default="sql-anonymizer",
-    show_default=True,
-    help="OpenLineage namespace of the job and of the release.",
-)
-@click.option(
-    "--source-namespace", metavar="NAME", help="Namespace of the source; default: --namespace."
-)
-@options.limit_options
-@options.output_options
-def lineage_command(
-    output: Output,
-    policy: str,
-    database: str | None,
-    engine: str | None,
-    preset: str | None,
-    target: str | None,
-    address: str | None,
-    namespace: str,
-    source_namespace: str | None,
-    limits: Limits,
-) -> None:
-    """Judge the release of POLICY again, and export the lineage of its columns.
-
-    Makes an OpenLineage run event: for every published column, the source columns it is derived
-    from, the transformation, and whether that masks them. It contains names, no values. The event
-    is written with -o, sent with --to, and printed without either.
-    """
-    import json
-
-    from anonymizer.run.verify import lineage
-
-    loaded = options.load_policy(policy, preset)
-    options.check_target(target, policies=[loaded])
-    if address is not None:
-        check_address(address, "--to")
-    event = lineage(
-        loaded,
-        database,
-        engine=engine,
-        namespace=namespace,
-        sources=source_namespace or namespace,
-        limits=limits,
-    )
-    text = json.dumps(event, indent=2) + "\n"
-    if target is not None:
-        write_text(target, text)
-        output.say(f"wrote {target}")
-    if address is not None:
-        status = post_json(address, text, "--to")
-        output.say(f"sent, answered with status {status}")
-    if target is None and address is None:
-        output.result(event, text.splitlines())
-    else:
-        output.done({"event": event["run"]["runId"], "file": target, "sent": address is not None})
 
 
 # `anonymizer export`: a release as Parquet or CSV.

@@ -138,8 +138,8 @@ def compile_command(
 ) -> None:
     """Print every statement that a run of POLICY would execute, in order.
 
-    The source is read, because the statements depend on its counts; nothing is published. If
-    --dialect is not the engine of --database, the file has to hold a copy of the table.
+    The source is read, because the statements depend on its counts; nothing is published. For
+    Postgres and Spark it is a listing to read, in which a loop stands once.
 
     The DuckDB shell executes the script (duckdb -f FILE) after you fill in the secret at its top:
     it makes the rows of a run, verifies them, and stops at the first check that fails. To write the

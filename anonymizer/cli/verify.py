@@ -36,7 +36,6 @@ OTHERS = "Name their own policies, or no POLICY: then every release of --databas
 @options.engine_option
 @options.preset_option
 @options.population_option
-@click.option("--plain", is_flag=True, help="Judge by the plain checks alone, without shortcuts.")
 @click.option(
     "--public-key",
     metavar="FILE",
@@ -59,7 +58,6 @@ def verify_command(
     engine: str | None,
     preset: str | None,
     population: str | None,
-    plain: bool,
     public_key: str | None,
     certificate: str | None,
     independent: bool,
@@ -94,7 +92,6 @@ def verify_command(
         population=population,
         public_key=public_key,
         certificate=certificate,
-        plain=plain,
         limits=limits,
     )
     if found.origin == "unknown":

@@ -24,6 +24,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import applies
 
 if TYPE_CHECKING:
+    from anonymizer.compile.dialect import Dialect
     from anonymizer.engines.base import Limits
     from anonymizer.engines.session import Session, Workplace
 
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 # The registry of engines: their descriptions and modules, and which of them a run uses.
 #
 # An engine is a subpackage with a description named `ENGINE` and the modules `source`
-# (`open_source`) and `script` (`script`, `copied_source`). It publishes with
-# `anonymizer.publish.<name>`.
+# (`open_source`) and `dialect` (`DIALECT`). It publishes with `anonymizer.publish.<name>`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,6 @@ class EngineDescription:
     """Packages whose connections or sessions belong to it."""
     addresses: tuple[str, ...] = ()
     """Prefixes of the addresses of its databases."""
-    recursive: bool = True
-    """Whether its SQL can keep the state of a partitioning in one recursive statement."""
-    numeric_draws: bool = True
-    """Whether draws are numbers in its SQL, instead of texts."""
-    eras: bool = True
-    """Whether it writes a date before the year 1 as a text cell can hold it."""
-    longest_name: int | None = None
-    """Number of bytes to which it truncates a name; None if it keeps names whole."""
     only: frozenset[str] | None = None
     """All features it has, by their names in `anonymizer.engines.registry`; None for an engine
     that has all except those listed there as lacking."""
@@ -79,14 +71,10 @@ def open_source(
     return opened
 
 
-def script_of(engine: str) -> ModuleType:
-    """The module that writes plans as scripts for an engine.
-
-    `script(plan, policy, database)` returns the text, and `copied_source(policy)` the table that
-    the script reads if its plan was made from a copy. (DuckDB's script is written from an execution
-    instead, by `anonymizer.run.scripts`.)
-    """
-    return _part(engine, "script")
+def dialect_of(engine: str) -> Dialect:
+    """The translation of statements to the SQL of an engine other than DuckDB."""
+    made: Dialect = _part(engine, "dialect").DIALECT
+    return made
 
 
 def _part(engine: str, name: str) -> ModuleType:

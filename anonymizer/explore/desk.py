@@ -25,12 +25,13 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, one_table, with_edits
-from anonymizer.explore.trial import Bench, History, State, Stop, Stopped, alone, frontier
+from anonymizer.explore.states import History, State, Stop, Stopped, frontier, tried
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
-from anonymizer.review.diff.comparison import comparison_of
+from anonymizer.review.comparison import comparison_of
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.trial import Bench, alone
 
 # The desk: the states of a policy, and the results for the current one, piece by piece.
 
@@ -191,7 +192,7 @@ class Desk:
         both = [on for on in ("whole", "sample") if on in old.outcomes and on in new.outcomes]
         if not both:
             raise PolicyError.at("state", "was not tried yet", hint="wait for its figures")
-        trials = (state.outcomes[both[0]].trial for state in (old, new))
+        trials = (state.outcomes[both[0]] for state in (old, new))
         return {"on": both[0], **comparison_of(old.policy, new.policy, *trials).as_dict()}
 
     def hierarchies(self, column: str) -> list[dict[str, Any]]:
@@ -221,7 +222,7 @@ class Desk:
             worker.ask()  # outdated work must not delay the answer
         if "sample" not in state.outcomes:
             with self.sample.lock:
-                outcome, _ = self.sample.tried(state.policy)
+                outcome = tried(self.sample, state.policy)
             with self.lock:
                 state.outcomes["sample"] = outcome
         with self.lock:
@@ -233,7 +234,8 @@ class Desk:
         self.workers[1].start(lambda stop: self._side(state, stop))
 
     def _whole(self, state: State, stop: Stop) -> None:
-        outcome, found = self.whole.tried(state.policy, stop, self._moved)
+        outcome = tried(self.whole, state.policy, stop, self._moved)
+        found = self.whole.scratch
         with self.lock:
             stop.check()
             state.outcomes["whole"] = outcome
@@ -252,7 +254,8 @@ class Desk:
     def _side(self, state: State, stop: Stop) -> None:
         if state.why is not None and state.why["done"] == state.why["of"]:
             return
-        outcome, found = self.side.tried(state.policy, stop)
+        outcome = tried(self.side, state.policy, stop)
+        found = self.side.scratch
         if found is None:
             return
         costs = costs_of(outcome)
@@ -263,7 +266,7 @@ class Desk:
             stop.check()
             self._found(state.details, "sample", details)
         told = partial(self._told, state)
-        frontier(state.policy, self.side, stop, partial(told, "frontier"), found)
+        frontier(state.policy, self.side, stop, partial(told, "frontier"), outcome)
         why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
     def _told(self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]) -> None:

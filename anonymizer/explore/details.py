@@ -13,7 +13,7 @@ from anonymizer.contract.layout import PublishedColumn, quasi
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.explore.edits import Edit, with_edits
-from anonymizer.explore.trial import Bench, Outcome, State, Stop, alone
+from anonymizer.explore.states import State, Stop, tried
 from anonymizer.hierarchy.levels import Shown
 from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
@@ -22,11 +22,11 @@ from anonymizer.policy.paths import column_path
 from anonymizer.release.certificate import known_attacks
 from anonymizer.review.assess import Assessment
 from anonymizer.review.attack import Attack, attack_beside
-from anonymizer.review.hierarchies import Built, built
-from anonymizer.review.inputs import Beside, Scratch, unit_of
+from anonymizer.review.hierarchies import Built, built, losses, only_quasi, suggest
+from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.report.content import FLOOR, after, before, floor_of
 from anonymizer.review.report.distributions import compared
-from anonymizer.review.suggest import losses, only_quasi, suggest
+from anonymizer.review.trial import Bench, Figures, Scratch, alone
 from anonymizer.run.source_comparison import LINK
 from anonymizer.source.profile import kind_of
 
@@ -159,7 +159,7 @@ def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
     """Example rows as published, if the policy holds; without rare values."""
     layout, floor = beside.layout, floor_shown(policy)
     group = layout.class_id or layout.group_id
-    if group is None or not found.holds(policy):
+    if group is None or not found.holds:
         return {"columns": [], "rows": []}
     shown = [
         column
@@ -271,7 +271,7 @@ def why(
     bench: Bench,
     stop: Stop,
     told: Callable[[dict[str, Any]], None],
-    now: Outcome,
+    now: Figures,
     cells: list[dict[str, Any]],
 ) -> None:
     """Try every step, and report after each what it saves. `now`: the policy on the same sample."""
@@ -288,13 +288,13 @@ def why(
             _, policy = with_edits(state.text, step.edits, base, first)
         except AnonymizerError:
             continue  # another part of the policy needs it
-        outcome, _ = bench.tried(policy, stop)
+        outcome = tried(bench, policy, stop)
         found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
 
 
-def costs_of(outcome: Outcome) -> list[dict[str, Any]]:
+def costs_of(outcome: Figures) -> list[dict[str, Any]]:
     """Every quasi-identifier with its loss and its share of the total, the most costly first."""
-    losses: dict[str, float] = outcome.figures.get("losses", {})
+    losses = outcome.losses
     total = sum(losses.values())
     listed = sorted(losses.items(), key=lambda item: (-item[1], item[0]))
     return [
@@ -303,15 +303,14 @@ def costs_of(outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-def _saved(step: Step, now: Outcome, then: Outcome) -> dict[str, Any]:
-    loss, before = then.figures.get("loss"), now.figures.get("loss")
-    saved = before - loss if loss is not None and before is not None else 0.0
+def _saved(step: Step, now: Figures, then: Figures) -> dict[str, Any]:
+    saved = now.loss - then.loss if then.loss is not None and now.loss is not None else 0.0
     return {
         "says": step.says,
         "edits": [{"path": list(edit.path), "value": edit.value} for edit in step.edits],
-        "loss": loss,
-        "risk": then.figures.get("risk"),
-        "holds": then.figures.get("holds", False),
+        "loss": then.loss,
+        "risk": then.risk,
+        "holds": then.holds,
         "saved": saved,
         "problem": str(then.problems[0]) if then.problems else None,
     }
@@ -320,7 +319,7 @@ def _saved(step: Step, now: Outcome, then: Outcome) -> dict[str, Any]:
 def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dict[str, Any]]:
     """The published cells of a column that cost most, without rare ones."""
     described = next((c for c in quasi(found.layout) if c.column == column), None)
-    if described is None or not found.holds(policy):
+    if described is None or not found.holds:
         return []
     beside = found.beside(policy)
     day = described.kind == "date"

@@ -24,6 +24,7 @@ from anonymizer.compile.render import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import ROLES, edits_of
+from anonymizer.explore.states import shown
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import plain
@@ -167,7 +168,7 @@ def view(desk: Desk) -> dict[str, Any]:
 
 
 def _outcome(outcome: Any) -> dict[str, Any] | None:
-    return None if outcome is None else outcome.as_dict()
+    return None if outcome is None else shown(outcome)
 
 
 def _before(desk: Desk) -> Any:

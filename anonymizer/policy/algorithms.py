@@ -106,9 +106,6 @@ class Mondrian(AlgorithmOptions):
     strict: bool = True
     """True: equal values stay together (the paper's strict partitioning); false: rows equal to
     the median may go to either side."""
-    loop: Literal["auto", "recursive", "driven"] = "auto"
-    """One recursive statement, or one statement per level; `auto` chooses by size. The classes
-    are the same."""
     part_size: PartSize = "auto"
     """Distinct tuples per part: a larger table is divided by coarse cuts, and every part is solved
     separately, so that memory is bounded by the size of a part. `auto`: 250,000, for tables of more

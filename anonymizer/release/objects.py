@@ -311,7 +311,7 @@ def _unquoted(name: str) -> str:
 
 HEADERS = 3 * 4096
 """Bytes before the first block of a DuckDB file."""
-REWRITE = "`anonymizer rewrite` writes the file without it, and `anonymizer run` a new one"
+REWRITE = "`anonymizer clean --rewrite` writes the file without it, and `anonymizer run` a new one"
 
 
 def unused_space(runs: Runs, catalog: str) -> Iterator[Problem]:

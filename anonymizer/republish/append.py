@@ -70,9 +70,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         units_step(policy, keys),
         step("all units", "all_units"),
         step("new units", "arriving_units"),
-        *partition_stages(
-            roles.quasi, how, profile.rows, options.loop if profile.recursive else "driven"
-        ),
+        *partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive),
         step("all units again", "restore_units"),
         step("continue classes", "continue_classes"),
         *cell_steps(roles.quasi, policy.publish.cells),

@@ -155,9 +155,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         units,
         _step("persons without a bucket", "loose", context),
         *rule_stages,
-        *partition_stages(
-            roles.quasi, how, profile.rows, "auto" if profile.recursive else "driven"
-        ),
+        *partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive),
         *_seats(m, context),
         *_swaps(context),
         _step("final groups", "groups", context),

@@ -20,7 +20,7 @@ from anonymizer.policy.schema.derived import lead_of
 from anonymizer.release.across_tables import known_attacks_of
 from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL
 from anonymizer.release.objects import Names
-from anonymizer.review.diff.comparison import meaning, shown
+from anonymizer.review.comparison import meaning, shown
 from anonymizer.review.observers import ONE, OPEN, ROWS, TWO
 from anonymizer.version import __version__
 

@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.policy.paths import column_path
+from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.engines.execute import Listener
     from anonymizer.engines.session import Database
-    from anonymizer.policy import Policy
+    from anonymizer.policy import AnyPolicy, Policy
 
 MEASURES = ("ncp", "glm", "distortion", "dcp")
+FORMS = (".csv", ".json", ".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +73,17 @@ class LatticeTable:
             "nodes": self.nodes,
         }
 
-    def csv(self) -> str:
-        """One line per node."""
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.names)
-        writer.writerows(self.rows)
-        return text.getvalue()
-
-    def json(self) -> str:
-        return json.dumps(self.as_dict(), indent=1) + "\n"
+    def write(self, path: Path) -> None:
+        """Write one line per node, all figures as JSON, or a plot, by the suffix of the file."""
+        form = path.suffix.lower()
+        if form == ".json":
+            write_text(str(path), json.dumps(self.as_dict(), indent=1) + "\n")
+        elif form == ".csv":
+            text = StringIO()
+            csv.writer(text, lineterminator="\n").writerows([self.names, *self.rows])
+            write_text(str(path), text.getvalue())
+        else:
+            self.plot(path)
 
     def plot(self, path: Path) -> None:
         """Plot k of every node against its cost. Raises EngineError without matplotlib."""
@@ -88,7 +91,7 @@ class LatticeTable:
             import matplotlib
         except ImportError:
             hint = "pip install 'sql-anonymizer[report]'"
-            raise EngineError(Problem("--plot", "needs matplotlib", hint=hint)) from None
+            raise EngineError(Problem("-o", "needs matplotlib", hint=hint)) from None
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
 
@@ -105,7 +108,7 @@ class LatticeTable:
 
 
 def lattice_table(
-    policy: Policy,
+    policy: AnyPolicy,
     database: Database = None,
     *,
     measure: str | None = None,
@@ -129,7 +132,7 @@ def lattice_table(
     from anonymizer.run.prepare import prepare
     from anonymizer.source.masking.masks import bound_values
 
-    policy, by = _over_levels(single(policy, "lattice"), measure)
+    policy, by = _over_levels(single(policy, "plan --lattice"), measure)
     with open_session(policy, database, limits=limits) as session:
         session.engine.binds = bound_values(policy, Seed.fresh().secret)
         executor = Executor(session.engine, listener)

@@ -6,14 +6,13 @@ import math
 import os
 import secrets
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from anonymizer.algorithms.core.split import ABOVE
-from anonymizer.compile import ident, work
+from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.registry import chosen_engine, refuse
@@ -27,16 +26,15 @@ from anonymizer.policy.schema.derived import lead_of
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
-from anonymizer.review.diff.trial import Trial, tried
 from anonymizer.review.schema_report import PlannedTable, tree_of
+from anonymizer.review.trial import Bench, Figures, alone, sample_of
 from anonymizer.run.linked_tables import read_tables, refuse_other_engines
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.problem_paths import at_persons, of_file
 from anonymizer.run.verbs import executing
 from anonymizer.run.warnings import remarks
-from anonymizer.source.masking.masks import bound_values
 from anonymizer.source.roles import Roles, roles
-from anonymizer.source.snapshot import SNAPSHOT, Relation
+from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
 
 # A forecast of a run's time, memory and loss, from counts and samples.
@@ -45,31 +43,6 @@ from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage,
 # policy; how time and memory grow with rows and distinct tuples was measured (docs/scale.md).
 # Loss
 # is extrapolated from the samples by a power law in the number of rows.
-
-
-DRAWN = work("drawn_rows")
-
-
-def sample_of(policy: Policy, session: Session, rows: int, wanted: int) -> tuple[Session, int]:
-    """A session with a sample of about `wanted` rows as its source, and the number of rows.
-
-    A source with no more rows is used as a whole.
-    """
-    if rows <= wanted:
-        return session, rows
-    drawn = f"create or replace table {ident(DRAWN)} as {_drawn(policy, session, rows, wanted)}"
-    session.engine.raw(drawn, "sample")
-    count = session.engine.raw(f"select count(*) from {ident(DRAWN)}", "sample")[0][0]
-    return replace(session, source=Relation(ident(DRAWN), DRAWN)), int(count)
-
-
-def _drawn(policy: Policy, session: Session, rows: int, wanted: int) -> str:
-    """Draw about `wanted` rows of the source, with all rows of a person; the same on every call."""
-    every = f"select * from {session.source.sql}"
-    if policy.person is not None:
-        person = f"cast({ident(policy.person)} as varchar)"
-        return f"{every} where md5_number_lower({person}) % {rows} < {wanted}"
-    return f"{every} using sample reservoir({wanted} rows) repeatable (7)"
 
 
 SAMPLED = 20_000
@@ -93,16 +66,6 @@ class Forecast:
     """Rows of the largest sample; all rows if the table was used as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    rows: int
-    seconds: float
-    tuples: int
-    loss: float | None
-    peak: float | None
-    """Peak memory of the process in megabytes; None if the trial did not raise it."""
-
-
 def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Forecast | None:
     """Forecast a run over a source with `rows` rows and `tuples` different tuples.
 
@@ -110,48 +73,32 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
     """
     if not session.engine.embedded or rows == 0:
         return None
-    alone = policy.model_copy(update={"ledger": None, "republish": None})
-    session.engine.binds = bound_values(policy, Seed.test(0).secret)
-    large = _try(alone, session, rows, SAMPLED)
-    if large is None:
+    policy = alone(policy)
+    sample, drawn = sample_of(policy, session, rows, SAMPLED)
+    before = _peak()
+    large = Bench(sample, rows=drawn).tried(policy)
+    peak = _peak()
+    if not large.runs:
         return None
+    columns = ", ".join(ident(name).text for name in policy.quasi) or "1"
+    text = f"select count(*) from (select distinct {columns} from {sample.source.sql})"
+    found = int(session.engine.raw(text, "sample")[0][0])
     loss = large.loss
     if rows > SAMPLED:
-        small = _try(alone, session, rows, SAMPLED // SMALLER)
-        loss = _continued(small, large, rows)
-    speed = large.seconds / _work(large.rows, large.tuples)
-    columns = len(policy.quasi)
+        sample, drawn = sample_of(policy, session, rows, SAMPLED // SMALLER)
+        loss = _continued(Bench(sample, rows=drawn).tried(policy), large, rows)
+    speed, width = large.seconds / _work(large.rows, found), len(policy.quasi)
     # the parts processed at a time are together about as large as the largest undivided table
     at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples
-    needed = _megabytes(rows, at_once, columns)
-    if large.peak is not None:
-        share = (large.peak - PROCESS) / _megabytes(large.rows, large.tuples, columns)
-        needed *= max(share, 1.0)
+    needed = _megabytes(rows, at_once, width)
+    if peak is not None and peak != before:  # (else the trial did not raise it)
+        needed *= max((peak - PROCESS) / _megabytes(large.rows, found, width), 1.0)
     return Forecast(
         seconds=speed * _work(rows, tuples),
         memory=round((PROCESS + needed) * 1e6),
         loss=loss,
         sampled=large.rows,
     )
-
-
-def _try(policy: Policy, session: Session, rows: int, wanted: int) -> _Tried | None:
-    sample, drawn_rows = sample_of(policy, session, rows, wanted)
-    columns = ", ".join(ident(name).text for name in policy.quasi) or "1"
-    before = _peak()
-    began = time.perf_counter()
-    try:
-        found: Trial = tried(policy, sample)
-        tuples = session.engine.raw(
-            f"select count(*) from (select distinct {columns} from {sample.source.sql})", "sample"
-        )[0][0]
-    except AnonymizerError:
-        return None
-    seconds = time.perf_counter() - began
-    loss = found.figures.get("loss per cell (NCP)")
-    reached = _peak()
-    peak = None if reached is None or reached == before else reached
-    return _Tried(drawn_rows, seconds, int(tuples), loss, peak)
 
 
 def _peak() -> float | None:
@@ -164,9 +111,9 @@ def _peak() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-def _continued(small: _Tried | None, large: _Tried, rows: int) -> float | None:
+def _continued(small: Figures, large: Figures, rows: int) -> float | None:
     """The loss at `rows` rows, by the power law through both samples."""
-    if small is None or not small.loss or not large.loss or small.rows >= large.rows:
+    if not small.loss or not large.loss or small.rows >= large.rows:
         return large.loss
     exponent = math.log(large.loss / small.loss) / math.log(large.rows / small.rows)
     return large.loss * math.pow(rows / large.rows, min(exponent, 0.0))

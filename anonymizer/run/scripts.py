@@ -1,32 +1,31 @@
-"""A run as a script in the SQL of an engine, to be executed without this tool."""
+"""The SQL of a run: a script that DuckDB executes without this tool, or a listing."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile.dialect import MARK
 from anonymizer.contract.checks import Check, RunSql
 from anonymizer.contract.layout import Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.messages import Rehearsal
 from anonymizer.engines.duckdb.script import Counts, Judging, Scripted, written
-from anonymizer.engines.registry import chosen_engine, engines, refuse, script_of, told_by
+from anonymizer.engines.registry import chosen_engine, dialect_of, refuse
 from anonymizer.engines.session import Workplace
-from anonymizer.errors import EngineError, PolicyError, Problem
+from anonymizer.errors import EngineError, PolicyError, Problem, TemplateError
 from anonymizer.hierarchy.levels import shape_sql
 from anonymizer.policy import Lgb, Policy, single
-from anonymizer.policy.checks.release_options import read_too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import many
 from anonymizer.release.judge import Suppression, refuse_beyond, unmet
-from anonymizer.run.prepare import Prepared, counting, prepare, refuse_clashes, spanning
+from anonymizer.run.prepare import Prepared, counting, prepare, spanning
 from anonymizer.run.source_comparison import (
     COMPARED,
     LINK,
@@ -38,8 +37,7 @@ from anonymizer.run.source_comparison import (
     suppression_counts,
 )
 from anonymizer.run.verbs import executing, plan
-from anonymizer.source.roles import roles
-from anonymizer.steps import Plan, Row, Step
+from anonymizer.steps import Row, Step
 from anonymizer.verification.questions import Question
 from anonymizer.verification.release import verify_release
 from anonymizer.verification.source_comparison import verify_against_source
@@ -173,33 +171,35 @@ def _some(_: str) -> list[tuple[Any, ...]]:
     return [(True,)]
 
 
-# A run as a script in the SQL of an engine, to be executed without this tool.
+# The SQL of a run: a script that DuckDB executes without this tool, or a listing for other engines.
 
 
 def script(
     policy: Policy, database: Any, dialect: str | None, limits: Limits | None = None
 ) -> tuple[str, str]:
-    """The dialect used, and every statement of a run of `policy` in it.
-
-    If the dialect is not that of `database`, the file is taken for a copy of the source table.
-    """
+    """The dialect used, and every statement of a run of `policy` in it."""
     single(policy, "compile")
     _refuse_continued(policy)
     _refuse_keyed(policy)
     _refuse_parts(policy)
-    copied = dialect not in (None, "duckdb") and told_by(database) is None
-    copied = copied and (database is not None or policy.source.kind == "file")
     engine = chosen_engine(policy, database, dialect)
     if engine == "duckdb":
         return engine, rehearsed(policy, database, limits)
-    of_engine = script_of(engine)
-    policy = of_engine.scripted(policy)
-    read = (
-        plan_from_copy(policy, database, engine, limits)
-        if copied
-        else plan(policy, database, engine=engine, limits=limits)
-    )
-    return engine, of_engine.script(read, policy, database)
+    read = plan(policy, database, engine=engine, limits=limits)
+    return engine, f"-- {read.title}: to read, not to run\n\n{read.sql(translated(engine))}"
+
+
+def translated(engine: str) -> Callable[[Step], str]:
+    """What writes a step in the SQL of an engine."""
+
+    def written(step: Step) -> str:
+        try:
+            made = dialect_of(engine).translate(step.statement(engine).text, pretty=True)
+        except TemplateError:
+            return f"-- (in DuckDB beside {engine}, in its SQL)\n{step.statement().text};"
+        return "\n".join(f"{text};" for text in made).replace(MARK, "anonymizer_work")
+
+    return written
 
 
 def _refuse_continued(policy: Policy) -> None:
@@ -228,35 +228,3 @@ def _refuse_keyed(policy: Policy) -> None:
         for mask, options in policy.columns[name].masks
         if mask in ("token", "shift", "noise") or getattr(options, "method", None) == "random"
     )
-
-
-def plan_from_copy(
-    policy: Policy, database: str | Path | None, engine: str, limits: Limits | None = None
-) -> Plan:
-    """What a run on `engine` would execute, with the counts of a copy that DuckDB reads.
-
-    Where the release goes is left to the reader of the script.
-    """
-    publish = policy.publish.model_copy(update={"database": None})
-    refuse(policy.model_copy(update={"publish": publish}), engine)
-    with executing(policy, database, "duckdb", seed=Seed.fresh(), limits=limits) as (
-        session,
-        executor,
-    ):
-        there = engines()[engine]
-        if there.longest_name is not None:
-            PolicyError.refuse(read_too_long(policy, there.longest_name))
-            refuse_clashes(policy, roles(policy, session.profile), there.longest_name)
-        profile = replace(
-            session.profile,
-            recursive=there.recursive,
-            numeric_draws=there.numeric_draws,
-            eras=there.eras,
-        )
-        prepared = prepare(policy, replace(session, profile=profile), executor)
-    read, *rest = prepared.read
-    assert isinstance(read, Step)
-    table = script_of(engine).copied_source(policy)
-    source = {"source": table, "relation": ident(table)}
-    first = replace(read, parameters={**read.parameters, **source})
-    return replace(prepared, read=(first, *rest)).plan(policy)

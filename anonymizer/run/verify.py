@@ -48,7 +48,6 @@ def verify(
     database: Any = None,
     *,
     engine: str | None = None,
-    plain: bool = False,
     population: str | Path | None = None,
     public_key: str | Path | None = None,
     certificate: str | Path | None = None,
@@ -66,8 +65,7 @@ def verify(
     `population`: a file with the population of k_map and delta_presence. `public_key`: the file of
     the public key by which the release, and others in its file, must be signed. `certificate`: the
     file of a certificate of this release, signed by that key; then none needs a signature.
-    `engine`, `limits`: as for `run`. `plain`: without shortcuts, by the statements that the checks
-    show.
+    `engine`, `limits`: as for `run`.
 
     Raises NothingToCheckError if there is nothing to judge, and GuaranteeError if the release was
     changed, is not signed by this key, or has other columns or roles than the policy.
@@ -85,7 +83,7 @@ def verify(
     total: Verification | None = None
     kinds: dict[str, str] = {}
     releases, others, unlisted = _releases(
-        policy, database, accept, engine, limits, plain=plain, population=population
+        policy, database, accept, engine, limits, population=population
     )
     if public_key is not None and stated is None:
         _refuse_unsigned(others, public_key)
@@ -199,7 +197,6 @@ def _releases(
     engine: str | None,
     limits: Limits | None,
     *,
-    plain: bool = False,
     population: str | Path | None = None,
 ) -> tuple[list[tuple[Manifest, Verification]], list[Manifest], tuple[str, ...]]:
     """Verify every requested release again; also return the others in a file of releases, and the
@@ -218,7 +215,7 @@ def _releases(
         for view in found.views(lead):
             manifest = found.manifest(view)
             if accept(manifest):
-                again = _judged_again(policy, found, view, manifest, complete, plain=plain)
+                again = _judged_again(policy, found, view, manifest, complete)
                 judged.append((manifest, again))
                 asked.add(view)
         alone = lead is not None and lead.publish.database is not None
@@ -233,8 +230,6 @@ def _judged_again(
     view: Table,
     manifest: Manifest,
     complete: Policy | None,
-    *,
-    plain: bool,
 ) -> Verification:
     """Verify one release: that it is unchanged, then its rows.
 
@@ -258,7 +253,7 @@ def _judged_again(
     required = with_paths_of(required, manifest.requirements)
     members = members_at_hand(complete, found.engine, manifest.layout)
     ask: Asking = ask_all
-    if not plain and found.engine.embedded:
+    if found.engine.embedded:
         ask = fast_release(view, manifest.layout)
     judged = judge(found.engine, view, manifest.layout, required, members, ask)
     if tables is not None:

@@ -46,7 +46,7 @@ VERBS = {
     "export": ("export", "POLICY", "-o", "out.parquet"),
     "compile": ("compile", "POLICY"),
     "certify": ("certify", "POLICY", "--sign", "key.pem"),
-    "lineage": ("lineage", "POLICY"),
+    "lineage": ("report", "POLICY", "--as", "openlineage"),
     "clean": ("clean",),
 }
 

@@ -14,6 +14,7 @@ from anonymizer import Policy
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.partition_workers import Recipe
 from anonymizer.release.published import Release
+from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, close, people
 from tests.runs import fill
 from tests.selection import some
@@ -279,3 +280,12 @@ def test_none_publishes_every_row(spark: Any, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"algorithm": {"name": "none"}, "privacy": {}, "person": "person"}
     one, _ = both(spark, tmp_path, people_file(tmp_path), columns, **asked)
     assert one.kind == "pseudonymised"
+
+
+def test_compile_lists_the_statements(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
+    given = policy(adult(tmp_path, adult_parquet, 60), tmp_path / "r.duckdb", {"age": "quasi"})
+    dialect, text = script(given, spark, None)
+    assert dialect == "spark"
+    assert text.startswith("-- mondrian over 60 rows: to read, not to run")
+    assert "anonymizer_run_snapshot" in text
+    assert "-- (in DuckDB beside spark, in its SQL)" in text

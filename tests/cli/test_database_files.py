@@ -8,6 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from anonymizer.compile import Table
+from anonymizer.errors import AnonymizerError
+from anonymizer.review.hierarchies import Wide, store
 from tests.cli.conftest import POLICY, Call
 
 
@@ -17,36 +20,39 @@ def rows(name: str = "visits") -> int:
     return int(count)
 
 
-def imported(call: Call, *more: str) -> str:
-    Path("tree.csv").write_text("a;x;*\nb;x;*\n")
-    done = call("hierarchy", "import", "tree.csv", *more)
-    assert done.code in (0, 2)
-    return str(done.err)
+def stored(name: str, database: str = "warehouse.duckdb", *, replace: bool = False) -> str:
+    """Store a hierarchy as a table, and return why that is refused."""
+    columns = tuple((column, "VARCHAR") for column in ("value", "level_1", "level_2"))
+    wide = Wide(columns, (("a", "x", "*"), ("b", "x", "*")))
+    schema, _, table = name.rpartition(".")
+    try:
+        store(wide, Path(database), Table(table, schema or None), replace_it=replace)
+    except AnonymizerError as error:
+        return str(error)
+    return ""
 
 
-@pytest.mark.parametrize("more", [(), ("--replace",)])
+@pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("name", ["visits", "VISITS", "Main.Visits"])
-def test_a_hierarchy_takes_the_place_of_no_table(
-    name: str, more: tuple[str, ...], warehouse: Path, call: Call
-) -> None:
-    said = imported(call, "--table", name, "--database", "warehouse.duckdb", *more)
+def test_a_hierarchy_takes_the_place_of_no_table(name: str, replace: bool, warehouse: Path) -> None:
+    said = stored(name, replace=replace)
     assert "visits exists and is not a hierarchy that this tool stored" in said
     assert rows() == 80
 
 
-def test_a_hierarchy_of_another_spelling_is_no_new_one(warehouse: Path, call: Call) -> None:
-    assert imported(call, "--table", "tree", "--database", "warehouse.duckdb") == ""
-    said = imported(call, "--table", "TREE", "--database", "warehouse.duckdb", "--replace")
+def test_a_hierarchy_of_another_spelling_is_no_new_one(warehouse: Path) -> None:
+    assert stored("tree") == ""
+    said = stored("TREE", replace=True)
     assert "tree exists" in said
-    assert imported(call, "--table", "tree", "--database", "warehouse.duckdb", "--replace") == ""
+    assert stored("tree", replace=True) == ""
 
 
 def test_a_hierarchy_breaks_no_release_and_no_record(warehouse: Path, call: Call) -> None:
     assert call("run", "policy.yml", "--database", "warehouse.duckdb", "--quiet").code == 0
-    said = imported(call, "--table", "tree", "--database", "release.duckdb")
+    said = stored("tree", "release.duckdb")
     assert "--database: holds a release that stands there alone" in said
     assert call("verify", "policy.yml").code == 0
-    said = imported(call, "--table", "_anonymizer.tree", "--database", "warehouse.duckdb")
+    said = stored("_anonymizer.tree")
     assert "--table: is in _anonymizer" in said
 
 
@@ -57,9 +63,9 @@ def test_a_data_file_is_no_database(suffix: str, warehouse: Path, call: Call) ->
     with duckdb.connect() as connection:
         connection.execute(f"copy (select 1 as a, 'x' as b) to '{file}'")
     before = file.read_bytes()
-    assert call("rewrite", "--database", str(file)).code == 2
-    said = imported(call, "--table", "tree", "--database", str(file))
-    assert said == f"--database: {file} is not a DuckDB database that can be read\n"
+    assert call("clean", "--rewrite", "--database", str(file)).code == 2
+    said = stored("tree", str(file))
+    assert said == f"--database: {file} is not a DuckDB database that can be read"
     Path("ledger.yml").write_text(POLICY + f"ledger: {file}\n")
     done = call("run", "ledger.yml", "--database", "warehouse.duckdb", "--quiet")
     assert done.code == 2
@@ -68,16 +74,11 @@ def test_a_data_file_is_no_database(suffix: str, warehouse: Path, call: Call) ->
     assert not Path("release.duckdb").exists()
 
 
-def test_a_folder_is_no_hierarchy(warehouse: Path, call: Call) -> None:
-    done = call("hierarchy", "import", ".", "--table", "t", "--database", "warehouse.duckdb")
-    assert (done.code, done.err) == (2, "FILE: . is a folder (allowed: a CSV file)\n")
-
-
 def test_a_file_that_may_not_be_written_is_not_said_to_be_locked(
-    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    said = imported(call, "--table", "tree", "--database", "warehouse.duckdb")
+    said = stored("tree")
     assert "--database: warehouse.duckdb may not be written by this user" in said
 
 

@@ -1,4 +1,4 @@
-"""`anonymizer diff`: both policies run aside, compared; nothing is written."""
+"""`anonymizer compare`: both policies run aside, compared; nothing is written."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.process.secret import Seed
-from anonymizer.review.diff import Comparison, compare
-from anonymizer.review.diff.comparison import cell, markdown_lines, text_lines, verdict
+from anonymizer.review.comparison import (
+    Comparison,
+    cell,
+    compare,
+    markdown_lines,
+    text_lines,
+    verdict,
+)
 
 
 @pytest.fixture
@@ -52,7 +58,7 @@ def given(**changes: Any) -> dict[str, Any]:
 
 def compared(source: Path, old: dict[str, Any], new: dict[str, Any]) -> Comparison:
     policies = [Policy.loads(json.dumps(one), source.parent) for one in (old, new)]
-    return compare(policies[0], policies[1], source, seed=Seed.test(1))
+    return compare(policies[0], source, other=policies[1], seed=Seed.test(1))
 
 
 def changed(changes: Any) -> dict[str, tuple[Any, Any]]:
@@ -70,13 +76,16 @@ def test_what_changes_is_told_and_equals_what_a_run_would_say(source: Path) -> N
     assert changed(found.required) == {"k_anonymity": ("k=5", "k=20")}
     assert changed(found.settings)["columns.zip.hierarchy.builder"] == (None, "prefix")
     assert found.new.holds
-    for policy, trial in ((given(), found.old), (new, found.new)):
+    for policy, name in ((given(), "old"), (new, "new")):
         release = anonymizer.run(Policy.loads(json.dumps(policy), source.parent), source, seed=1)
-        assert trial.figures["loss per cell (NCP)"] == release.measures["ncp"]
-        assert trial.figures["smallest class (rows)"] == release.measures["class_min"]
-        assert trial.figures["classes"] == release.measures["classes"]
-        assert trial.achieved["k_anonymity", None][0] == release.measures["class_min"]
-        mean = sum(trial.losses.values()) / len(trial.losses)
+        figures = {change.what: getattr(change, name) for change in found.figures}
+        assert figures["loss per cell (NCP)"] == release.measures["ncp"]
+        assert figures["smallest class (rows)"] == release.measures["class_min"]
+        assert figures["classes"] == release.measures["classes"]
+        (reached,) = (getattr(c, name) for c in found.achieved if c.what == "k_anonymity")
+        assert reached == {"reaches": release.measures["class_min"], "holds": True}
+        losses = getattr(found, name).losses
+        mean = sum(losses.values()) / len(losses)
         # (of codes, figures are told with three digits)
         assert mean == pytest.approx(release.measures["ncp"], rel=0.005)
     assert set(found.old.losses) == {"age", "sex", "zip"}
@@ -136,7 +145,7 @@ def test_a_policy_that_cannot_hold_says_so(source: Path) -> None:
 
 def command(source: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "anonymizer", "diff", "old.yml", "new.yml",
+        [sys.executable, "-m", "anonymizer", "compare", "old.yml", "new.yml",
          "--database", source.name, *options],
         cwd=source.parent,
         env={"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "PATH": "/usr/bin:/bin"},

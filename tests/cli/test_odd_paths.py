@@ -21,9 +21,9 @@ DATABASE = ("--database", "warehouse.duckdb")
 
 
 @pytest.mark.parametrize("given", [("--database", ""), ("--database=",)])
-@pytest.mark.parametrize("verb", ["verify", "run", "rewrite"])
+@pytest.mark.parametrize("verb", ["verify", "run", "clean --rewrite"])
 def test_an_empty_option(verb: str, given: tuple[str, ...], warehouse: Path, call: Call) -> None:
-    done = call(verb, "policy.yml", *given)
+    done = call(*verb.split(), "policy.yml", *given)
     assert done.code == 2
     assert done.err.startswith("--database: is empty")
 
@@ -91,7 +91,7 @@ def test_the_pipes_of_the_shell_are_read(warehouse: Path, call: Call) -> None:
 
 def test_a_file_that_is_no_database_is_not_said_to_be_locked(warehouse: Path, call: Call) -> None:
     Path("x.duckdb").write_text("no database")
-    done = call("rewrite", "--database", "x.duckdb")
+    done = call("clean", "--rewrite", "--database", "x.duckdb")
     assert done.code == 2
     assert done.err == "--database: x.duckdb is not a DuckDB database that can be read\n"
 

@@ -167,7 +167,7 @@ def test_diff(place: Path, call: Call) -> None:
     (place / "old.yml").write_text((place / "policy.yml").read_text())
     stricter = {**QUICK, "privacy.k_anonymity": 6}
     write(place, stricter)
-    done = call("diff", "old.yml", "policy.yml", *DATABASE, "-o", "comment.md")
+    done = call("compare", "old.yml", "policy.yml", *DATABASE, "-o", "comment.md")
     assert done.code == 0, done.err
     lines = [line.split() for line in done.out.splitlines()]
     assert done.out.startswith("The new policy runs, and everything holds.")
@@ -175,7 +175,7 @@ def test_diff(place: Path, call: Call) -> None:
     assert ["visits:", "rows", "published", "158", "158", "="] in lines
     assert "persons found by somebody who knows their class and" in done.out
     assert "| k\\_anonymity | k=3 | k=6 | changed |" in (place / "comment.md").read_text()
-    found = call("diff", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
+    found = call("compare", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
     told = [change["what"] for change in found["observers"]]
     assert told[:2] == ["one event: alone", "one event: fewer than 6 left"]
     assert found["new"]["holds"]
@@ -188,11 +188,11 @@ def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
     (place / "old.yml").write_text((place / "policy.yml").read_text())
     hospital.changed(place / "source.duckdb", "update patients set sex = null where zip < '11'")
     write(place, {**QUICK, "tables.patients.columns.sex.nulls": "suppress"})
-    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 1
+    assert call("compare", "old.yml", "policy.yml", *DATABASE).code == 1
     write(place, {**QUICK, "privacy.k_anonymity": 100})
-    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 2
+    assert call("compare", "old.yml", "policy.yml", *DATABASE).code == 2
     hospital.changed(place / "source.duckdb", "alter table labs add column more integer")
-    done = call("diff", "old.yml", "old.yml", *DATABASE, "--format", "json")
+    done = call("compare", "old.yml", "old.yml", *DATABASE, "--format", "json")
     assert done.code == 2
     assert [error["path"] for error in done.json["errors"]] == ["tables.labs.columns.more"]
     assert done.json["unclassified"] == ["labs.more"]
@@ -249,7 +249,7 @@ def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
 @pytest.mark.slow
 def test_sweep(place: Path, call: Call) -> None:
     vary = ("--vary", "k=3,61", "--vary", "knows.events=0,1")
-    done = call("sweep", "policy.yml", *DATABASE, *vary, "-o", "front.svg")
+    done = call("compare", "policy.yml", *DATABASE, *vary, "-o", "front.svg")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert lines[0].split()[:3] == ["options", "risk", "loss"]

@@ -143,7 +143,7 @@ def test_both_readers_judge_one_file(
     assert "release: was changed or replaced while it was judged" in done.err
 
 
-@pytest.mark.parametrize("extra", [(), ("--independent",), ("--independent", "--plain")])
+@pytest.mark.parametrize("extra", [(), ("--independent",)])
 def test_the_second_reader_is_asked_besides_the_first(signed: Call, extra: tuple[str, ...]) -> None:
     """Rows that keep every guarantee, and are not those that were published."""
     with duckdb.connect("release.duckdb") as connection:

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from anonymizer.cli import VERBS
+from anonymizer.cli import RETIRED, VERBS
 from tests.cli.conftest import POLICY, Call, listing
 from tests.forging import seal_again
 from tests.selection import some
@@ -36,6 +36,13 @@ def test_every_verb_has_help(verb: str, call: Call) -> None:
     assert done.out.startswith(f"Usage: anonymizer {verb}")
 
 
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_retired_verb_names_what_took_its_place(name: str, call: Call) -> None:
+    done = call(*name.split(), "--help")
+    said = f"anonymizer {name}: is retired (hint: anonymizer {RETIRED[name]})\n"
+    assert (done.code, done.out, done.err) == (2, "", said)
+
+
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_help_keeps_its_lines(verb: str, call: Call) -> None:
     out = call(*verb.split(), "--help").out
@@ -46,12 +53,11 @@ def test_help_keeps_its_lines(verb: str, call: Call) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("sweep", "policy.yml", *DATABASE, "--vary", "k=4", "-o", "nodir/s.svg"),
-        ("lattice", "policy.yml", *DATABASE, "-o", "nodir/l.csv"),
-        ("lattice", "policy.yml", *DATABASE, "--plot", "nodir/l.svg"),
+        ("compare", "policy.yml", *DATABASE, "--vary", "k=4", "-o", "nodir/s.svg"),
+        ("plan", "policy.yml", "--lattice", *DATABASE, "-o", "nodir/l.csv"),
         ("compile", "policy.yml", *DATABASE, "-o", "nodir/run.sql"),
         ("report", "policy.yml", "--source", "warehouse.duckdb", "-o", "nodir/r.html"),
-        ("diff", "policy.yml", "policy.yml", *DATABASE, "-o", "nodir/d.md"),
+        ("compare", "policy.yml", "policy.yml", *DATABASE, "-o", "nodir/d.md"),
         ("init", "visits", *DATABASE, "-o", "nodir/p.yml"),
         ("init", *DATABASE, "-o", "nodir/p.yml"),
         ("schema", "-o", "nodir/s.json"),
@@ -75,15 +81,13 @@ def test_a_missing_folder_is_told_before_the_work(
 
 def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Call) -> None:
     (warehouse / "folder.svg").mkdir()
-    sweep = ("sweep", "policy.yml", *DATABASE, "--vary", "k=4")
+    sweep = ("compare", "policy.yml", *DATABASE, "--vary", "k=4")
     assert "-o: folder.svg is a folder" in call(*sweep, "-o", "folder.svg").err
-    lattice = call("lattice", "policy.yml", *DATABASE, "--plot", "l.txt")
-    assert (lattice.code, "--plot: does not tell a form" in lattice.err) == (2, True)
-    lattice = call("lattice", "policy.yml", *DATABASE, "-o", "l.txt")
+    lattice = call("plan", "policy.yml", "--lattice", *DATABASE, "-o", "l.txt")
     assert (lattice.code, "-o: does not tell a form (allowed: *.csv" in lattice.err) == (2, True)
     before = listing(warehouse)
     for target in ("policy.yml", "warehouse.duckdb"):
-        done = call("diff", "policy.yml", "policy.yml", *DATABASE, "-o", target)
+        done = call("compare", "policy.yml", "policy.yml", *DATABASE, "-o", target)
         assert (done.code, "a file that the command reads" in done.err) == (2, True)
     assert listing(warehouse) == before
 
@@ -137,50 +141,6 @@ def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
 def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None:
     assert call("compile", "policy.yml", *DATABASE, "-o", "run.sql").code == 0
     assert "create or replace table" in (warehouse / "run.sql").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dialect", "said"),
-    [
-        ("postgres", 'CREATE UNLOGGED TABLE "anonymizer_work"'),
-        ("spark", "CREATE VIEW anonymizer_work.source"),
-    ],
-)
-def test_compile_takes_a_file_for_a_copy_of_the_table_elsewhere(
-    warehouse: Path, call: Call, dialect: str, said: str
-) -> None:
-    """Neither a server nor its library is needed for a script."""
-    before = listing(warehouse)
-    done = call("compile", "policy.yml", *DATABASE, "--dialect", dialect)
-    assert done.code == 0, done.err
-    assert said in done.out
-    assert "anon_source" not in done.out
-    assert listing(warehouse) == before
-
-
-def test_a_script_for_postgres_has_no_name_that_it_would_cut(warehouse: Path, call: Call) -> None:
-    """Two names that begin with the same 63 bytes would be one."""
-    long = "d" * 64
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename disease to {long}")
-        connection.execute(f"create table t{long} as from visits")
-    text = POLICY.replace("disease:", f"{long}:")
-    (warehouse / "long.yml").write_text(text.replace("main.visits", f"main.t{long}"))
-    done = call("compile", "long.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"source.table: t{long} is too long a name (allowed: 63 bytes;" in done.err
-    assert f"columns.{long}: has too long a name (allowed: 63 bytes;" in done.err
-    assert call("compile", "long.yml", *DATABASE).code == 0
-    # what it makes of a name may be too long as well
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename age to {long[:62]}")
-        connection.execute(f"alter table visits rename {long} to disease")
-    text = POLICY.replace("age:", f"{long[:62]}:").replace("publish: {", "publish: {cells: typed, ")
-    (warehouse / "typed.yml").write_text(text)
-    done = call("compile", "typed.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"would be published as {long[:62]}_lo, which is too long" in done.err
 
 
 def test_run_publishes_what_verify_and_export_read(warehouse: Path, call: Call) -> None:

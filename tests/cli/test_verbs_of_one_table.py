@@ -19,7 +19,7 @@ from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
     "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
-    "lattice": ["lattice", "policy.yml", "--database", "w.duckdb"],
+    "plan --lattice": ["plan", "policy.yml", "--lattice", "--database", "w.duckdb"],
     "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
     "hierarchy suggest": ["hierarchy", "suggest", "policy.yml", "--database", "w.duckdb"],
 }
@@ -58,13 +58,13 @@ def test_command(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize("new", [True, False])
-def test_diff_of_one_table_and_several(
+def test_compare_one_one_table_and_several(
     new: bool, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = files(place)
     names = ["single.yml", "policy.yml"] if new else ["policy.yml", "single.yml"]
     with pytest.raises(SystemExit) as ended:
-        main(["diff", *names, "--database", "w.duckdb"])
+        main(["compare", *names, "--database", "w.duckdb"])
     assert ended.value.code == 2
     one, several = ("OLD", "NEW") if new else ("NEW", "OLD")
     said = f"{one}: is of one table, and {several} of several: their figures are not comparable"

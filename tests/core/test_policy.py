@@ -81,7 +81,7 @@ def test_example() -> None:
 def test_defaults() -> None:
     policy = small()
     assert policy.engine == "duckdb"
-    assert policy.algorithm == Mondrian(name="mondrian", split="loss", strict=True, loop="auto")
+    assert policy.algorithm == Mondrian(name="mondrian", split="loss", strict=True)
     assert policy.suppression_limit == 0
     assert policy.publish.name == "visits_anonymous"
     assert policy.publish.schema_ == "main"
@@ -181,7 +181,6 @@ def test_release_name(source: dict[str, str], name: str) -> None:
         ),
         ({"algorithm": {"name": "mondrian", "split": "median"}}, "algorithm.split", "median"),
         ({"algorithm": {"name": "mondrian", "strict": False}}, "algorithm.strict", False),
-        ({"algorithm": {"name": "mondrian", "loop": "driven"}}, "algorithm.loop", "driven"),
         (
             {"algorithm": {"name": "lgb", "generalization": "ncp", "rebalance": True}},
             "algorithm.rebalance",

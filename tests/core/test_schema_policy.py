@@ -285,13 +285,13 @@ def test_typed_names_follow_the_kinds_of_the_source() -> None:
 
 def test_verbs_of_one_table() -> None:
     of_one = Policy.loads(SMALL)
-    assert single(of_one, "lattice") is of_one
+    assert single(of_one, "plan --lattice") is of_one
     with pytest.raises(PolicyError) as raised:
-        single(several(), "lattice")
+        single(several(), "plan --lattice")
     assert raised.value.exit_code == 2
     (problem,) = raised.value.problems
     assert problem.path == "tables"
-    assert problem.message == "are several, and `lattice` works on policies of one table"
+    assert problem.message == "are several, and `plan --lattice` works on policies of one table"
 
 
 jsonschema: Any = pytest.importorskip("jsonschema")

@@ -42,7 +42,9 @@ def test_the_page_works(address: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert "published published.visits_anonymous" in printed[0]
     assert "k_anonymity" in printed[1]
     assert "classes" in printed[2]
-    assert "FOR round IN 1.." in (folder / "visits.sql").read_text()
+    listing = (folder / "visits.sql").read_text()
+    assert "-- loop: " in listing
+    assert 'CREATE UNLOGGED TABLE "anonymizer_work"' in listing
     assert "k_anonymity" in printed[-1]
     rows = query(address, "select count(*) from published.visits_anonymous", "analyst")
     assert rows == [(2000,)]

@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.review.draft.table_draft import draft
-from anonymizer.review.suggest import Suggested, suggest
+from anonymizer.review.hierarchies import Suggested, suggest
 from tests.draft.labelled import make
 from tests.tables import customers, public
 

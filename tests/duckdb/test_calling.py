@@ -25,9 +25,9 @@ from anonymizer.review.assess import assess
 from anonymizer.review.attack import attack
 from anonymizer.review.draft.schema_draft import draft_tables
 from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.grid import sweep
 from anonymizer.review.observers import attack_tables
 from anonymizer.review.report import write_report
-from anonymizer.review.sweep import sweep
 from tests.runs import fill, policy, run, source
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "sex": "VARCHAR"}
@@ -124,11 +124,11 @@ POSITIONS = {
     "assess": ("table", "database"),
     "attack": ("policy", "source"),
     "certify": ("policy", "database"),
+    "compare": ("policy", "database"),
     "init": ("table", "database"),
     "plan": ("policy", "database"),
     "report": ("policy", "target"),
     "run": ("policy", "database"),
-    "sweep": ("policy", "database"),
     "verify": ("policy", "database"),
     "write_report": ("policy", "target"),
 }

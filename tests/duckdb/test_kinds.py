@@ -32,9 +32,9 @@ from anonymizer.publish.export import export
 from anonymizer.release.manifest import parsed
 from anonymizer.release.published import Release
 from anonymizer.review.attack import attack
-from anonymizer.review.diff import compare
+from anonymizer.review.comparison import compare
+from anonymizer.review.grid import sweep
 from anonymizer.review.lattice import lattice_table
-from anonymizer.review.sweep import sweep
 from anonymizer.verification.release import verify_release
 from tests.forging import seal_again
 from tests.masking.runs import key_file
@@ -458,7 +458,7 @@ def test_sweep_and_diff(tmp_path: Path) -> None:
     (point,) = sweep(given, database, vary=["suppression_limit=0.1"], limits=THRIFTY)
     assert "nothing to compare" in (point.problem or "")
     for old, new in ((given, grouped), (grouped, given)):
-        found = compare(old, new, database, limits=THRIFTY)
+        found = compare(old, database, other=new, limits=THRIFTY)
         assert found.new.holds
         (kind,) = [change for change in found.settings if change.what == "kind"]
         assert (kind.old, kind.new) == (old.release_kind, new.release_kind)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from anonymizer.cli.report import post_json
-from anonymizer.errors import TargetError
 from anonymizer.run.verify import lineage
 from tests import runs
 from tests.schema import hospital
@@ -127,62 +122,3 @@ def test_a_query_is_named_by_its_release(tmp_path: Path) -> None:
     _, event = made(tmp_path, source={"query": text}, publish={"name": "people_anonymous"})
     assert event["inputs"] == [{"namespace": "theirs", "name": "query of main.people_anonymous"}]
     assert "Ada 1" not in json.dumps(event)
-
-
-class Catalog(BaseHTTPRequestHandler):
-    """A data catalog that keeps what it gets."""
-
-    got: ClassVar[list[tuple[str, str, bytes]]] = []
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.got.append((self.path, self.headers["Content-Type"], body))
-        status = int(self.path.rpartition("/")[2]) if self.path.startswith("/status/") else 201
-        self.send_response(status)
-        if status == 307:
-            self.send_header("Location", "/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *given: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def catalog() -> Iterator[str]:
-    Catalog.got.clear()
-    server = HTTPServer(("127.0.0.1", 0), Catalog)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-def test_an_event_is_posted(catalog: str) -> None:
-    assert post_json(f"{catalog}/api/v1/lineage", '{"a": "ä"}', "--to") == 201
-    assert Catalog.got == [
-        ("/api/v1/lineage", "application/json", '{"a": "ä"}'.encode()),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("status", [307, 400, 500])
-def test_any_other_answer_is_an_error(catalog: str, status: int) -> None:
-    with pytest.raises(TargetError, match=f"--to: answered with status {status}"):
-        post_json(f"{catalog}/status/{status}", "{}", "--to")
-    assert [path for path, _, _ in Catalog.got] == [f"/status/{status}"]  # no redirect is followed
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["marquez", "ftp://host/x", "file:///etc/passwd", "http://", "", "http://[", "//host/x"],
-)
-def test_what_is_no_address(address: str) -> None:
-    with pytest.raises(TargetError, match="is not an address"):
-        post_json(address, "{}", "--to")
-
-
-def test_nobody_there(catalog: str) -> None:
-    with pytest.raises(TargetError, match="did not answer") as told:
-        post_json("http://user:secret@127.0.0.1:9/x", "{}", "--to")
-    assert "secret" not in str(told.value)

@@ -6,6 +6,7 @@ import datetime as dt
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from anonymizer.guarantees.closeness import TOrdered
 from tests.duckdb.partitions import expected, partitioned
 from tests.models import entropy_l_holds, recursive_cl_holds, t_closeness
 from tests.oracle.partition import Constraint, Partition, histogram_constraint
-from tests.runs import policy, run, source
+from tests.runs import driven, policy, run, source
 from tests.selection import some
 
 OPTIONS: list[dict[str, Any]] = [
@@ -53,8 +54,10 @@ def classes(
     ]
     declared = {"id": "INTEGER", **dict(zip(names, types, strict=True)), **extra}
     database = source(folder, declared, rows)
+    way = driven() if options.pop("loop", None) == "driven" else nullcontext()
     given = policy(folder, columns, k=k, algorithm={"name": "mondrian", "refine": 0, **options})
-    return partitioned(given, database)
+    with way:
+        return partitioned(given, database)
 
 
 def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -58,7 +58,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"refine": "full"},
     {"split": "median"},
     {"strict": False},
-    {"loop": "driven", "refine": 2},
+    {"refine": 2},
     {"compare": 1},
 )
 

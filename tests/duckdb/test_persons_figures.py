@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 import anonymizer
-from anonymizer.engines.duckdb.source import open_session
-from anonymizer.engines.execute import Executor
-from anonymizer.explore.trial import outcome_of
 from anonymizer.process.secret import Seed
-from anonymizer.review.diff.trial import trial
-from anonymizer.review.inputs import in_scratch
-from anonymizer.review.sweep import sweep
-from anonymizer.source.masking.masks import bound_values
+from anonymizer.review.grid import sweep
+from anonymizer.review.trial import trial
 from tests import runs
 from tests.runs import source
 
@@ -44,17 +39,6 @@ def test_the_largest_risk_of_a_sweep_is_by_persons(
 def test_the_largest_risk_of_a_trial_is_by_persons(
     policy: anonymizer.Policy, database: Path
 ) -> None:
-    figures = trial(policy, database, Seed.test(0)).figures
-    assert figures["smallest class (persons)"] == 20
-    assert (figures["mean risk"], figures["largest risk"]) == (0.05, 1 / 20)
-
-
-def test_explore_shows_the_smallest_class_by_persons(
-    policy: anonymizer.Policy, database: Path
-) -> None:
-    with open_session(policy, database) as session:
-        session.engine.binds = bound_values(policy, Seed.test(0).secret)
-        found = in_scratch(policy, session, Executor(session.engine))
-        figures = outcome_of(policy, found, 1000, 0.0).figures
-    assert (figures["unit"], figures["smallest"]) == ("persons", 20)
-    assert (figures["risk"], figures["largest_risk"]) == (0.05, 1 / 20)
+    figures = trial(policy, database, Seed.test(0))
+    assert (figures.unit, figures.smallest) == ("persons", 20)
+    assert (figures.risk, figures.largest_risk) == (0.05, 1 / 20)

@@ -24,7 +24,7 @@ from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from tests.duckdb.partitions import attribute
 from tests.oracle.refine import lost, swaps
-from tests.runs import THRIFTY, policy, published, run, source
+from tests.runs import THRIFTY, driven, policy, published, run, source
 from tests.selection import few, some
 
 TREE = {
@@ -149,9 +149,8 @@ def test_no_swap_saves_anything_at_the_end(
         {"columns": DIVERSE},
         {"columns": DIVERSE, "k": 2},
         {"columns": CLOSE},
-        {"algorithm": {"loop": "driven"}},
     ],
-    ids=["k", "persons", "typed", "l", "l and k", "t", "driven"],
+    ids=["k", "persons", "typed", "l", "l and k", "t"],
 )
 def test_a_release_never_loses_more_and_holds(
     tmp_path: Path, more: dict[str, Any], seed: int
@@ -205,10 +204,9 @@ def test_other_rules_hold_and_lose_no_more(
 @pytest.mark.parametrize("seed", few(range(6), 1))
 def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: int) -> None:
     database = source(tmp_path, TYPES, table(random.Random(seed), 150))
-    driven = {"algorithm": {"loop": "driven"}}
-    one, many = (
-        classes(given(tmp_path, "auto", columns=DIVERSE, **more), database) for more in ({}, driven)
-    )
+    one = classes(given(tmp_path, "auto", columns=DIVERSE), database)
+    with driven():
+        many = classes(given(tmp_path, "auto", columns=DIVERSE), database)
     assert one == many
 
 

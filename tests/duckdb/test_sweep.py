@@ -12,7 +12,7 @@ import pytest
 import anonymizer
 from anonymizer.cli import main
 from anonymizer.errors import PolicyError
-from anonymizer.review.sweep import Point, page, sweep, varied
+from anonymizer.review.grid import Point, page, sweep, varied
 
 COLUMNS: dict[str, Any] = {
     "a": {"role": "quasi"},
@@ -120,7 +120,7 @@ def test_the_command_draws(source: Path, tmp_path: Path,
                            capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     picture = tmp_path / "sweep.svg"
     with pytest.raises(SystemExit) as ended:
-        main(["sweep", str(tmp_path / "p.yml"), "--database", str(source), "--vary", "k=2,20",
+        main(["compare", str(tmp_path / "p.yml"), "--database", str(source), "--vary", "k=2,20",
               "-o", str(picture), "--format", "json"])  # fmt: skip
     assert ended.value.code == 0
     data = json.loads(capsys.readouterr().out)

@@ -60,13 +60,13 @@ def test_a_replaced_source_is_told_first(capsys: pytest.CaptureFixture[str]) -> 
     old = written("old.yml", "{database: release.duckdb}")
     new = written("new.yml", "{replace_source: true}", k=4)
     assert REPLACED in first_line(capsys, "plan", new)
-    assert REPLACED in first_line(capsys, "diff", old, new)
-    assert REPLACED in first_line(capsys, "diff", new, old)
-    assert "dropped" in first_line(capsys, "diff", old, new, "--format", "markdown")
+    assert REPLACED in first_line(capsys, "compare", old, new)
+    assert REPLACED in first_line(capsys, "compare", new, old)
+    assert "dropped" in first_line(capsys, "compare", old, new, "--format", "markdown")
     assert REPLACED not in first_line(capsys, "plan", old)
     shown = json.loads(called(capsys, "plan", new, "--format", "json"))
     assert REPLACED in shown["replaces"][0]
-    shown = json.loads(called(capsys, "diff", old, new, "--format", "json"))
+    shown = json.loads(called(capsys, "compare", old, new, "--format", "json"))
     assert REPLACED in shown["new"]["replaces"][0]
     assert shown["old"]["replaces"] == []
     assert REPLACED in first_line(capsys, "run", new, "--yes-replace-source")
@@ -76,11 +76,11 @@ def test_a_replaced_source_is_told_first(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("publish", ["{database: release.duckdb}", "{schema: shown}"])
 def test_a_replaced_release_is_told_first(capsys: pytest.CaptureFixture[str], publish: str) -> None:
     given = written("policy.yml", publish)
-    for verb in ("plan", "diff", "run"):
-        arguments = [verb, given] + ([given] if verb == "diff" else [])
+    for verb in ("plan", "compare", "run"):
+        arguments = [verb, given] + ([given] if verb == "compare" else [])
         assert "replace" not in first_line(capsys, *arguments)
-    for verb in ("plan", "diff", "run"):
-        arguments = [verb, given] + ([given] if verb == "diff" else [])
+    for verb in ("plan", "compare", "run"):
+        arguments = [verb, given] + ([given] if verb == "compare" else [])
         said = first_line(capsys, *arguments)
         assert "people_anonymous of run " in said
         assert "is replaced by the new one" in said

@@ -15,7 +15,7 @@ from anonymizer.errors import PolicyError, TargetError
 from anonymizer.explore.desk import given
 from anonymizer.explore.edits import Edit
 from anonymizer.explore.server import view
-from anonymizer.explore.trial import without_refinement
+from anonymizer.review.trial import without_refinement
 from tests.explore.conftest import HOSTILE, POLICY, RARE, Clinic, Served, settled
 
 K = ("privacy", "k_anonymity")

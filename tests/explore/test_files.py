@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import anonymizer
+from anonymizer.review.grid import Point, marked, page, sweep
 from anonymizer.review.report import write_report
-from anonymizer.review.sweep import Point, marked, page, sweep
 from tests.explore.browser import Page
 from tests.explore.conftest import Clinic
 from tests.selection import few

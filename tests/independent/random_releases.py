@@ -96,7 +96,6 @@ ALGORITHMS: dict[str, list[Options]] = {
         {},
         {"split": "median"},
         {"split": "median", "strict": False},
-        {"loop": "driven"},
         {"refine": 2},
     ],
     "lgb": [

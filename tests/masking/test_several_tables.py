@@ -8,8 +8,8 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import GuaranteeError, PolicyError
-from anonymizer.review.diff import compare
-from anonymizer.review.sweep import sweep
+from anonymizer.review.comparison import compare
+from anonymizer.review.grid import sweep
 from tests.selection import some
 
 POLICY = """
@@ -193,7 +193,7 @@ def test_other_verbs_know_the_keys_of_all_tables(made: tuple[Path, Path], tmp_pa
     (point,) = sweep(policy, source, vary=["k=4"])
     assert point.problem is None
     other = anonymizer.Policy.loads(text.replace("at_least: 5", "at_least: 6"))
-    found = compare(policy, other, source)
+    found = compare(policy, source, other=other)
     assert found.new.problems == ()
 
 

@@ -102,7 +102,7 @@ def test_a_frame_stands_for_the_table_of_a_policy() -> None:
     assert "checks that stop a run" in planned
     release = anonymizer.run(policy, people(), seed=1, limits=THRIFTY)
     assert release.df().groupby(["age", "zip"]).size().min() >= 5
-    assert anonymizer.sweep(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds
+    assert anonymizer.compare(policy, people(), vary=["k=2,5"], limits=THRIFTY)[0].holds
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_every_verb_is_a_function_that_takes_a_frame(tmp_path: Path) -> None:
     assert "source: {table: visits}" in named
     drafted = Policy.loads(named, tmp_path)
     assert anonymizer.run(drafted, people(), limits=THRIFTY).verification.passed
-    for name in ("assess", "attack", "init", "plan", "report", "run", "sweep", "verify"):
+    for name in ("assess", "attack", "init", "plan", "report", "run", "compare", "verify"):
         assert callable(getattr(anonymizer, name))
         assert name in dir(anonymizer)
 
@@ -307,7 +307,7 @@ def test_options_to_vary_as_a_text_a_list_or_a_mapping(vary: Any) -> None:
         }
     )
     frame = pd.DataFrame({"age": [20 + i % 9 for i in range(90)]})
-    found = anonymizer.sweep(policy, frame, vary=vary)
+    found = anonymizer.compare(policy, frame, vary=vary)
     assert [point.options for point in found] == [{"k": "2"}, {"k": "4"}]
 
 

@@ -106,8 +106,6 @@ MONDRIAN: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"name": "mondrian"},
         {"name": "mondrian", "split": "median"},
         {"name": "mondrian", "split": "median", "strict": False},
-        {"name": "mondrian", "loop": "driven"},
-        {"name": "mondrian", "loop": "driven", "split": "median"},
     ]
 )
 LGB: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(

@@ -77,7 +77,6 @@ ALGORITHMS: list[Options] = [
     {"name": "mondrian"},
     {"name": "mondrian", "split": "median"},
     {"name": "mondrian", "split": "median", "strict": False},
-    {"name": "mondrian", "loop": "driven"},
     {"name": "mondrian", "refine": 2},
     {"name": "lgb"},
     {"name": "lgb", "generalization": "ncp"},

@@ -30,9 +30,9 @@ from anonymizer.process.document import html, markdown
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
-from anonymizer.review.diff.trial import required_of
 from anonymizer.review.report.content import NOT_SHOWN
 from anonymizer.review.schema_report import collect_tables, document
+from anonymizer.review.trial import required_of
 from anonymizer.run import linked_tables, source_comparison
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
@@ -217,8 +217,7 @@ def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> Non
         found = judge(one.file)
         assert found.passed
         assert not compare(release.verification, found.checks).different
-        assert all(anonymizer.verify(p, one.file, plain=plain).passed
-                   for p in (None, one.policy()) for plain in (False, True))  # fmt: skip
+        assert all(anonymizer.verify(p, one.file).passed for p in (None, one.policy()))
         cells = published(one.file)
         assert all(achieved >= one.l for achieved in fewest(one, cells))
         # and what is not published: the values themselves
@@ -273,9 +272,8 @@ def judged(one: World) -> set[bool]:
     """Whether the rule holds by each verifier, with the policy and without."""
     found = set()
     for policy in (one.policy(), None):
-        for plain in (False, True):
-            checks = anonymizer.verify(policy, one.file, plain=plain).checks
-            found.add(next(c.passed for c in checks if c.name == "eir_l"))
+        checks = anonymizer.verify(policy, one.file).checks
+        found.add(next(c.passed for c in checks if c.name == "eir_l"))
     return found | {all(c.passed for c in judge(one.file).checks if c.name == "eir_l")}
 
 

@@ -13,7 +13,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.independent.judge import judge
-from anonymizer.review.diff import compare
+from anonymizer.review.comparison import compare
 from anonymizer.review.preview import preview
 from tests.runs import THRIFTY, fetch
 from tests.selection import some
@@ -112,7 +112,7 @@ def test_assess_and_diff_read_it(database: Path, tmp_path: Path) -> None:
     lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
     found = [anonymizer.assess(one, database).as_dict() for one in (lifted, joined)]
     assert found[0] == found[1]
-    compared = compare(lifted, joined, str(database))
+    compared = compare(lifted, str(database), other=joined)
     assert compared.old.losses == compared.new.losses
     assert compared.new.holds
 

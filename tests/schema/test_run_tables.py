@@ -76,7 +76,6 @@ def test_run(kind: str, source: Path, tmp_path: Path) -> None:
     # besides what needs the source, a recipient judges all that the run judged
     run = {one for one in judged.names(release.verification.checks) if "source" not in one[0]}
     assert run == again
-    assert anonymizer.verify(policy, plain=True).checks == owner.checks
     stated = release.manifest.data["measures"]["tables"]
     assert {name: len(found.rows[name]) for name in policy.children} == {
         name: one["rows"] for name, one in stated.items()

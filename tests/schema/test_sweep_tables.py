@@ -9,7 +9,7 @@ import pytest
 import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.errors import PolicyError
-from anonymizer.review.sweep import Point, check, combinations, sweep, varied
+from anonymizer.review.grid import Point, check, combinations, sweep, varied
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.test_diff_tables import EVENTS, published
@@ -115,7 +115,7 @@ def test_points_that_cannot_work_say_why(source: Path) -> None:
 def test_without_events_the_risk_is_that_of_the_class(source: Path) -> None:
     changes = {"privacy.knows": {"events": 0}}
     policy = hospital.policy(source.parent, changes, "tables.labs", "tables.visits")
-    (point,) = anonymizer.sweep(policy, source, vary=["k=4"], limits=THRIFTY)
+    (point,) = anonymizer.compare(policy, source, vary=["k=4"], limits=THRIFTY)
     assert point.parts == {
         "knows": None, "loss_quasi": point.loss, "loss_events": None, "rows_left_out": 0.0,
     }  # fmt: skip

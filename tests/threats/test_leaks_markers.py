@@ -215,7 +215,7 @@ def test_leaks_of_other_algorithms(tmp_path: Path, source: Path, algorithm: str)
             ("report", str(policy), "--as", standard, "-o", str(tmp_path / f"out_{standard}.html"))
             for standard in ("hipaa-expert", "ema", "iso27559", "sp800-188")
         ),
-        ("lineage", str(policy)),
+        ("report", str(policy), "--as", "openlineage"),
         ("export", str(policy), "-o", str(tmp_path / "out.parquet")),
     ):
         code, text = call(*arguments)

@@ -57,7 +57,7 @@ def test_leaks_replaced_source(tmp_path: Path, source: Path) -> None:
     assert "id" in columns_of(source)
     release = anonymizer.run(chosen, source, replace_source=True)
     assert columns_of(source) == ["class_id", "age", "disease"]
-    assert "anonymizer rewrite" in release.warnings[0]
+    assert "anonymizer clean --rewrite" in release.warnings[0]
     assert release.view == "main.visits"
     assert len(release.df()) == ROWS
     assert anonymizer.verify(chosen, source).passed
@@ -145,7 +145,7 @@ def test_leaks_replace_on_the_command_line(
     absent = tmp_path / "absent.txt"
     absent.write_text("patient-\nMüller\n")
     with pytest.raises(SystemExit) as ended:
-        main(["rewrite", "--database", str(source), "--absent", str(absent)])
+        main(["clean", "--rewrite", "--database", str(source), "--absent", str(absent)])
     assert ended.value.code == 0
     assert "rewrote source.duckdb" in capsys.readouterr().out
     assert columns_of(source) == ["class_id", "age", "disease"]

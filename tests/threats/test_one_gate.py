@@ -158,10 +158,10 @@ SOURCE_VERBS = {
     "plan": ("plan", "policy.yml", "--database", "source.duckdb"),
     "compile": ("compile", "policy.yml", "--database", "source.duckdb"),
     "run": ("run", "policy.yml", "--database", "source.duckdb"),
-    "sweep": ("sweep", "policy.yml", "--database", "source.duckdb", "--vary", "k=2,3"),
-    "diff": ("diff", "policy.yml", "other.yml", "--database", "source.duckdb"),
+    "compare --vary": ("compare", "policy.yml", "--database", "source.duckdb", "--vary", "k=2,3"),
+    "compare": ("compare", "policy.yml", "other.yml", "--database", "source.duckdb"),
     "hierarchy": ("hierarchy", "show", "policy.yml", "--database", "source.duckdb"),
-    "lattice": ("lattice", "policy.yml", "--database", "source.duckdb"),
+    "lattice": ("plan", "--lattice", "policy.yml", "--database", "source.duckdb"),
     "report": ("report", "policy.yml", "--source", "source.duckdb", "-o", "report.md"),
     "attack": ("attack", "policy.yml", "--database", "source.duckdb"),
 }
@@ -186,7 +186,7 @@ def test_no_verb_reads_a_file_for_its_source(
     code, said = called(capsys, *SOURCE_VERBS[verb])
     if kind == "view" or verb not in ("init", "assess"):
         # (a comparison tells of both sides that they cannot run)
-        assert code in (1, 2) if verb in ("diff", "sweep") else code == 2, said
+        assert code in (1, 2) if verb.startswith("compare") else code == 2, said
     assert MARK not in said
     assert MARK.encode() not in published(folder)
 
@@ -438,7 +438,9 @@ def test_rewriting_a_database_runs_nothing_of_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hostile(folder, READINGS["read_text"])
-    code, said = called(capsys, "rewrite", "--database", "source.duckdb", "--absent", "mark.txt")
+    code, said = called(
+        capsys, "clean", "--rewrite", "--database", "source.duckdb", "--absent", "mark.txt"
+    )
     assert code == 0, said
     with duckdb.connect(str(folder / "source.duckdb"), read_only=True) as connection:
         assert connection.execute("select count(*) from people").fetchone() == (60,)

@@ -83,9 +83,9 @@ def test_what_was_deleted_is_not_handed_out(
     change(file)
     assert NAME in file.read_bytes()
     for policy in (correct.policy, None):
-        with pytest.raises(GuaranteeError, match="anonymizer rewrite"):
+        with pytest.raises(GuaranteeError, match="anonymizer clean --rewrite"):
             anonymizer.verify(policy, file)
-    with pytest.raises(GuaranteeError, match="anonymizer rewrite"):
+    with pytest.raises(GuaranteeError, match="anonymizer clean --rewrite"):
         export(correct.policy, file.parent / "out.csv", file)
     rewrite(file)
     assert NAME not in file.read_bytes()

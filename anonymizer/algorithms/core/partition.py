@@ -123,7 +123,7 @@ CHOSEN = work("chosen_cuts")
 POSITIONS = work("positions")
 
 AT_ONCE = 500_000
-"""Most open units that one recursive statement partitions with `loop: auto`; while there are more,
+"""Most open units that one recursive statement partitions; while there are more,
 every level is a separate statement, which spills and parallelizes better."""
 BITS = 63
 """Bits of a number that stays positive."""
@@ -199,15 +199,19 @@ def partition_stages(
     attributes: Sequence[Attribute],
     how: Partitioning,
     rows: int,
-    loop: Literal["auto", "recursive", "driven"] = "auto",
+    *,
+    recursive: bool = True,
 ) -> tuple[Stage, ...]:
-    """Stages that write `members` (unit, class_id) from `units`."""
+    """Stages that write `members` (unit, class_id) from `units`.
+
+    `recursive`: whether few open units are cut up in one recursive statement.
+    """
     context = context_of(attributes, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
-    if not how.judged and (loop == "recursive" or (loop == "auto" and rows <= AT_ONCE)):
+    at_once = recursive and not how.judged
+    if at_once and rows <= AT_ONCE:
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
         return tuple(stages)
-    at_once = not how.judged and loop == "auto"
     until = "many_open" if at_once else "open_classes"
     stages += [
         Step("first classes", "mondrian/open.sql.j2", context),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from anonymizer.algorithms.core.cells import cell_steps
 from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
@@ -132,8 +132,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     if by_seeds:
         classes = seed_stages(roles.quasi, how, rebalance=options.rebalance)
     else:
-        loop: Literal["auto", "driven"] = "auto" if profile.recursive else "driven"
-        classes = partition_stages(roles.quasi, how, profile.rows, loop)
+        classes = partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
     units: tuple[Stage, ...] = (units_step(policy, [*pattern, *keys]),)
     split = split_of(options.part_size, profile) if roles.quasi else None
     if split is not None:

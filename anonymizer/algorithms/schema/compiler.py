@@ -311,10 +311,7 @@ def _cuts(
             events=policy.weight.events,
         )
         return tree_stages(roles.quasi, how, profile.rows, weights)
-    options = single.algorithm
-    assert isinstance(options, Mondrian)
-    loop = options.loop if profile.recursive else "driven"
-    return partition_stages(roles.quasi, how, profile.rows, loop)
+    return partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
 
 
 def _raised(

@@ -8,8 +8,4 @@ ENGINE = EngineDescription(
     "postgres",
     libraries=("psycopg",),
     addresses=("postgresql://", "postgres://"),
-    recursive=False,
-    numeric_draws=False,
-    eras=False,
-    longest_name=LONGEST,
 )

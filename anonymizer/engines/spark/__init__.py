@@ -2,4 +2,4 @@
 
 from anonymizer.engines.registry import EngineDescription
 
-ENGINE = EngineDescription("spark", libraries=("pyspark",), numeric_draws=False)
+ENGINE = EngineDescription("spark", libraries=("pyspark",))

@@ -198,19 +198,6 @@ def too_long(policy: PolicyFields, kinds: Mapping[str, str], longest: int) -> It
             yield Problem(_path(policy, one), said, allowed=f"{longest} bytes", hint=hint)
 
 
-def read_too_long(policy: PolicyFields, longest: int) -> Iterator[Problem]:
-    """Names of the source that no table of an engine can have, which would truncate them."""
-    hint = "give the table a shorter name, or read it by source.query"
-    for part in policy.source.parts if policy.source.kind == "table" else ():
-        if len(part.encode()) > longest:
-            said = f"{name_text(part)} is too long a name"
-            yield Problem("source.table", said, allowed=f"{longest} bytes", hint=hint)
-    for name in policy.columns:
-        if len(name.encode()) > longest:
-            said, hint = "has too long a name", "give the column a shorter one in the source"
-            yield Problem(column_path(name), said, allowed=f"{longest} bytes", hint=hint)
-
-
 def _reserved(policy: PolicyFields, published: list[PublishedName]) -> Iterator[Problem]:
     """Published names that the tool's work tables and statements use for columns."""
     for one in published:

@@ -260,9 +260,6 @@ def as_tree(policy: SchemaFields) -> Iterator[Problem]:
     if not policy.algorithm.strict:
         said = "parts persons with equal quasi-identifiers, who stay together with several tables"
         yield Problem("algorithm.strict", said, "true", "leave strict out")
-    if policy.algorithm.loop == "recursive":
-        said = "keeps no tree of cuts, which several tables need"
-        yield Problem("algorithm.loop", said, "auto, driven", "leave loop out")
 
 
 # Checks of keys and links: which columns they are, and that the links lead to the persons.

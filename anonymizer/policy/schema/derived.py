@@ -24,7 +24,7 @@ AnyPolicy: TypeAlias = Policy | SchemaPolicy
 
 INSTEAD = {
     "compile": "plan lists the steps; in Python, plan(policy, database).sql() has their SQL",
-    "lattice": "name one of the tables in a policy of its own",
+    "plan --lattice": "name one of the tables in a policy of its own",
 }
 """What to do with several tables in place of a verb."""
 

@@ -228,7 +228,7 @@ def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
 
 REPLACEMENT_WARNING = (
     "the source table is replaced, but its old bytes stay in the file until it is rewritten:"
-    " anonymizer rewrite --database FILE. Copies and backups hold them as well."
+    " anonymizer clean --rewrite --database FILE. Copies and backups hold them as well."
 )
 
 

@@ -56,7 +56,7 @@ from anonymizer.review.draft.table_links import (
     like_key,
     links_of_several,
 )
-from anonymizer.review.suggest import of_writing
+from anonymizer.review.hierarchies import of_writing
 from anonymizer.source import column_names
 from anonymizer.source.profile import kind_of
 from anonymizer.source.snapshot import Relation

@@ -19,7 +19,7 @@ from anonymizer.policy.values import file_format, table_parts
 from anonymizer.review.assess.classes import Opened, open_table
 from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
 from anonymizer.review.draft.guess import guesses as guess_all
-from anonymizer.review.suggest import of_writing
+from anonymizer.review.hierarchies import of_writing
 from anonymizer.source import column_names
 from anonymizer.source.column_names import countable, names_part, repeats_like_persons
 

@@ -100,7 +100,7 @@ def _derived(key: bytes, purpose: str) -> bytes:
 
 def read_key(path: Path, where: str) -> bytes | Problem:
     """The key in a file, or the problem with it."""
-    hint = f"anonymizer key secret {path.name} makes one"
+    hint = f"anonymizer key new --secret {path.name} makes one"
     if is_waited_for(path):
         return Problem(where, f"{path.name} is a named pipe, not the file of a key", hint=hint)
     try:

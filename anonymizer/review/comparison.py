@@ -1,4 +1,4 @@
-"""Comparison of two policies, as data and as tables."""
+"""The effect of a change of policy, without publishing: trials of both policies, compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from anonymizer.policy.paths import table_path
 from anonymizer.policy.schema.fields import SchemaTable
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, printable, table
-from anonymizer.review.diff.trial import Named, Trial, required_of, trial
+from anonymizer.review.trial import Figures, Named, required_of, trial
 
 # Comparison of two policies: roles, options, guarantees, and the results of trial runs.
 
@@ -72,8 +72,8 @@ class Comparison:
     candidates" means fewer than the new policy's k, on both sides."""
     unclassified: tuple[str, ...]
     """Columns of the source that neither policy classifies."""
-    old: Trial
-    new: Trial
+    old: Figures
+    new: Figures
 
     def as_dict(self) -> dict[str, Any]:
         parts = {name: [change.as_dict() for change in getattr(self, name)] for name in PARTS}
@@ -109,17 +109,18 @@ class Comparison:
 
 
 def compare(
-    old: AnyPolicy,
-    new: AnyPolicy,
+    policy: AnyPolicy,
     database: Database = None,
     *,
+    other: AnyPolicy,
     seed: Seed | None = None,
     limits: Limits | None = None,
 ) -> Comparison:
-    """Run both policies in scratch with the same random draws, and compare them. Writes nothing.
+    """Run a policy and an `other` in its place in scratch, with the same draws; writes nothing.
 
     Raises PolicyError if only one of them is a policy of several tables.
     """
+    old, new = policy, other
     if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
         one, several = ("NEW", "OLD") if isinstance(old, SchemaPolicy) else ("OLD", "NEW")
         said = f"is of one table, and {several} of several: their figures are not comparable"
@@ -131,18 +132,23 @@ def compare(
     return comparison_of(old, new, before, after)
 
 
-def comparison_of(old: AnyPolicy, new: AnyPolicy, before: Trial, after: Trial) -> Comparison:
+def comparison_of(old: AnyPolicy, new: AnyPolicy, before: Figures, after: Figures) -> Comparison:
     """Compare two policies by trials that have already been run."""
     source = dict.fromkeys((*after.columns, *before.columns))
+    below = new.privacy.k_anonymity
+    observers = (
+        dict(_candidates(found, below or policy.privacy.k_anonymity))
+        for policy, found in ((old, before), (new, after))
+    )
     return Comparison(
         tables=tuple(_pairs(_tables(old), _tables(new))),
         roles=tuple(_roles(old, new, list(source))),
         settings=tuple(_settings(old, new)),
         required=tuple(_pairs(_required(old), _required(new))),
-        achieved=tuple(_pairs(_achieved(before), _achieved(after))),
-        figures=tuple(_pairs(before.figures, after.figures)),
+        achieved=tuple(_pairs(dict(_achieved(old, before)), dict(_achieved(new, after)))),
+        figures=tuple(_pairs(dict(_figures(old, before)), dict(_figures(new, after)))),
         losses=tuple(_pairs(before.losses, after.losses)),
-        observers=tuple(_pairs(before.observers, after.observers)),
+        observers=tuple(_pairs(*observers)),
         unclassified=tuple(
             name for name in source if not (_classified(old, name) or _classified(new, name))
         ),
@@ -238,11 +244,47 @@ def _required(policy: AnyPolicy) -> dict[str, Any]:
     return found | {"suppression limit": policy.suppression_limit}
 
 
-def _achieved(found: Trial) -> dict[str, Any]:
-    return {
-        _guarantee(named): {"reaches": figure, "holds": passed}
-        for named, (figure, passed) in found.achieved.items()
-    }
+def _achieved(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:
+    """Figure and verdict of every guarantee, without the checks of form."""
+    required = required_of(policy)
+    for check in found.checks:
+        column = check.column
+        if isinstance(policy, SchemaPolicy) and column is not None:
+            of_child = column.startswith(tuple(f"{table}." for table in policy.children))
+            column = column if of_child else f"{policy.person}.{column}"
+        if (check.name, column) in required:
+            verdict = {"reaches": check.achieved, "holds": check.passed}
+            yield _guarantee((check.name, column)), verdict
+
+
+def _figures(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:
+    """Rows, suppression, loss and risk of the table, or of each of several tables."""
+    if not found.runs:
+        return
+    if isinstance(policy, SchemaPolicy):
+        yield "persons published", found.published
+        yield "persons suppressed", found.suppressed
+    else:
+        yield "rows published", found.measures["rows"]
+    yield "suppressed (share)", found.share
+    if found.classes is not None:
+        yield "classes", found.classes
+        yield f"smallest class ({found.unit})", found.smallest
+        yield "loss per cell (NCP)", found.loss
+        yield "mean risk", found.risk
+        yield "largest risk", found.largest_risk
+    for name, one in found.others.items():
+        yield f"{name}: rows published", one["rows"]
+        yield f"{name}: rows left out", one["suppressed"]
+        if "orphans" in one:
+            yield f"{name}: rows that reach nobody", one["orphans"]
+
+
+def _candidates(found: Figures, below: int | None) -> Iterator[tuple[str, int]]:
+    """Persons whom observers with some knowledge find, or nearly find."""
+    for one in found.observers:
+        yield f"{one.knows}: alone", one.alone
+        yield f"{one.knows}: fewer than {below} left", one.below
 
 
 def meaning(old: AnyPolicy, new: AnyPolicy) -> tuple[Change, ...]:

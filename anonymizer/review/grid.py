@@ -8,29 +8,23 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
 from markupsafe import Markup
 
-from anonymizer.compile import ident
 from anonymizer.compile.render import folder
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
-from anonymizer.engines.execute import Executor
-from anonymizer.engines.session import Database, Session
+from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Problem
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.fields import Knows
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import environment, plain
-from anonymizer.review.diff.trial import Tried, tried_tables
-from anonymizer.review.inputs import Scratch, in_scratch
 from anonymizer.review.observers import ONE, TWO, open_source
-from anonymizer.source.masking.masks import bound_values
-from anonymizer.steps import Compute, Row, Step
+from anonymizer.review.trial import Bench, Figures
 
 # The grid of a sweep: options of a policy, and the policy with them set.
 
@@ -69,16 +63,6 @@ class Point:
         found = asdict(self)
         parts = found.pop("parts")
         return found | (parts or {})
-
-
-def timed(options: Mapping[str, str], made: Callable[[], Point]) -> Point:
-    """A point with its run time, or with the reason why it failed."""
-    began = time.process_time()
-    try:
-        point = made()
-    except AnonymizerError as error:
-        return Point(dict(options), problem=str(error.problems[0]))
-    return replace(point, seconds=round(time.process_time() - began, 3))
 
 
 def marked(points: list[Point]) -> list[Point]:
@@ -240,19 +224,8 @@ def _set_rule(given: dict[str, Any], rule: str, value: object) -> None:
 # once: a statement is skipped if its table was made by the same text and inputs.
 
 
-def points_of_tables(
-    policy: SchemaPolicy,
-    grid: Sequence[Mapping[str, str]],
-    database: Database,
-    seed: Seed,
-    limits: Limits | None,
-) -> list[Point]:
-    """Every point of the grid, all with the same observer, so that their risks are comparable."""
-    knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
-    return [
-        timed(options, partial(_point_of_tables, policy, options, database, seed, limits, knows))
-        for options in grid
-    ]
+Tried = Callable[[AnyPolicy], Figures]
+"""Tries one policy."""
 
 
 def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
@@ -264,47 +237,52 @@ def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
     return point.privacy.knows.events
 
 
-def _point_of_tables(
-    policy: SchemaPolicy,
-    options: Mapping[str, str],
-    database: Database,
-    seed: Seed,
-    limits: Limits | None,
-    knows: str,
+def point(
+    policy: AnyPolicy, options: Mapping[str, str], tried: Tried, knows: str | None = None
 ) -> Point:
-    point = varied(policy, options)
-    assert isinstance(point, SchemaPolicy)
-    with open_source(point, database, limits=limits) as session:
-        session.engine.binds = bound_values(point, seed.secret)
-        return _figures(point, options, tried_tables(point, session), knows)
+    """The point of some options, or the reason why it failed.
+
+    `knows`: of several tables, the observer whose risk is meant, the same for all points.
+    """
+    began = time.process_time()
+    try:
+        chosen = varied(policy, options)
+        if chosen.algorithm.classless:
+            said = "has neither classes nor losses, so that there is nothing to compare"
+            raise PolicyError.at("algorithm.name", f"{chosen.algorithm.name} {said}")
+        found = tried(chosen)
+        PolicyError.refuse(found.problems)
+    except AnonymizerError as error:
+        return Point(dict(options), problem=str(error.problems[0]))
+    made = Point(
+        dict(options),
+        holds=found.holds,
+        risk=found.risk,
+        largest_risk=found.largest_risk,
+        loss=found.loss,
+        suppressed=found.share,
+        classes=found.classes,
+        seconds=round(time.process_time() - began, 3),
+        shared=found.shared,
+    )
+    return made if knows is None else _of_tables(made, found, knows)
 
 
-def _figures(policy: SchemaPolicy, options: Mapping[str, str], found: Tried, knows: str) -> Point:
+def _of_tables(made: Point, found: Figures, knows: str) -> Point:
+    """The point with the risk of an observer, and with the loss of events added."""
     # (without an event column there is no observer who knows an event)
     observer = next((one for one in found.observers if one.knows == knows), None)
-    classes, share = found.measures["classes"], found.suppression.share
     rows, lost, events = _events_lost(found.others)
-    loss = found.measures["ncp"]
-    if observer is not None:
-        risk, largest = observer.found, 1 / observer.fewest
-    else:
-        risk = classes / found.suppression.published
-        largest = 1 / found.measures["class_min"]
-    return Point(
-        dict(options),
-        holds=found.verification.passed and found.suppression.within(policy.suppression_limit),
-        risk=risk,
-        largest_risk=largest,
-        loss=loss + (events or 0.0),
-        suppressed=share,
-        classes=classes,
-        parts={
-            "knows": knows if observer is not None else None,
-            "loss_quasi": loss,
-            "loss_events": events,
-            "rows_left_out": lost / rows if rows else 0.0,
-        },
-    )
+    parts = {
+        "knows": knows if observer is not None else None,
+        "loss_quasi": made.loss,
+        "loss_events": events,
+        "rows_left_out": lost / rows if rows else 0.0,
+    }
+    made = replace(made, loss=(made.loss or 0.0) + (events or 0.0), parts=parts)
+    if observer is None:
+        return made
+    return replace(made, risk=observer.found, largest_risk=1 / observer.fewest)
 
 
 def _events_lost(others: Mapping[str, Any]) -> tuple[int, int, float | None]:
@@ -317,46 +295,6 @@ def _events_lost(others: Mapping[str, Any]) -> tuple[int, int, float | None]:
         cells += of_table * len(one["ncp"])
         ncp += of_table * sum(one["ncp"].values())
     return rows, lost, ncp / cells if cells else None
-
-
-@dataclass(slots=True)
-class SharedExecutor(Executor):
-    """Skips a statement if its table already holds the result.
-
-    A table's content is identified by the statement that created it and the contents it read.
-    """
-
-    held: dict[tuple[str, ...], object] = field(default_factory=dict)
-    left_out: int = 0
-
-    def _step(
-        self, step: Step, stage: str, number: int, of: int, round_: int | None = None
-    ) -> list[Row]:
-        statement = step.statement()
-        if statement.kind == "query":
-            return Executor._step(self, step, stage, number, of, round_)
-        inputs = tuple(sorted((table, self.held.get(table)) for table in statement.reads))
-        key = hash((statement.text, repr(inputs)))
-        (target,) = statement.writes
-        if statement.kind == "create" and self.held.get(target) == key:
-            self.left_out += 1
-            return []
-        before = self.held.pop(target, None)
-        rows = Executor._step(self, step, stage, number, of, round_)
-        self.held[target] = key if statement.kind == "create" else hash((before, key))
-        return rows
-
-    def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
-        made: list[Row] = []
-
-        def noted(rows: list[Row]) -> list[Row]:
-            made.extend(compute.function(rows))
-            return made
-
-        self.held.pop((ident(compute.target).text,), None)
-        Executor._compute(self, replace(compute, function=noted), stage, number, of)
-        # a result computed in Python is identified by its content only
-        self.held[(ident(compute.target).text,)] = hash((compute.columns, repr(made)))
 
 
 def sweep(
@@ -377,42 +315,18 @@ def sweep(
     """
     grid = combinations(vary)
     check(policy, grid)
+    drawn = Seed.test(seed)
     if isinstance(policy, SchemaPolicy):
-        return marked(points_of_tables(policy, grid, database, Seed.test(seed), limits))
-    points: list[Point] = []
+
+        def alone(one: AnyPolicy) -> Figures:
+            with open_source(one, database, limits=limits) as session:
+                return Bench(session, drawn).tried(one)
+
+        knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
+        return marked([point(policy, options, alone, knows) for options in grid])
     with open_session(policy, database, limits=limits) as session:
-        session.engine.binds = bound_values(policy, Seed.test(seed).secret)
-        executor = SharedExecutor(session.engine)
-        for options in grid:
-            run = partial(_point, policy, options, session, executor)
-            points.append(timed(options, run))
-    return marked(points)
-
-
-def _point(
-    policy: Policy, options: dict[str, str], session: Session, executor: SharedExecutor
-) -> Point:
-    chosen, left_out = varied(policy, options), executor.left_out
-    assert isinstance(chosen, Policy)
-    if chosen.algorithm.classless:
-        said = "has neither classes nor losses, so that there is nothing to compare"
-        raise PolicyError.at("algorithm.name", f"{chosen.algorithm.name} {said}")
-    point = point_of(chosen, options, in_scratch(chosen, session, executor))
-    return replace(point, shared=executor.left_out - left_out)
-
-
-def point_of(policy: Policy, options: Mapping[str, str], found: Scratch) -> Point:
-    """Convert the result of a run in scratch to a point."""
-    measures, units = found.measures, found.units(policy)
-    return Point(
-        dict(options),
-        holds=found.holds(policy),
-        risk=measures["classes"] / units if units else None,
-        largest_risk=1 / found.smallest if found.smallest else None,
-        loss=measures["ncp"],
-        suppressed=found.suppression.share,
-        classes=measures["classes"],
-    )
+        tried = Bench(session, drawn).tried
+        return marked([point(policy, options, tried) for options in grid])
 
 
 # A sweep as one HTML file: explore the points without a server, or read them as a table.
