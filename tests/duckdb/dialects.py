@@ -1,13 +1,12 @@
-"""Runs a setting on DuckDB, and records every statement as another engine would get it.
+"""Runs a case of the frozen corpus, and records every statement as another engine would get it.
 
-Templates are rendered as for that engine, with the profile that its sources have, and with marks
-around their branches.
+Templates are rendered as for that engine, with the profile that its sources have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -16,8 +15,11 @@ from typing import Any
 
 import pytest
 
-import anonymizer
 from anonymizer import Policy
+from anonymizer.algorithms.core import cells, encode, loss, lower_bound, partition
+from anonymizer.algorithms.core import proportional_assignment as dealing
+from anonymizer.algorithms.lattice import recode
+from anonymizer.algorithms.privacyfrost import search
 from anonymizer.compile.dialect import Dialect
 from anonymizer.compile.render import CREATES, environment, variant
 from anonymizer.engines.duckdb import source
@@ -27,34 +29,53 @@ from anonymizer.engines.registry import engines, refuse
 from anonymizer.engines.spark.connection import only_duckdb
 from anonymizer.engines.spark.dialect import DIALECT as SPARK
 from anonymizer.engines.spark.tables import ROWS, Route
-from anonymizer.errors import AnonymizerError, PolicyError, TemplateError
+from anonymizer.errors import PolicyError, TemplateError
 from anonymizer.source.profile import TableProfile
-from tests.duckdb.golden_outlined import CHANGED, OUTLINED
-from tests.duckdb.golden_plans import HIERARCHIES, SECOND_RELEASES, hierarchy
-from tests.duckdb.golden_probe import Branch, Probe
-from tests.duckdb.golden_settings import WHOLE, Setting
-from tests.duckdb.plan_steps import steps
-from tests.runs import THRIFTY, policy
+from tests.frozen import corpus
+from tests.runs import THRIFTY
 
 DIALECTS: dict[str, Dialect] = {"postgres": POSTGRES, "spark": SPARK}
-SETTINGS: dict[str, Setting] = {**WHOLE, **OUTLINED, **SECOND_RELEASES}
+CASES: dict[str, dict[str, Any]] = {
+    name: given
+    for file in ("algorithms", "more", "series")
+    for name, given in corpus.cases(file).items()
+}
+LOWERED: dict[str, list[tuple[Any, str, int]]] = {
+    "mondrian refine": [
+        (partition, "AT_ONCE", 8),
+        (loss, "MOST_BITS", 1),
+        (cells, "WORD_BITS", 1),
+        (lower_bound, "NEAREST", 1),
+        (lower_bound, "FEWEST_SAMPLED", 2),
+    ],
+    "mondrian persons": [(partition, "MANY_VALUES", 4), (encode, "JOINED_AT_ONCE", 1)],
+    "mondrian parts": [(lower_bound, "MOST_UNITS", 8)],
+    "mondrian dealt": [(dealing, "FEW_VALUES", 2)],
+    "mondrian identity reserved": [(encode, "WORD_LIMIT", 8)],
+    "full domain c dm persons": [(encode, "WORD_LIMIT", 8)],
+    "full domain t": [(recode, "WORD", 6)],
+    "privacyfrost driven": [(search, "RECURSIVE_UP_TO", 0)],
+    "privacyfrost suppressing": [(recode, "WORD", 6)],
+}
+"""Limits that are lowered for a case, so that its table is a large one."""
 OF_THE_LEDGER = "ledger/values.sql.j2"
 """Asked in the DuckDB that holds the ledger, whatever the engine."""
 
 
 @dataclass
 class Recorded:
-    """The statements that an engine would get, and the branches of their templates."""
+    """The statements that an engine would get."""
 
     engine: str
-    probe: Probe = field(default_factory=Probe)
     texts: dict[str, str] = field(default_factory=dict)
     """The template of each text."""
-    branches: set[Branch] = field(default_factory=set)
 
     @property
     def loader(self) -> Any:
         return environment().loader
+
+    def list_templates(self) -> list[str]:
+        return environment().list_templates()
 
     def get_template(self, template: str) -> _Template:
         """What the product asks of its environment."""
@@ -62,10 +83,9 @@ class Recorded:
 
     def add(self, template: str, parameters: Mapping[str, Any]) -> None:
         """Record a template as the engine renders it."""
-        text, branches = self.probe.taken(variant(template, self.engine), parameters)
         if not template.startswith(OF_THE_LEDGER):
-            self.texts[text] = template
-        self.branches |= branches
+            made = environment().get_template(variant(template, self.engine))
+            self.texts[made.render(parameters).strip()] = template
 
     def problems(self) -> list[str]:
         """The templates that the engine's dialect cannot express, and why."""
@@ -99,20 +119,23 @@ class _Template:
         return str(environment().get_template(self.name).render(parameters))
 
 
-def on_engine(engine: str, folder: Path, name: str) -> Policy | None:
-    """The policy of a setting; None where the engine does not have all of it."""
-    given = policy(folder, **SETTINGS[name])
+def has_all_of(engine: str, name: str, folder: Path) -> bool:
+    """Whether an engine has all of a case."""
     place = None if engine == "postgres" else "release.duckdb"
+    given = CASES[name]
+    publish = {**given.get("publish", {}), "database": place}
     try:
-        refuse(policy(folder, **{**SETTINGS[name], "publish": {"database": place}}), engine)
+        made = corpus.loaded({**given, "publish": publish}, folder)
+        assert isinstance(made, Policy)
+        refuse(made, engine)
     except PolicyError:
-        return None
-    return given
+        return False
+    return True
 
 
 @contextmanager
 def recording(recorded: Recorded, name: str) -> Iterator[None]:
-    """Record what is rendered, with the limits that the setting lowers."""
+    """Record what is rendered, with the limits that are lowered for the case."""
     about = engines()[recorded.engine]
     profile = partial(
         TableProfile,
@@ -125,22 +148,12 @@ def recording(recorded: Recorded, name: str) -> Iterator[None]:
         changed.setattr(rendering, "environment", lambda: recorded)
         changed.setattr(source, "TableProfile", profile)
         changed.setattr(DuckDBEngine, "embedded", False)
-        for limit in CHANGED.get(name, []):
+        for limit in LOWERED.get(name, []):
             changed.setattr(*limit)
         yield
 
 
-def record(recorded: Recorded, name: str, given: Policy, database: Path) -> None:
-    """Run a setting, again where a ledger compares releases, and verify the release."""
+def record(recorded: Recorded, name: str, folder: Path, database: Path) -> None:
+    """Run a case: a refusal comes after all of it was asked."""
     with recording(recorded, name):
-        for _ in range(3 if given.ledger is not None else 1):
-            with suppress(AnonymizerError):  # a refusal comes after all of it was asked
-                anonymizer.run(given, database, limits=THRIFTY)
-                anonymizer.verify(given)
-
-
-def record_hierarchies(recorded: Recorded) -> None:
-    """Record the steps that build a hierarchy, for every builder and kind of column."""
-    for name in HIERARCHIES:
-        for step in steps(hierarchy(name).stages):
-            recorded.add(step.template, step.parameters)
+        corpus.run_case(CASES[name], folder, database, lambda *_: ((), ()), limits=THRIFTY)

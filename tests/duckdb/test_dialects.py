@@ -1,4 +1,4 @@
-"""Every statement of every setting has a form in the SQL of the engines that have the setting."""
+"""Every statement of the frozen corpus has a form in the SQL of the engines that have the case."""
 
 from __future__ import annotations
 
@@ -7,94 +7,24 @@ from pathlib import Path
 import pytest
 
 from anonymizer.errors import TemplateError
-from tests.duckdb.dialects import (
-    DIALECTS,
-    SETTINGS,
-    Recorded,
-    on_engine,
-    record,
-    record_hierarchies,
-)
-from tests.duckdb.golden_settings import ROWS, TYPES
-from tests.runs import source
+from tests.duckdb.dialects import CASES, DIALECTS, Recorded, has_all_of, record
+from tests.frozen import corpus
 from tests.selection import some
-
-SEARCHES = ("mondrian/", "lgb/", "lattice/", "refine/", "deal/", "cells/", "persons/", "nodes/")
-"""Folders of the templates of searches, of which every branch is compiled."""
-NEVER_TAKEN = {
-    ("lattice/failing.sql.j2", 5, "body"): "a distance by a tree beside a rule on all values",
-    ("lattice/paths.sql.j2", 3, "else"): "only columns of one value",
-    ("lattice/paths.sql.j2", 6, "body"): "only columns of one value",
-}
-"""Branches that no setting takes, by template and the number of the condition or loop in it."""
-NOT_TAKEN: dict[str, set[tuple[str, int, str]]] = {
-    "postgres": {
-        ("lattice/bound_chains.sql.j2", 0, "else"),
-        ("lattice/bound_chains.sql.j2", 1, "body"),
-        ("lattice/bound_learned.sql.j2", 1, "body"),
-        ("lattice/bound_slices.sql.j2", 0, "body"),
-        ("lattice/bound_slices.sql.j2", 1, "body"),
-        ("lattice/bound_slices.sql.j2", 2, "body"),
-        ("lattice/bound_subsets.sql.j2", 2, "body"),
-        ("lattice/walk_found.sql.j2", 2, "body"),
-        ("lattice/walk_move.sql.j2", 1, "body"),
-        ("lattice/walk_reached.sql.j2", 20, "body"),
-        ("lgb/_leaning.sql.j2", 1, "body"),
-        ("lgb/_leaning.sql.j2", 4, "body"),
-        ("lgb/points.sql.j2", 2, "body"),
-        ("lgb/swap.sql.j2", 0, "body"),
-        ("mondrian/_cuts.sql.j2", 9, "body"),
-        ("mondrian/_judged.sql.j2", 4, "body"),
-        ("mondrian/_judged.sql.j2", 7, "body"),
-        ("mondrian/_judged.sql.j2", 8, "body"),
-        ("mondrian/positions.sql.j2", 3, "body"),
-        ("persons/held_values.sql.j2", 0, "body"),
-        ("persons/held_values.sql.j2", 1, "body"),
-        ("persons/holdings.sql.j2", 1, "else"),
-        ("persons/holdings.sql.j2", 5, "body"),
-    },
-    "spark": {
-        ("lgb/_leaning.sql.j2", 1, "body"),
-        ("lgb/_leaning.sql.j2", 4, "body"),
-        ("lgb/points.sql.j2", 2, "body"),
-        ("mondrian/_weighed.sql.j2", 5, "body"),
-        ("mondrian/_weighed.sql.j2", 13, "body"),
-        ("mondrian/_weighed.sql.j2", 16, "body"),
-        ("mondrian/positions.sql.j2", 3, "body"),
-    },
-}
-"""Branches of them that no setting takes for an engine: `test_golden` shows them on DuckDB."""
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dialects")
-    (folder / "wards.csv").write_text("A;*\nB;*\n")
-    (folder / "born.csv").write_text("2000-01-01;winter;*\n2000-03-07;spring;*\n")
-    return source(folder, TYPES, ROWS)
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return corpus.make_template(tmp_path_factory.mktemp("dialects") / "source.duckdb")
 
 
-def recorded(engine: str, name: str, database: Path, into: Recorded) -> Recorded:
-    """What an engine gets of a setting; nothing where it does not have all of it."""
-    given = on_engine(engine, database.parent, name)
-    if given is not None:
-        for left in database.parent.glob("private*"):
-            left.unlink()
-        record(into, name, given, database)
-    return into
-
-
-@some(6, 20)
+@some(6)
 @pytest.mark.parametrize("engine", DIALECTS)
-@pytest.mark.parametrize("name", SETTINGS)
-def test_a_setting(engine: str, name: str, database: Path) -> None:
-    assert recorded(engine, name, database, Recorded(engine)).problems() == []
-
-
-@pytest.mark.parametrize("engine", DIALECTS)
-def test_hierarchies(engine: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_a_case(engine: str, name: str, template: Path, tmp_path: Path) -> None:
     made = Recorded(engine)
-    record_hierarchies(made)
+    database = corpus.prepare(tmp_path, template)
+    if has_all_of(engine, name, tmp_path):
+        record(made, name, tmp_path, database)
     assert made.problems() == []
 
 
@@ -111,21 +41,3 @@ def test_lengths_of_lists_and_of_texts(engine: str, size: str) -> None:
 def test_no_units_of_time_are_counted_on_spark(unit: str) -> None:
     with pytest.raises(TemplateError, match="DateDiff"):
         DIALECTS["spark"].translate(f"select date_diff('{unit}', a, b) from t")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", DIALECTS)
-def test_every_branch_of_a_search_is_taken(engine: str, database: Path) -> None:
-    made = Recorded(engine)
-    for name in SETTINGS:
-        recorded(engine, name, database, made)
-    used = {branch.template for branch in made.branches}
-    left = {
-        (branch.template, branch.number, branch.outcome)
-        for branch in made.probe.branches
-        if branch not in made.branches
-        and not branch.empty
-        and branch.template in used
-        and branch.template.startswith(SEARCHES)
-    }
-    assert left - NEVER_TAKEN.keys() == NOT_TAKEN[engine]
