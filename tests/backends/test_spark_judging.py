@@ -12,18 +12,18 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.compile import Table, ident, work
+from anonymizer.compile import Table, work
 from anonymizer.compile.sql import SCRATCH
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Originals, Requirement
-from anonymizer.engines.base import Compared, Limits
+from anonymizer.engines.base import Limits
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.measure import measure_release
 from anonymizer.verification.release import verify_release
 from anonymizer.verification.source_comparison import verify_against_source
 from tests.backends.tables import close
+from tests.duckdb import random_classes as rules
 from tests.duckdb import test_verify_form as form
-from tests.duckdb import test_verify_rules as rules
 from tests.selection import some
 
 pytestmark = pytest.mark.spark
@@ -79,15 +79,6 @@ def engine(spark_session: Any) -> Iterator[SparkEngine]:
     for row in spark_session.sql("show tables").collect():
         if row["isTemporary"]:
             spark_session.catalog.dropTempView(row["tableName"])
-
-
-@pytest.fixture
-def beside(spark_session: Any) -> Iterator[SparkEngine]:
-    """Spark with a DuckDB that answers from counts."""
-    from anonymizer.engines.spark.source import spark_engine
-
-    with spark_engine(None, spark_session, secrets.token_hex(8), Limits(threads=1)) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -167,53 +158,6 @@ def test_form_source_and_measures(
         assert measured[0].keys() == measured[1].keys()
         for name, value in measured[1].items():
             assert close(measured[0][name], value), name
-
-
-TWICE = ("insert into link from link where class_id = 1",)
-"""Staged rows that share an original: references are not unique."""
-NOWHERE = ("update link set row_ref = -row_ref where class_id = 1",)
-
-
-@pytest.mark.parametrize("faults", [(), BAD, TWICE, NOWHERE], ids=["good", "bad", "twice", "lost"])
-def test_one_pass_over_rows_says_the_same(
-    beside: SparkEngine, connection: duckdb.DuckDBPyConnection, tmp_path: Path, faults: Any
-) -> None:
-    draw = random.Random(11)
-    source, release = form.random_release(draw)
-    while len({row["class_id"] for row in release}) < 4:
-        source, release = form.random_release(draw)
-    found = form.store(connection, source, release, False)
-    for fault in faults:
-        connection.execute(fault)
-    names = {"staged": "release", "link": "link", "originals": "source", "nodes": "zip_nodes"}
-    for name, stored in names.items():
-        path = tmp_path / f"{name}.parquet"
-        connection.execute(f"create table {ident(work(name))} as from {stored}")
-        connection.execute(f"copy {stored} to '{path}' (format parquet)")
-        beside.work_tables.keep(name, beside.spark.read.parquet(str(path)))
-    originals = Originals(
-        work("originals"), found.values, found.flags, {"zip": work("nodes")}, distinct={}
-    )
-    columns = [*found.values.values(), *found.flags.values()]
-    beside.compare(Compared("staged", "link", "originals", columns, originals.row_ref))
-    assert bool(beside.together) == (faults != TWICE)
-    ran = beside.on_spark
-    layout = form.lgb_layout(False)
-    for judged in (
-        [
-            verify_release(run, work("staged"), layout, form.REQUIRED)
-            for run in (on_spark(beside), on_duckdb(connection))
-        ],
-        [
-            verify_against_source(
-                run, originals, work("link"), work("staged"), layout, compared=work("compared")
-            )
-            for run in (on_spark(beside), on_duckdb(connection))
-        ],
-    ):
-        same(*judged)
-    assert not beside.together or beside.on_spark == ran
-    assert judged[0].passed == (not faults)
 
 
 def test_models(engine: SparkEngine, connection: duckdb.DuckDBPyConnection, shared: Any) -> None:

@@ -23,11 +23,24 @@ from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
 from tests.duckdb.test_verify_form import FLAGS, LINK, ORIGINALS, VALUES, VIEW, lgb_layout
-from tests.properties.test_shortcuts import GROUPS
 
 PAGE = ROOT / "docs" / "verification.md"
 ROW = re.compile(r"^\| `(\w+)`[^|]* \| [^|]+ \| `(\w+)` \|$", re.MULTILINE)
 DISTANCES = ("equal", "ordered", "hierarchical")
+GROUPS = Layout(
+    "msb",
+    "text",
+    (
+        PublishedColumn("town", "quasi", "categorical", "VARCHAR", name="town"),
+        PublishedColumn("age", "quasi", "numeric", "INTEGER", name="age"),
+        PublishedColumn("ill", "sensitive", "categorical", "VARCHAR", name="ill"),
+        PublishedColumn("cost", "sensitive", "numeric", "INTEGER", name="cost"),
+        PublishedColumn("note", "keep", "categorical", "VARCHAR", name="note"),
+    ),
+    class_id=None,
+    group_id="group_id",
+    tables={"ill": "release_ill", "cost": "release_cost"},
+)
 LAYOUTS = (
     lgb_layout(person=True),
     replace(GROUPS, person_id="person_id"),

@@ -13,10 +13,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.cli import main
-from anonymizer.errors import GuaranteeError, NothingToCheckError
 from anonymizer.review.attack import attack
-from tests.forging import seal_again
 from tests.oracle import cells
 from tests.selection import some
 
@@ -244,70 +241,9 @@ def test_success_is_that_of_a_naive_attacker(name: str, source: Path, tmp_path: 
 
 
 @pytest.mark.slow
-def test_an_earlier_release_can_expose(source: Path, tmp_path: Path) -> None:
-    policy = POLICIES["mondrian"](tmp_path)
-    anonymizer.run(policy, source, seed=1)
-    (tmp_path / "release.duckdb").rename(tmp_path / "earlier.duckdb")
-    other = policy_of(tmp_path, algorithm={"name": "mondrian", "split": "median"})
-    anonymizer.run(other, source, seed=2)
-    found = attack(other, source, share=1.0, earlier=tmp_path / "earlier.duckdb")
-    for item in found.intersection:
-        assert item.values_now is not None
-        assert item.values_left is not None
-        assert 1 <= item.values_left < item.values_now
-    same = attack(other, source, share=1.0, earlier=tmp_path / "release.duckdb")
-    assert all(item.values_left == item.values_now for item in same.intersection)
-
-
-@pytest.mark.slow
-def test_a_broken_release_is_found_out(source: Path, tmp_path: Path) -> None:
-    """Raw quasi-identifiers under the manifest of a good release: linking passes 1/k."""
-    policy = POLICIES["mondrian"](tmp_path)
-    anonymizer.run(policy, source, seed=1)
-    with duckdb.connect(str(tmp_path / "release.duckdb")) as connection:
-        connection.execute(f"attach '{source}' as s (read_only)")
-        rows = connection.execute(
-            "select object_name from _anonymizer.objects where kind = 'rows'"
-        ).fetchall()[0][0]
-        connection.execute("drop view released")
-        connection.execute(
-            f"create or replace table {rows} as"
-            " select visit as class_id, cast(age as varchar) as age,"
-            " case when town = 'd, e' then '\"d, e\"' else town end as town, sex, disease, drug"
-            " from s.visits"
-        )
-        columns = "class_id, age, town, sex, disease, drug"
-        connection.execute(f"create view released as select {columns} from main.{rows}")
-    with pytest.raises(GuaranteeError, match="not those that were judged"):
-        attack(policy, source, share=0.5)
-    seal_again(tmp_path / "release.duckdb", "released")
-    found = attack(policy, source, share=0.5)
-    assert not found.holds
-    assert found.linking.most == 1.0
-    with pytest.raises(SystemExit) as ended:
-        main(["attack", str(tmp_path / "policy.yml"), "--database", str(source), "--share", "0.5"])
-    assert ended.value.code == 1
-
-
-@pytest.mark.slow
 def test_targets_are_drawn_by_the_seed(source: Path, tmp_path: Path) -> None:
     policy = POLICIES["mondrian"](tmp_path)
     anonymizer.run(policy, source, seed=1)
     found = [attack(policy, source, share=0.3, seed=n) for n in (1, 1, 2)]
     assert found[0] == found[1]
     assert 0 < found[2].linking.targets < ROWS
-
-
-def test_of_a_small_table_all_are_attacked_by_default(tmp_path: Path) -> None:
-    source = tmp_path / "small.duckdb"
-    with duckdb.connect(str(source)) as connection:
-        connection.execute(
-            "create table visits as select i as id, 30 + i as age from range(3) r(i)"
-        )
-    only = {"id": {"role": "identifier"}, "age": {"role": "quasi"}}
-    policy = policy_of(tmp_path, only=only, privacy={"k_anonymity": 3})
-    anonymizer.run(policy, source)
-    found = attack(policy, source)
-    assert (found.share, found.linking.targets) == (1.0, 3)
-    with pytest.raises(NothingToCheckError, match="draws no target"):
-        attack(policy, source, share=0.001)

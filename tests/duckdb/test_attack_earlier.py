@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -13,11 +12,8 @@ import duckdb
 import pytest
 
 from anonymizer import Policy
-from anonymizer.cli import main
 from anonymizer.cli.attack import lines
-from anonymizer.errors import PolicyError
 from anonymizer.review.attack import Attack, attack
-from anonymizer.review.report.words import attack_sentences
 from tests import runs
 from tests.oracle import cells
 from tests.selection import some
@@ -86,36 +82,6 @@ def test_what_both_leave_is_what_a_naive_attacker_finds(tmp_path: Path, persons:
     assert both.attack().intersection[0].below_k > 0
 
 
-REVERSED = {name: COLUMNS[name] for name in reversed(COLUMNS)}
-WITHOUT_AGE = COLUMNS | {"age": "drop"}
-AGE_IS_SECRET = COLUMNS | {"age": {"role": "sensitive"}}
-
-
-@pytest.mark.slow
-@some(1)
-@pytest.mark.parametrize(
-    ("before", "now"),
-    [
-        pytest.param(REVERSED, COLUMNS, id="other order"),
-        pytest.param(WITHOUT_AGE, COLUMNS, id="fewer columns"),
-        pytest.param(AGE_IS_SECRET, COLUMNS, id="sensitive before"),
-        pytest.param(COLUMNS, AGE_IS_SECRET, id="quasi before"),
-    ],
-)
-def test_columns_of_both_are_told_apart_by_name(
-    tmp_path: Path, before: dict[str, Any], now: dict[str, Any]
-) -> None:
-    judge_against_naive(two(tmp_path, False, OTHER, before, now), False)
-
-
-@pytest.mark.slow
-def test_releases_that_have_no_quasi_identifier_in_common_are_refused(tmp_path: Path) -> None:
-    town_is_secret = COLUMNS | {"town": {"role": "sensitive"}}
-    both = two(tmp_path, False, OTHER, AGE_IS_SECRET, town_is_secret)
-    with pytest.raises(PolicyError, match="no quasi-identifier in common"):
-        both.attack()
-
-
 def judge_against_naive(both: Both, persons: bool) -> None:
     (found,) = (x for x in both.attack().intersection if x.column == "disease")
     known = [c for c in KINDS if both.policy.columns[c].role == "quasi"]
@@ -158,73 +124,6 @@ def judge_against_naive(both: Both, persons: bool) -> None:
     assert (found.k, found.l) == (K, L)
     assert found.holds == (not below_k and not below_l)
     assert found.targets == len({r["person"] for r in both.rows} if persons else both.rows)
-
-
-@pytest.mark.slow
-def test_nothing_in_common_is_no_reassurance(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    both = two(tmp_path, False, {}, COLUMNS | {"disease": "drop"})
-    found = both.attack()
-    assert found.holds
-    assert found.uncompared
-    text = "\n".join(lines(found))
-    assert "nothing was compared with the earlier release" in text
-    assert not any("Beside the earlier release nobody" in said for said in attack_sentences(found))
-
-
-@pytest.mark.slow
-def test_the_same_release_twice_tells_no_more(tmp_path: Path) -> None:
-    both = two(tmp_path, False, {})
-    found = attack(both.policy, both.source, share=1.0, earlier=tmp_path / "release.duckdb")
-    assert found.holds
-    assert found.together() == []
-    assert all(x.fewest_left is not None and x.fewest_left >= K for x in found.intersection)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_nothing_reassures_where_somebody_is_exposed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
-    both = two(tmp_path, False, OTHER)
-    (tmp_path / "policy.yml").write_text(
-        json.dumps(both.policy.model_dump(mode="json", by_alias=True, exclude_unset=True))
-    )
-    with pytest.raises(SystemExit) as ended:
-        main([
-            "attack", str(tmp_path / "policy.yml"), "--database", str(both.source),
-            "--earlier", str(tmp_path / "earlier.duckdb"), "--share", "1", "--format", form,
-        ])  # fmt: skip
-    said = capsys.readouterr()
-    assert ended.value.code == 1
-    assert "with the earlier release a promise does not hold" in said.err
-    (found,) = both.attack().intersection
-    if form == "json":
-        assert json.loads(said.out)["intersection"][0]["holds"] is False
-        return
-    assert "no promised bound was passed" not in said.out
-    assert f"{found.below_k:,} of {found.targets:,} rows are among fewer than {K}" in said.out
-    assert said.out.splitlines()[-1] == "A PROMISED BOUND WAS PASSED"
-
-
-@pytest.mark.slow
-def test_a_report_beside_an_earlier_release_blames_both(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    both = two(tmp_path, False, OTHER)
-    (tmp_path / "policy.yml").write_text(
-        json.dumps(both.policy.model_dump(mode="json", by_alias=True, exclude_unset=True))
-    )
-    with pytest.raises(SystemExit) as ended:
-        main([
-            "report", str(tmp_path / "policy.yml"), "--source", str(both.source), "--format", "md",
-            "--earlier", str(tmp_path / "earlier.duckdb"),
-        ])  # fmt: skip
-    assert ended.value.code == 1
-    said = capsys.readouterr()
-    assert "release: does not hold beside the earlier release" in said.err
-    assert "This release does not hold beside the earlier one" in said.out
 
 
 @pytest.mark.slow

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,19 +46,6 @@ def refused(folder: Path, database: Any, columns: Mapping[str, Any] = COLUMNS, *
     return message
 
 
-def test_a_column_that_the_source_lacks(tmp_path: Path, database: Path) -> None:
-    message = refused(tmp_path, database, {**COLUMNS, "zip": "quasi"})
-    assert message.startswith("columns.zip: is not a column of the source")
-
-
-def test_a_column_that_the_policy_does_not_list(tmp_path: Path, database: Path) -> None:
-    columns = {name: role for name, role in COLUMNS.items() if name != "ill"}
-    message = refused(tmp_path, database, columns)
-    assert message.startswith(
-        "columns.ill: is a column of the source that the policy does not list"
-    )
-
-
 def test_all_columns_that_do_not_fit_are_named_at_once(tmp_path: Path, database: Path) -> None:
     columns = {"id": "drop", "Age": "quasi", "sex": "quasi", "hide": "drop", "zip": "quasi"}
     message = refused(tmp_path, database, columns)
@@ -70,18 +55,6 @@ def test_all_columns_that_do_not_fit_are_named_at_once(tmp_path: Path, database:
         "columns.ill",
     ]
     assert "the source has age" in message
-
-
-def test_columns_and_conditions_that_do_not_fit_are_named_at_once(
-    tmp_path: Path, database: Path
-) -> None:
-    semi = {"role": "quasi", "sensitive_when": "nobody = 1", "protect": {"l_diversity": 2}}
-    columns = {name: role for name, role in COLUMNS.items() if name != "ill"} | {"age": semi}
-    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
-    assert [line.split(":")[0] for line in message.splitlines()] == [
-        "columns.ill",
-        "columns.age.sensitive_when",
-    ]
 
 
 def test_a_column_twice_in_the_policy(tmp_path: Path, database: Path) -> None:
@@ -99,42 +72,6 @@ def test_a_column_twice_in_the_source(tmp_path: Path, database: Path) -> None:
     assert "source" in message or "columns" in message
 
 
-def test_more_rows_in_a_class_than_in_the_table(tmp_path: Path, database: Path) -> None:
-    message = refused(tmp_path, database, k=13)
-    assert message.startswith("privacy.k_anonymity: asks for classes of 13 rows, but there are 12")
-
-
-@pytest.mark.parametrize("algorithm", ["mondrian", "lgb"])
-def test_more_different_values_than_there_are(
-    tmp_path: Path, database: Path, algorithm: str
-) -> None:
-    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 5}}}
-    message = refused(tmp_path, database, columns, algorithm={"name": algorithm})
-    assert message.startswith("columns.ill.protect.l_diversity: ")
-    assert "takes 5 different values, 1 value more than the column has" in message
-
-
-def test_a_value_too_frequent_for_buckets_is_told_by_its_count(
-    tmp_path: Path, database: Path
-) -> None:
-    columns = {**COLUMNS, "ill": {"role": "sensitive", "protect": {"l_diversity": 2}}}
-    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
-    assert "no value in more than 1/2 of its 12 sensitive cells" in message
-    assert "the most frequent value has 7" in message
-
-
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [("sex", "key: is not unique: 10 rows repeat a key"), ("nul", "key: is NULL in 1 row")],
-)
-def test_a_key_that_is_none(tmp_path: Path, key: str, said: str) -> None:
-    rows = [(*row, row[0] if row[0] else None) for row in ROWS]
-    database = source(tmp_path, {**TYPES, "nul": "INTEGER"}, rows)
-    columns: dict[str, Any] = {**COLUMNS, "nul": "drop", "sex": "drop"}
-    message = refused(tmp_path, database, columns, key=key)
-    assert said in message
-
-
 @some(6)
 @pytest.mark.parametrize(
     "nested",
@@ -150,15 +87,6 @@ def test_types_that_are_no_values(tmp_path: Path, nested: str, role: str) -> Non
     assert message.startswith("columns.odd: has a type that cannot be published as a value")
     assert ("value: " + nested in message) == nested.isalpha()
     assert "VARCHAR" not in message
-
-
-@some(2)
-@pytest.mark.parametrize("nested", ["INTEGER[]", "STRUCT(a INTEGER)", "MAP(VARCHAR, INTEGER)"])
-def test_a_kept_column_of_parts(tmp_path: Path, nested: str) -> None:
-    """The message allows what `keep` takes: more types than can be generalized."""
-    database = source(tmp_path, {"age": "INTEGER", "odd": nested}, [])
-    message = refused(tmp_path, database, {"age": "quasi", "odd": "keep"})
-    assert "(allowed: every type but lists, arrays, structs, maps," in message
 
 
 @pytest.mark.parametrize(
@@ -202,11 +130,6 @@ def test_an_ordered_distance_of_what_turns_out_to_be_categories(
     (problem,) = raised.value.problems
     assert problem.path == "columns.grade.protect.t_closeness.distance"
     assert "ordered needs an order, which categories lack" in problem.message
-
-
-def test_a_nested_column_may_be_dropped(tmp_path: Path) -> None:
-    database = source(tmp_path, {"age": "INTEGER", "odd": "STRUCT(a INTEGER)[]"}, [(1, None)] * 4)
-    assert run(policy(tmp_path, {"age": "quasi", "odd": "drop"}), database).measures["rows"] == 4
 
 
 @pytest.mark.parametrize(
@@ -257,25 +180,6 @@ def test_conditions_that_are_some(tmp_path: Path, database: Path, condition: str
     assert made.verification.passed
 
 
-def test_an_unknown_option(tmp_path: Path, database: Path) -> None:
-    for rest, path in (
-        ({"algorithm": {"name": "mondrian", "spilt": "loss"}}, "algorithm.spilt"),
-        ({"algorithm": {"name": "mondrian", "generalization": "mdp"}}, "algorithm.generalization"),
-        ({"publish": {"databases": "x"}}, "publish.databases"),
-    ):
-        assert path in refused(tmp_path, database, **rest)
-
-
-def test_a_source_that_is_not_there(tmp_path: Path, database: Path) -> None:
-    assert "did you mean people?" in refused(tmp_path, database, source={"table": "peoples"},
-                                             publish={"name": "x"})  # fmt: skip
-    assert "there is no file" in refused(tmp_path, tmp_path / "none.duckdb")
-    assert "there is no file x.csv" in refused(tmp_path, None, source={"file": "x.csv"})
-    assert refused(tmp_path, None).startswith("database: is needed")
-    (tmp_path / "text.duckdb").write_text(MARK)
-    assert "is not a DuckDB database" in refused(tmp_path, tmp_path / "text.duckdb")
-
-
 @pytest.mark.parametrize(
     "query",
     ["select 1; select 2", "drop table people", "selec", "select * from missing", "",
@@ -284,11 +188,6 @@ def test_a_source_that_is_not_there(tmp_path: Path, database: Path) -> None:
 )  # fmt: skip
 def test_a_query_that_is_none(tmp_path: Path, database: Path, query: str) -> None:
     refused(tmp_path, database, source={"query": query}, publish={"name": "x"})
-
-
-def test_an_empty_source(tmp_path: Path) -> None:
-    database = source(tmp_path, TYPES, [])
-    assert refused(tmp_path, database).startswith("source: has no rows")
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -335,55 +234,6 @@ def test_dates_beyond_all_timestamps_fit_no_interval(tmp_path: Path) -> None:
     assert "columns.day: has 2 dates in years that no interval can hold" in message
 
 
-@pytest.mark.slow
-def test_dates_beyond_all_timestamps_are_reported(tmp_path: Path) -> None:
-    rows = [(i % 2, *day) for i, day in enumerate(FAR * 2)]
-    database = source(tmp_path, {"age": "INTEGER", "day": "DATE"}, rows)
-    columns = {"age": "quasi", "day": {"role": "keep", "acknowledge_unique": True}}
-    given = policy(tmp_path, columns)
-    assert len(published(run(given, database))) == len(rows)
-    anonymizer.report(given, tmp_path / "r.md", source=database)
-    assert "day" in (tmp_path / "r.md").read_text()
-
-
-def test_a_value_that_does_not_convert_is_not_told(tmp_path: Path) -> None:
-    columns: dict[str, Any] = {"age": "quasi", "sex": "quasi"}
-    query = {"query": f"select cast('{MARK}' as integer) as age, 'm' as sex"}
-    with duckdb.connect() as connection:
-        message = refused(tmp_path, connection, columns, source=query, publish={"name": "x"})
-    assert "does not have the type" in message
-
-
-def test_a_condition_whose_values_do_not_convert_is_not_told(
-    tmp_path: Path, database: Path
-) -> None:
-    age = {"role": "quasi", "sensitive_when": f"age > '{MARK}'", "protect": {"l_diversity": 2}}
-    columns = {**COLUMNS, "age": age, "ill": "drop"}
-    message = refused(tmp_path, database, columns, algorithm={"name": "lgb"})
-    assert "check the types of the source's columns and the conditions of the policy" in message
-
-
-def test_nearly_unique_columns_need_to_be_acknowledged(tmp_path: Path, database: Path) -> None:
-    message = refused(tmp_path, database, {**COLUMNS, "id": "keep"})
-    assert message.startswith("columns.id: is nearly unique (12 different values)")
-
-
-def test_a_source_that_another_process_writes_to_is_named(tmp_path: Path, database: Path) -> None:
-    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", script, str(database)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        assert holder.stdout is not None
-        holder.stdout.readline()
-        with pytest.raises(SourceError, match="locked by another process"):
-            run(policy(tmp_path, COLUMNS), database)
-    finally:
-        holder.communicate(b"\n")
-
-
 @pytest.mark.parametrize("role", ["keep", "sensitive", "quasi"])
 def test_generated_names_that_collide_name_both(tmp_path: Path, role: str) -> None:
     database = source(tmp_path, {"class_id": "INTEGER", "age": "INTEGER"}, [(1, 1)] * 4)
@@ -409,30 +259,6 @@ def test_names_of_typed_cells_that_meet_others_are_told_when_types_are_known(
         run(given, database)
     assert raised.value.exit_code == 2
     assert [problem.path for problem in raised.value.problems] == [f"columns.{name}"]
-
-
-def test_a_column_that_is_mistyped_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    path = source(tmp_path, {"age": "INTEGER", "gender": "VARCHAR"}, [(i, "f") for i in range(4)])
-    with pytest.raises(SourceError, match=r"columns\.gendre: .* did you mean gender\?"):
-        run(policy(tmp_path, {"age": "quasi", "gendre": "quasi"}, k=2), path)
-
-
-CSV_FILES = {
-    "a late text": (b"1,1\n" * 30_000 + b"SECRET,1\n", "line 30002 of a CSV file does not fit"),
-    "columns that differ": (b"1,1\n" * 3_000 + b"SECRET,2,3,4\n5,6\n", "CSV file"),
-    "no UTF-8": (b"\xe9SECRET,2\n", "line 2 of a CSV file is not UTF-8"),
-}
-
-
-@pytest.mark.parametrize("name", CSV_FILES)
-def test_a_csv_file_that_cannot_be_read_is_told_by_the_line(tmp_path: Path, name: str) -> None:
-    content, said = CSV_FILES[name]
-    path = tmp_path / "visits.csv"
-    path.write_bytes(b"a,b\n" + content)
-    with pytest.raises(AnonymizerError, match=said) as error:
-        anonymizer.init(str(path))
-    assert "SECRET" not in str(error.value)
-    assert error.value.exit_code == 2
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -59,12 +59,6 @@ def test_promotion_flags_more_cells_of_the_rows_of_a_small_pattern(tmp_path: Pat
     assert all(row["age_bucket"] is not None for row in rows if row["id"] in (12, 13))
 
 
-def test_suppression_leaves_them_out_within_the_limit(tmp_path: Path) -> None:
-    rows = release(tmp_path, FLAGS, small_patterns="suppress", limit=0.12)
-    assert patterns(rows) == {(False, False): 8, (True, False): 4, (True, True): 4}
-    assert {row["id"] for row in rows} == set(range(18)) - {12, 13}
-
-
 def test_suppression_beyond_the_limit_publishes_nothing(tmp_path: Path) -> None:
     with pytest.raises(GuaranteeError, match="2 of 18 rows would be suppressed"):
         release(tmp_path, FLAGS, small_patterns="suppress", limit=0.1)
@@ -85,12 +79,6 @@ def test_a_null_condition_makes_the_cell_sensitive(tmp_path: Path) -> None:
     rows = release(tmp_path, [*[(None, False)] * 4, *[(False, False)] * 4])
     assert patterns(rows) == {(True, False): 4, (False, False): 4}
     assert {row["id"] for row in rows if row["age_bucket"] is not None} == {0, 1, 2, 3}
-
-
-def test_two_small_patterns_meet_in_their_union_and_leave_others_alone(tmp_path: Path) -> None:
-    flags: Flags = [*[(True, False)] * 2, *[(False, True)] * 2]
-    rows = release(tmp_path, [*flags, *[(False, False)] * 6])
-    assert patterns(rows) == {(True, True): 4, (False, False): 6}
 
 
 counts = st.dictionaries(st.integers(0, 15), st.integers(1, 9), min_size=1)

@@ -98,16 +98,6 @@ def test_typed_cells_and_buckets(tmp_path: Path) -> None:
     assert found["ill_bucket"] == [("ill", "INDIRECT", "GROUP_BY", True)]
 
 
-def test_values_in_tables_of_their_own(tmp_path: Path) -> None:
-    _, event = made(tmp_path, algorithm={"name": "msb"}, k=None)
-    assert [one["name"] for one in event["outputs"]] == [
-        "main.people_anonymous", "main.people_anonymous_ill",
-    ]  # fmt: skip
-    assert transformations(event)["age"] == [("age", "DIRECT", "IDENTITY", False)]
-    assert transformations(event, 1)["ill"] == [("ill", "DIRECT", "TRANSFORMATION", True)]
-    assert "ill" not in transformations(event)
-
-
 @pytest.mark.slow
 def test_several_tables(tmp_path: Path) -> None:
     hospital.write(tmp_path / "source.duckdb")
@@ -120,13 +110,6 @@ def test_several_tables(tmp_path: Path) -> None:
             assert inputs, (one["name"], name)
     visits = transformations(event, 1)
     assert visits["patient_id"] == [("patient_id", "DIRECT", "TRANSFORMATION", True)]
-
-
-def test_a_query_is_named_by_its_release(tmp_path: Path) -> None:
-    text = "select * from people where name <> 'Ada 1'"
-    _, event = made(tmp_path, source={"query": text}, publish={"name": "people_anonymous"})
-    assert event["inputs"] == [{"namespace": "theirs", "name": "query of main.people_anonymous"}]
-    assert "Ada 1" not in json.dumps(event)
 
 
 class Catalog(BaseHTTPRequestHandler):
@@ -171,18 +154,3 @@ def test_any_other_answer_is_an_error(catalog: str, status: int) -> None:
     with pytest.raises(TargetError, match=f"--to: answered with status {status}"):
         post_json(f"{catalog}/status/{status}", "{}", "--to")
     assert [path for path, _, _ in Catalog.got] == [f"/status/{status}"]  # no redirect is followed
-
-
-@pytest.mark.parametrize(
-    "address",
-    ["marquez", "ftp://host/x", "file:///etc/passwd", "http://", "", "http://[", "//host/x"],
-)
-def test_what_is_no_address(address: str) -> None:
-    with pytest.raises(TargetError, match="is not an address"):
-        post_json(address, "{}", "--to")
-
-
-def test_nobody_there(catalog: str) -> None:
-    with pytest.raises(TargetError, match="did not answer") as told:
-        post_json("http://user:secret@127.0.0.1:9/x", "{}", "--to")
-    assert "secret" not in str(told.value)

@@ -11,7 +11,6 @@ from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.explore.trial import outcome_of
 from anonymizer.process.secret import Seed
-from anonymizer.review.diff.trial import trial
 from anonymizer.review.inputs import in_scratch
 from anonymizer.review.sweep import sweep
 from anonymizer.source.masking.masks import bound_values
@@ -39,14 +38,6 @@ def test_the_largest_risk_of_a_sweep_is_by_persons(
 ) -> None:
     (point,) = sweep(policy, database, vary=["k=5"])
     assert (point.risk, point.largest_risk) == (0.05, 1 / 20)
-
-
-def test_the_largest_risk_of_a_trial_is_by_persons(
-    policy: anonymizer.Policy, database: Path
-) -> None:
-    figures = trial(policy, database, Seed.test(0)).figures
-    assert figures["smallest class (persons)"] == 20
-    assert (figures["mean risk"], figures["largest risk"]) == (0.05, 1 / 20)
 
 
 def test_explore_shows_the_smallest_class_by_persons(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -13,19 +12,13 @@ import pytest
 
 import anonymizer
 from anonymizer.algorithms.registry import refuse_unsupported
-from anonymizer.cli import main
-from anonymizer.cli.output import check_lines
 from anonymizer.compile import Table
-from anonymizer.contract.checks import Check, NotChecked, Verification
 from anonymizer.contract.layout import Requirement
 from anonymizer.errors import (
-    GuaranteeError,
     InfeasibleError,
-    NothingToCheckError,
     PolicyError,
     SourceError,
 )
-from anonymizer.release.judge import refuse_unless_passed
 from anonymizer.release.published import Release
 from anonymizer.verification.guarantees import Members
 from anonymizer.verification.release import verify_release
@@ -136,31 +129,6 @@ def test_every_tuple_matches_k_members(tmp_path: Path, seed: int, options: dict[
     assert release.measures["rows"] == len(rows)
 
 
-@some(1)
-@pytest.mark.parametrize("names", [("k1", "units"), ("tuple", "body"), ("well_formed", "grp")])
-def test_columns_may_be_named_as_the_judge_names_its_own(
-    tmp_path: Path, names: tuple[str, str]
-) -> None:
-    number, text = names
-    rows = [(i % 7, "ab"[i % 2], i) for i in range(60)]
-    found = []
-    for first, second in (("any", "other"), (number, text)):
-        types = {first: "INTEGER", second: "VARCHAR", "id": "INTEGER"}
-        database = source(tmp_path, types, rows)
-        with duckdb.connect(str(database)) as connection:
-            fill(connection, types, rows * 2, "everybody")
-        given = policy(
-            tmp_path,
-            {first: "quasi", second: "quasi", "id": "drop"},
-            k=None,
-            privacy={"k_map": {"k": 15, "population": "everybody"}},
-            algorithm={"name": "mondrian"},
-        )
-        release = run(given, database)
-        found.append(achieved(release, "k_map"))
-    assert found[0] == found[1] >= 15
-
-
 @some(2, 8)
 @pytest.mark.parametrize("prefixed", [False, True])
 @pytest.mark.parametrize("seed", seeds(1, 12))
@@ -245,141 +213,6 @@ def test_the_verifier_finds_what_does_not_hold(tmp_path: Path, seed: int, prefix
         assert (check.passed, check.achieved["min"]) == (False, 0)
 
 
-def test_both_models_and_k_hold_together_for_persons(tmp_path: Path) -> None:
-    population, _ = people(7, members=40)
-    # every second member is in the table, with two rows each
-    rows = [(i, *member) for i, member in enumerate(population) if i % 2 for _ in range(2)]
-    types = {"id": "INTEGER", **TYPES}
-    database = source(tmp_path, types, rows)
-    with duckdb.connect(str(database)) as connection:
-        fill(connection, types, [(i, *m) for i, m in enumerate(population)] * 3, "everybody")
-    columns = {"id": "drop", **dict.fromkeys(TYPES, "quasi")}
-    where = {"population": "everybody"}
-    privacy = {
-        "k_anonymity": 2,
-        "k_map": {"k": 5, **where},
-        "delta_presence": {"min": 0, "max": 0.7, **where},
-    }
-    given = policy(tmp_path, columns, k=None, privacy=privacy, person="id")
-    release = run(given, database)
-    read = [
-        (tuple(parse(row[name], kind) for name, kind in KINDS.items()), row["person_id"])
-        for row in published(release)
-    ]
-    bare = [row[1:] for row in rows]
-    found = figures(read, population, domains(bare, False))
-    assert achieved(release, "k_map") == found.k_map >= 5
-    assert achieved(release, "delta_presence")["max"] == pytest.approx(float(found.most or 9))
-    assert found.most is not None
-    assert found.most <= Fraction("0.7")
-    assert achieved(release, "k_anonymity") >= 2
-
-
-def test_what_the_whole_table_cannot_hold_is_refused(tmp_path: Path) -> None:
-    population, rows = people(1)
-    few, database = made(
-        tmp_path, rows[:5], rows, privacy={"k_map": {"k": 6, "population": "everybody"}}
-    )
-    with pytest.raises(InfeasibleError, match="k_map does not hold even for the whole table") as e:
-        run(few, database)
-    assert "match 5 of 5 members" in str(e.value)
-    assert not (tmp_path / "release.duckdb").exists()
-    presence = {"min": 0.5, "max": 1, "population": "everybody"}
-    rare, database = made(tmp_path, population, rows, privacy={"delta_presence": presence})
-    with pytest.raises(InfeasibleError, match="delta_presence"):
-        run(rare, database)
-    presence = {"min": 0, "max": 0.6, "population": "everybody"}
-    likely, database = made(tmp_path, rows, rows, privacy={"delta_presence": presence})
-    with pytest.raises(InfeasibleError) as e:
-        run(likely, database)
-    over = len(rows) - len(rows) * 3 // 5
-    assert f"or leave {over:,} units or more out in source.query" in str(e.value)
-
-
-def test_a_release_that_fails_is_not_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The verdict is the verifier's: a partition that cuts too far ends with exit code 1."""
-    from anonymizer.algorithms import mondrian
-
-    population, rows = people(2)
-    given, database = made(
-        tmp_path, population, rows, privacy={"k_map": {"k": 9, "population": "everybody"}}
-    )
-    monkeypatch.setattr(mondrian, "population_rules", lambda *_: None)
-    with pytest.raises(GuaranteeError, match="k_map requires 9, the release reaches"):
-        run(given, database)
-    assert not (tmp_path / "release.duckdb").exists()
-
-
-@pytest.mark.slow
-def test_who_has_the_population_verifies_again(tmp_path: Path) -> None:
-    population, rows = people(3)
-    given, database = made(
-        tmp_path, population, rows,
-        privacy={"k_anonymity": 2, "k_map": {"k": 4, "population": "everybody.parquet"}},
-    )  # fmt: skip
-    file = tmp_path / "everybody.parquet"
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(f"copy everybody to '{file}'")
-    release = run(given, database)
-    again = anonymizer.verify(given)
-    assert again.passed
-    assert again.not_checked == ()
-    assert achieved(release, "k_map") in [c.achieved for c in again.checks if c.name == "k_map"]
-    # without it nothing is claimed of it
-    alone = anonymizer.verify(None, tmp_path / "release.duckdb")
-    assert [c.name for c in alone.checks if c.name == "k_map"] == []
-    assert [(n.name, "population" in n.reason) for n in alone.not_checked] == [("k_map", True)]
-    assert alone.as_dict()["not_checked"][0]["name"] == "k_map"
-    file.unlink()
-    gone = anonymizer.verify(given)
-    assert [n.reason for n in gone.not_checked] == [
-        "needs the population, and there is no file everybody.parquet"
-    ]
-    assert [c["sql"] for c in release.manifest.data["verification"]["checks"]
-            if c["name"] == "k_map"] == [None]  # fmt: skip
-
-
-def test_a_release_with_nothing_else_cannot_be_verified_alone(tmp_path: Path) -> None:
-    population, rows = people(4)
-    given, database = made(
-        tmp_path, population, rows, privacy={"k_map": {"k": 4, "population": "everybody"}}
-    )
-    run(given, database)
-    with pytest.raises(NothingToCheckError, match="k_map"):
-        anonymizer.verify(given)
-
-
-@pytest.mark.slow
-def test_a_recipient_names_the_file_of_the_population(tmp_path: Path) -> None:
-    population, rows = people(4)
-    given, database = made(
-        tmp_path, population, rows, privacy={"k_map": {"k": 4, "population": "everybody"}}
-    )
-    run(given, database)
-    file = tmp_path / "people.parquet"
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(f"copy everybody to '{file}'")
-    policy = tmp_path / "policy.json"
-    policy.write_text(json.dumps(given.to_dict()))
-
-    def verify(*more: str) -> int:
-        with pytest.raises(SystemExit) as ended:
-            main(["verify", str(policy), *more])
-        return int(ended.value.code or 0)
-
-    assert verify() == 2
-    assert verify("--population", str(file)) == 0
-    assert verify("--population", str(tmp_path / "nowhere.parquet")) == 2
-    assert verify("--population", str(policy.with_suffix(".duckdb"))) == 2
-    with duckdb.connect() as connection:  # a smaller population: fewer members fit
-        connection.execute(f"copy (from '{file}' limit 3) to '{tmp_path}/few.parquet'")
-    assert verify("--population", str(tmp_path / "few.parquet")) == 1
-    policy.write_text(json.dumps({**given.to_dict(), "privacy": {"k_anonymity": 2}}))
-    assert verify("--population", str(file)) == 2
-
-
 def test_nodes_are_not_judged_without_their_hierarchy(tmp_path: Path) -> None:
     population, rows = people(5)
     given, database = made(
@@ -456,12 +289,3 @@ def test_merged_rows_of_a_person_are_judged_by_the_cells_that_cover_them(tmp_pat
     release = run(given, database)
     assert achieved(release, "k_map") == judged(release, population, rows).k_map >= 4
     assert release.measures["classes"] > 1
-
-
-def test_what_was_not_checked_is_said_in_the_lines_of_verify() -> None:
-    left = (NotChecked("k_map", "needs the population"),)
-    check = Check("distinct_l", "ill", 2, 2, True, "select 1")
-    lines = list(check_lines(Verification(True, (check,), left)))
-    assert lines[-1].strip() == "NOT CHECKED: k_map needs the population"
-    with pytest.raises(GuaranteeError, match="cannot be judged"):
-        refuse_unless_passed(Verification(True, (check,), left))

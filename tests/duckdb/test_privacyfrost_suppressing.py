@@ -73,26 +73,6 @@ def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     assert seen["whole"] > 20
 
 
-@some(1)
-@pytest.mark.parametrize("seed", few(range(6), 3))
-def test_a_limit_that_allows_no_row_changes_nothing(seed: int, tmp_path: Path) -> None:
-    """The steps of the search one by one are its recursive statement."""
-    case, _ = suppressing(seed)
-    case.policy_options = {}
-    try:
-        plain = searched(case, tmp_path)
-    except (GuaranteeError, InfeasibleError):
-        plain = None
-    case.policy_options = {"suppression_limit": 0.001}
-    if plain is None:
-        with pytest.raises((GuaranteeError, InfeasibleError)):
-            searched(case, tmp_path)
-    else:
-        found = searched(case, tmp_path)
-        assert found.classes == plain.classes
-        assert (found.best, found.score) == (plain.best, plain.score)
-
-
 # ------------------------------------------------------------------ releases
 
 
@@ -119,17 +99,6 @@ def released(case: Case, folder: Path, **algorithm: Any) -> dict[str, Any]:
     release = run(given, source(folder, types, rows))
     assert release.verification.passed
     return dict(release.measures)
-
-
-@pytest.mark.parametrize("seed", few(range(20, 30), 2))
-def test_releases_are_verified(seed: int, tmp_path: Path) -> None:
-    """Under every rule, with the share of suppressed rows that the policy allows."""
-    case, rule = suppressing(seed)
-    case.rows = case.rows * 2
-    if case.oracle(rule).search() is None:
-        return
-    measures = released(case, tmp_path)
-    assert measures["suppressed_share"] <= case.policy_options["suppression_limit"]
 
 
 def test_persons_are_suppressed_with_all_of_their_rows(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from anonymizer.algorithms.core import refine as stages
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import ident
-from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import PolicyError
@@ -199,77 +198,6 @@ def test_other_rules_hold_and_lose_no_more(
         made = [one for one, _ in attributes]
         found.append(sum(lost(ids, tuples, ones, made) for ids in groups.values()))
     assert found[0] + Fraction(len(rows), 1_000_000) >= max(found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", few(range(6), 1))
-def test_classes_grow_alike_in_one_statement_and_in_many(tmp_path: Path, seed: int) -> None:
-    database = source(tmp_path, TYPES, table(random.Random(seed), 150))
-    driven = {"algorithm": {"loop": "driven"}}
-    one, many = (
-        classes(given(tmp_path, "auto", columns=DIVERSE, **more), database) for more in ({}, driven)
-    )
-    assert one == many
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("refine", ["auto", "full"])
-def test_classes_of_many_units_take_part_in_no_swap(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refine: str
-) -> None:
-    """They are compared unit by unit, which takes the square of their number."""
-    name = refine.upper()
-    changed = replace(getattr(stages, name), most_in_class=4, block_units=0)
-    monkeypatch.setattr(stages, name, changed)
-    database = source(tmp_path, TYPES, table(random.Random(7), 150))
-    none, some = (
-        {frozenset(units) for units in classes(given(tmp_path, way), database).values()}
-        for way in (0, refine)
-    )
-    assert {units for units in none if len(units) > 4} <= some
-    assert none != some
-
-
-@pytest.mark.slow
-def test_it_saves_something(tmp_path: Path) -> None:
-    database = source(tmp_path, TYPES, table(random.Random(7), 400))
-    none, some, all_ = (
-        run(given(tmp_path, refine), database).measures["ncp"] for refine in (0, "auto", "full")
-    )
-    assert none > max(some, all_)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("refine", ["auto", "full"])
-def test_threads_and_the_order_of_rows_change_nothing(tmp_path: Path, refine: str) -> None:
-    rows = table(random.Random(3), 300)
-    found: list[dict[int, tuple[Any, ...]]] = []
-    for threads, given_rows in ((1, rows), (2, rows), (2, rows[::-1])):
-        folder = tmp_path / f"{threads}{len(found)}"
-        folder.mkdir()
-        database = source(folder, TYPES, given_rows)
-        release = run(given(folder, refine), database, limits=Limits(threads=threads))
-        cells = {row["id"]: (row["age"], row["code"], row["kind"]) for row in published(release)}
-        found.append(cells)
-    assert found[0] == found[1]
-    assert found[0] == found[2]
-
-
-@pytest.mark.slow
-def test_cuts_at_medians_stay_those_of_the_paper(tmp_path: Path) -> None:
-    database = source(tmp_path, TYPES, table(random.Random(5), 200))
-    median = {"algorithm": {"split": "median"}}
-    none, auto = (classes(given(tmp_path, refine, **median), database) for refine in (0, "auto"))
-    assert none == auto
-    assert classes(given(tmp_path, 2, **median), database) != none
-
-
-def test_columns_of_too_many_values_leave_the_classes_as_they_are(tmp_path: Path) -> None:
-    rows = [(i, i % 7, f"c{i % 300}", "ape", "x") for i in range(900)]
-    database = source(tmp_path, TYPES, rows)
-    columns = {"columns": {"kind": "quasi"}}
-    none, auto = (classes(given(tmp_path, r, **dict(columns)), database) for r in (0, "auto"))
-    assert none == auto
 
 
 @pytest.mark.parametrize(

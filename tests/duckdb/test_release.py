@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,9 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer import Policy
 from anonymizer.engines.base import Limits
-from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError, TargetError
+from anonymizer.errors import AnonymizerError, GuaranteeError, TargetError
 from anonymizer.run.job import Job
-from tests.forging import seal_again
 from tests.runs import Rows, fetch, policy, published, run, source
 from tests.selection import some
 
@@ -66,30 +62,6 @@ def test_the_release_is_a_view_over_frozen_rows_with_a_manifest(
     ]
 
 
-def test_df_and_relation_show_the_published_rows(tmp_path: Path, database: Path) -> None:
-    release = run(policy(tmp_path, COLUMNS), database)
-    rows = [tuple(row.values()) for row in published(release)]
-    frame = release.df()
-    assert [tuple(row) for row in frame.itertuples(index=False)] == rows
-    assert release.relation().fetchall() == rows
-    assert release.relation().columns == ["class_id", "age", "sex", "illness"]
-
-
-def test_the_manifest_beside_the_release_is_that_in_it(tmp_path: Path, database: Path) -> None:
-    release = run(policy(tmp_path, COLUMNS), database)
-    with duckdb.connect(str(release.database), read_only=True) as connection:
-        (row,) = fetch(connection, "from people_anonymous_manifest")
-    beside = json.loads((tmp_path / "people_anonymous.manifest.json").read_text())
-    assert json.loads(row["manifest"]) == beside
-    assert beside["run_id"] == release.run_id
-    assert beside["reproducible"] is True
-    assert beside["policy_digest"] == policy(tmp_path, COLUMNS).digest()
-    assert set(beside["versions"]) == {"anonymizer", "duckdb"}
-    assert beside["measures"]["rows"] == 24
-    assert "not differential privacy" in beside["certificate"]
-    assert {item["name"] for item in beside["requirements"]} == {"k_anonymity", "distinct_l"}
-
-
 def test_the_checks_in_the_manifest_run_under_any_name_of_the_file(
     tmp_path: Path, database: Path
 ) -> None:
@@ -108,30 +80,6 @@ def test_the_checks_in_the_manifest_run_under_any_name_of_the_file(
         for sql in runnable:
             assert "anon_" not in sql
             connection.execute(sql).fetchall()
-
-
-def test_a_release_without_a_fixed_seed_is_not_stamped_reproducible(
-    tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ANONYMIZER_SEED", raising=False)
-    release = run(policy(tmp_path, COLUMNS), database, seed=None)
-    assert release.manifest.data["reproducible"] is False
-
-
-@pytest.mark.slow
-def test_a_second_run_replaces_the_first_and_leaves_nothing_of_it(
-    tmp_path: Path, database: Path
-) -> None:
-    first = run(policy(tmp_path, COLUMNS), database, seed=1)
-    second = run(policy(tmp_path, COLUMNS), database, seed=2)
-    assert second.run_id != first.run_id
-    with duckdb.connect(str(second.database), read_only=True) as connection:
-        names = [
-            row["name"]
-            for row in fetch(connection, "select table_name as name from duckdb_tables()")
-        ]
-    assert not [name for name in names if first.run_id in name]
-    assert first.run_id.encode() not in (tmp_path / "release.duckdb").read_bytes()
 
 
 @pytest.mark.slow
@@ -177,18 +125,6 @@ def test_a_file_with_objects_of_others_is_never_replaced(
     assert listing(tmp_path) == before
 
 
-def test_an_object_added_to_a_release_file_stops_the_next_run(
-    tmp_path: Path, database: Path
-) -> None:
-    run(policy(tmp_path, COLUMNS), database)
-    with duckdb.connect(str(tmp_path / "release.duckdb")) as connection:
-        connection.execute("create table notes as select 1 as x")
-    before = listing(tmp_path)
-    with pytest.raises(TargetError, match="did not publish"):
-        run(policy(tmp_path, COLUMNS), database)
-    assert listing(tmp_path) == before
-
-
 def test_a_write_ahead_log_beside_the_target_stops_the_run(tmp_path: Path, database: Path) -> None:
     (tmp_path / "release.duckdb.wal").write_bytes(b"")
     with pytest.raises(TargetError, match="write-ahead log"):
@@ -230,17 +166,6 @@ def test_a_target_that_is_no_database_stops_the_run(
     assert (tmp_path / "release.duckdb").read_bytes() == content
 
 
-def test_a_read_only_target_stops_the_run(tmp_path: Path, database: Path) -> None:
-    run(policy(tmp_path, COLUMNS), database)
-    before = listing(tmp_path)
-    (tmp_path / "release.duckdb").chmod(0o400)
-    if os.access(tmp_path / "release.duckdb", os.W_OK):
-        pytest.skip("root writes everywhere")
-    with pytest.raises(TargetError, match="cannot be replaced"):
-        run(policy(tmp_path, COLUMNS), database)
-    assert listing(tmp_path) == before
-
-
 def test_a_target_in_no_folder_and_the_source_as_target_stop_the_run(
     tmp_path: Path, database: Path
 ) -> None:
@@ -274,21 +199,6 @@ def test_a_reader_keeps_the_release_it_has_open(tmp_path: Path, database: Path) 
         # a second process would not see this one's instance, so the swap is made by hand
         run(policy(tmp_path, COLUMNS, k=6), database)
         assert fetch(reader, count) == before
-
-
-def test_a_read_only_source_is_fine_and_stays_as_it_was(tmp_path: Path, database: Path) -> None:
-    database.chmod(0o400)
-    before = database.read_bytes()
-    assert run(policy(tmp_path, COLUMNS), database).verification.passed
-    assert database.read_bytes() == before
-    assert not database.with_name("source.duckdb.wal").exists()
-
-
-def test_a_source_in_use_by_a_reader_of_this_process_is_fine(
-    tmp_path: Path, database: Path
-) -> None:
-    with duckdb.connect(str(database), read_only=True):
-        assert run(policy(tmp_path, COLUMNS), database).verification.passed
 
 
 @pytest.fixture
@@ -333,47 +243,6 @@ def test_the_same_seed_gives_the_same_rows_in_the_same_order(
     assert published(release) == reference
 
 
-@pytest.mark.slow
-def test_copies_of_a_row_and_other_seeds(tmp_path: Path) -> None:
-    """Equal rows are interchangeable, and another secret gives another order and other numbers."""
-    rows = [row for row in people(6) for _ in range(3)]
-    found = []
-    seeds: tuple[int | str, ...] = (1, 1, 2, "ab" * 32)
-    for number, seed in enumerate(seeds):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        random.Random(number).shuffle(rows)
-        found.append(
-            published(run(policy(folder, COLUMNS), source(folder, TYPES, rows), seed=seed))
-        )
-    assert found[0] == found[1]
-    assert found[2] != found[0] != found[3]
-
-    def without_number(release: Rows) -> list[str]:
-        return sorted(str({**row, "class_id": None}) for row in release)
-
-    assert without_number(found[0]) == without_number(found[2]) == without_number(found[3])
-
-
-@some(1)
-@pytest.mark.parametrize("ledger", [None, "private.duckdb"])
-def test_columns_that_nothing_hangs_on_are_not_read(tmp_path: Path, ledger: str | None) -> None:
-    """Rows of which quasi-identifiers alone are published stand for each other, unless a ledger
-    has to know them again."""
-    columns = {"id": "identifier", "age": "quasi", "sex": "quasi", "illness": "drop"}
-    rest: dict[str, Any] = {} if ledger is None else {"ledger": ledger}
-    found = []
-    for number in range(3):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        rows = people(60)
-        random.Random(number).shuffle(rows)
-        given, database = policy(folder, columns, **rest), source(folder, TYPES, rows)
-        assert ("illness" in anonymizer.plan(given, database).sql()) is (ledger is not None)
-        found.append(published(run(given, database)))
-    assert found[0] == found[1] == found[2]
-
-
 def test_a_release_is_judged_again_from_its_file_alone(tmp_path: Path, database: Path) -> None:
     given = policy(tmp_path, COLUMNS)
     run(given, database)
@@ -385,80 +254,3 @@ def test_a_release_is_judged_again_from_its_file_alone(tmp_path: Path, database:
     failed = anonymizer.verify(stricter)
     assert not failed.passed
     assert {check.name for check in failed.failed} == {"k_anonymity", "k_anonymity_tuples"}
-
-
-def test_a_hierarchical_distance_is_judged_again_without_the_hierarchy(
-    tmp_path: Path, database: Path
-) -> None:
-    """The manifest holds the paths of the published values; the recipient has no other source."""
-    tree = tmp_path / "illness.csv"
-    tree.write_text("flu;lungs;*\ncold;lungs;*\nacne;skin;*\n")
-    illness = {
-        "role": "sensitive",
-        "hierarchy": {"builder": "taxonomy", "file": tree.name},
-        "protect": {"t_closeness": {"t": 0.4, "distance": "hierarchical"}},
-    }
-    given = policy(tmp_path, {**COLUMNS, "illness": illness})
-    run(given, database)
-    tree.unlink()
-    again = anonymizer.verify(given)
-    assert again.passed
-    assert "t_closeness" in {check.name for check in again.checks}
-
-
-@pytest.mark.slow
-def test_a_release_that_was_changed_afterwards_fails(tmp_path: Path, database: Path) -> None:
-    given = policy(tmp_path, COLUMNS, k=3)
-    release = run(given, database)
-    frozen = f"_people_anonymous_{release.run_id}"
-    with duckdb.connect(str(release.database)) as connection:
-        connection.execute(
-            f"delete from {frozen} where rowid in"
-            f" (select min(rowid) from {frozen} group by class_id)"
-        )
-    for known in (given, None):
-        with pytest.raises(GuaranteeError, match="not those that were judged"):
-            anonymizer.verify(known, release.database)
-    assert release.database is not None
-    seal_again(release.database, "people_anonymous")
-    assert not anonymizer.verify(given).passed
-    assert not anonymizer.verify(None, release.database).passed
-
-
-def nothing_to_check(folder: Path) -> Iterator[tuple[Policy | None, Path | None]]:
-    with duckdb.connect(str(folder / "empty.duckdb")):
-        pass
-    yield policy(folder, COLUMNS), None  # no file yet
-    yield None, folder / "empty.duckdb"
-    yield policy(folder, COLUMNS), folder / "empty.duckdb"
-    yield None, None
-    yield policy(folder, COLUMNS, publish={"database": None}), None
-
-
-def test_nothing_to_check_is_an_error_and_not_a_pass(tmp_path: Path) -> None:
-    for given, file in nothing_to_check(tmp_path):
-        with pytest.raises(NothingToCheckError) as caught:
-            anonymizer.verify(given, file)
-        assert caught.value.exit_code == 2
-
-
-def test_a_plan_writes_nothing_and_shows_no_secret(tmp_path: Path, database: Path) -> None:
-    before = listing(tmp_path)
-    text = anonymizer.plan(policy(tmp_path, COLUMNS), database).sql()
-    assert listing(tmp_path) == before
-    assert "$secret" in text
-    assert text.count("$secret") == 1
-
-
-@pytest.mark.parametrize(
-    ("person", "counts"),
-    [(None, "It counts rows: a person with several rows"), ("patient", "It counts persons")],
-)
-def test_the_certificate_says_what_is_counted(
-    tmp_path: Path, person: str | None, counts: str
-) -> None:
-    rows = [(i // 2, 20 + i // 2 % 3) for i in range(40)]
-    database = source(tmp_path, {"patient": "INTEGER", "age": "INTEGER"}, rows)
-    given = policy(tmp_path, {"patient": "drop", "age": "quasi"}, k=3, person=person)
-    assert counts in run(given, database).manifest.data["certificate"]
-    assert anonymizer.verify(given).passed

@@ -86,25 +86,10 @@ OTHER: dict[str, tuple[dict[str, Any], str, str]] = {
         "columns.age",
         "is identifier in the policy, and the release publishes it as quasi",
     ),
-    "published, now dropped": (
-        {"columns": {"disease": "drop"}},
-        "columns.disease",
-        "is drop in the policy, and the release publishes it as sensitive",
-    ),
-    "published, now unlisted": (
-        {"columns": {"town": None}},
-        "columns.town",
-        "is not listed in the policy, and the release publishes it as quasi",
-    ),
     "left out, now quasi": (
         {"columns": {"cost": "quasi"}},
         "columns.cost",
         "is quasi in the policy, and the release does not publish it",
-    ),
-    "left out, now protected": (
-        {"columns": {"cost": {"role": "sensitive", "protect": {"l_diversity": 2}}}},
-        "columns.cost",
-        "is sensitive in the policy, and the release does not publish it",
     ),
     "sensitive, now quasi": (
         {"columns": {"disease": "quasi"}},
@@ -135,11 +120,6 @@ OTHER: dict[str, tuple[dict[str, Any], str, str]] = {
         {"publish": {"cells": "typed"}},
         "publish.cells",
         "is typed in the policy, and the release has text cells",
-    ),
-    "its name, now another": (
-        {"publish": {"rename": {"age": "years"}}},
-        "columns.age",
-        "the release publishes age, and the policy does not",
     ),
 }
 

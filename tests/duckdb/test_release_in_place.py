@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-import anonymizer
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError, TargetError
 from tests.runs import Rows, fetch, fill, policy, published, run, source
 from tests.selection import some
@@ -67,17 +65,6 @@ def test_user_table_survives(tmp_path: Path, database: Path) -> None:
     assert any("view protects nothing" in warning for warning in second.warnings)
 
 
-def test_what_is_made_is_recorded_beside_it(tmp_path: Path, database: Path) -> None:
-    release = run(policy(tmp_path, COLUMNS, publish=BESIDE), database)
-    recorded = everything(database)["_anonymizer.objects"]
-    assert {(row["object_name"], row["kind"]) for row in recorded} == {
-        (f"_people_anonymous_{release.run_id}", "rows"),
-        ("people_anonymous", "view"),
-        ("people_anonymous_manifest", "manifest"),
-    }
-    assert {row["release"] for row in recorded} == {"main.people_anonymous"}
-
-
 @pytest.mark.parametrize("name", ["orders", "old_people", "ORDERS"])
 def test_a_name_that_the_user_took_is_refused(tmp_path: Path, database: Path, name: str) -> None:
     before = database.read_bytes()
@@ -106,28 +93,6 @@ def test_what_took_the_place_of_a_release_is_not_replaced(
     assert published(run(given, database))
 
 
-def test_the_checks_in_the_manifest_run_in_the_database(tmp_path: Path, database: Path) -> None:
-    run(policy(tmp_path, COLUMNS, publish=BESIDE), database)
-    (row,) = everything(database)["main.people_anonymous_manifest"]
-    checks = json.loads(row["manifest"])["verification"]["checks"]
-    assert json.loads((tmp_path / "people_anonymous.manifest.json").read_text()) == json.loads(
-        row["manifest"]
-    )
-    with duckdb.connect(str(database), read_only=True) as connection:
-        for check in checks:
-            if check["sql"] is not None:
-                assert connection.execute(check["sql"]).fetchall() == []
-
-
-def test_a_view_in_place_selects_from_its_frozen_rows(tmp_path: Path, database: Path) -> None:
-    given = policy(tmp_path, COLUMNS, publish=BESIDE)
-    rows = published(run(given, database))
-    with duckdb.connect(str(database)) as connection:
-        connection.execute("delete from people")
-        assert fetch(connection, "from people_anonymous") == rows
-    assert anonymizer.verify(given, database).passed
-
-
 @pytest.fixture
 def connection(database: Path) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(str(database), config={"threads": 1})
@@ -154,62 +119,6 @@ def test_an_open_connection_is_used_itself_and_left_as_it_was(
     assert state(connection) == before
     assert len(in_place.df()) == len(in_place.relation().fetchall()) == 20
     connection.close()
-
-
-@pytest.mark.slow
-def test_a_connection_that_only_reads_is_a_source(tmp_path: Path, database: Path) -> None:
-    """What the tool makes for itself and for the release is attached for writing beside it."""
-    plain, kept = policy(tmp_path, COLUMNS), policy(tmp_path, COLUMNS, ledger="ledger.duckdb")
-    with duckdb.connect(str(database), read_only=True) as connection:
-        before = state(connection)
-        for given in (plain, plain, kept):
-            assert run(given, connection).measures["rows"] == 20
-        assert state(connection) == before
-        with pytest.raises(AnonymizerError) as refused:
-            run(policy(tmp_path, COLUMNS, publish=BESIDE), connection)
-        assert state(connection) == before
-    (problem,) = refused.value.problems
-    assert problem.path == "publish.database"
-    assert "open for reading" in problem.message
-
-
-@pytest.mark.slow
-def test_the_manifest_beside_a_database_follows_every_run(tmp_path: Path, database: Path) -> None:
-    """By path, and by a connection of the user: the file is always that of the release."""
-    given = policy(tmp_path, COLUMNS, publish=BESIDE)
-    file = tmp_path / "people_anonymous.manifest.json"
-
-    def by_connection() -> str:
-        with duckdb.connect(str(database)) as connection:
-            return run(given, connection).run_id
-
-    def by_attached() -> str:
-        with duckdb.connect() as connection:
-            connection.execute(f"attach '{database}' as warehouse; use warehouse")
-            return run(given, connection).run_id
-
-    for way in (by_connection, lambda: run(given, database).run_id, by_connection, by_attached):
-        assert way() == json.loads(file.read_text())["run_id"]
-        assert anonymizer.verify(given, database).passed
-
-
-def test_a_registered_frame_is_a_source(tmp_path: Path) -> None:
-    import pandas as pd
-
-    frame = pd.DataFrame(PEOPLE, columns=list(TYPES))
-    with duckdb.connect() as connection:
-        connection.register("people", frame)
-        assert run(policy(tmp_path, COLUMNS), connection).measures["rows"] == 20
-
-
-def test_a_release_in_memory_stands_on_its_connection(tmp_path: Path) -> None:
-    with duckdb.connect() as connection:
-        fill(connection, TYPES, PEOPLE)
-        release = run(policy(tmp_path, COLUMNS, publish=BESIDE), connection)
-        assert release.database is None
-        assert len(fetch(connection, "from people_anonymous")) == 20
-        assert len(release.df()) == 20
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_connection_inside_a_transaction_is_refused_and_keeps_it(
@@ -244,17 +153,6 @@ def test_a_failed_run_leaves_an_open_connection_usable(
         assert "secret value" not in str(caught.value)
         assert state(connection) == before
         assert contents(connection) == tables
-    connection.close()
-
-
-def test_a_catalog_named_like_scratch_is_left_alone(
-    tmp_path: Path, connection: duckdb.DuckDBPyConnection
-) -> None:
-    connection.execute("attach ':memory:' as anon_scratch")
-    connection.execute("create table anon_scratch.main.mine as select 1 as x")
-    with pytest.raises(EngineError, match="a catalog named anon_scratch is attached already"):
-        run(policy(tmp_path, COLUMNS), connection)
-    assert len(fetch(connection, "from anon_scratch.main.mine")) == 1
     connection.close()
 
 

@@ -10,9 +10,8 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.cli import main
 from anonymizer.errors import PolicyError
-from anonymizer.review.sweep import Point, page, sweep, varied
+from anonymizer.review.sweep import Point, sweep, varied
 
 COLUMNS: dict[str, Any] = {
     "a": {"role": "quasi"},
@@ -99,39 +98,3 @@ def test_names_and_values_that_no_policy_has_are_errors(
         sweep(policy, source, vary=vary)
     assert said in str(raised.value)
     assert len(raised.value.problems) == 1
-
-
-def test_an_option_that_only_one_of_the_algorithms_has_makes_rows(
-    source: Path, tmp_path: Path
-) -> None:
-    policy = anonymizer.Policy.load(tmp_path / "p.yml")
-    points = sweep(policy, source, vary=["algorithm.split=median", "algorithm=mondrian,lgb"])
-    assert [p.problem is None for p in points] == [True, False]
-    lgb = varied(policy, {"algorithm": "lgb"})
-    (point,) = sweep(lgb, source, vary=["algorithm.split=median", "algorithm=mondrian"])
-    assert point.holds
-    without = policy.model_validate({**policy.to_dict(), "columns": {"a": {"role": "quasi"}}})
-    with pytest.raises(PolicyError, match="varies a rule that no column has"):
-        sweep(without, source, vary=["l=2"])
-
-
-@pytest.mark.slow
-def test_the_command_draws(source: Path, tmp_path: Path,
-                           capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    picture = tmp_path / "sweep.svg"
-    with pytest.raises(SystemExit) as ended:
-        main(["sweep", str(tmp_path / "p.yml"), "--database", str(source), "--vary", "k=2,20",
-              "-o", str(picture), "--format", "json"])  # fmt: skip
-    assert ended.value.code == 0
-    data = json.loads(capsys.readouterr().out)
-    assert [p["options"] for p in data["points"]] == [{"k": "2"}, {"k": "20"}]
-    assert "k=20" in picture.read_text()
-    assert not (tmp_path / "r.duckdb").exists()
-
-
-def test_a_page_says_what_its_lines_are(source: Path, tmp_path: Path) -> None:
-    policy = anonymizer.Policy.load(tmp_path / "p.yml")
-    points = sweep(policy, source, vary=["k=2,20", "l=2,3"])
-    text = page(points, "p")
-    assert "Dashed: no other point" in text
-    assert "Solid: the points that differ from the chosen one in k only." in text

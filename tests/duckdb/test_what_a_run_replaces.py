@@ -89,70 +89,6 @@ def test_a_replaced_release_is_told_first(capsys: pytest.CaptureFixture[str], pu
 
 
 @pytest.mark.slow
-def test_nobody_is_sent_to_a_ledger_who_has_one(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "private").mkdir(mode=0o700)
-    policy = Path(written("p.yml", "{database: release.duckdb}"))
-    policy.write_text(f"{policy.read_text()}key: id\nledger: private/ledger.duckdb\n")
-    called(capsys, "run", str(policy))
-    said = first_line(capsys, "plan", str(policy))
-    assert "is replaced by the new one; the ledger compares it with all earlier ones" in said
-    assert "name a ledger" not in said
-
-
-def test_a_replaced_table_is_told_although_it_cannot_be(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with duckdb.connect(str(folder / "source.duckdb")) as connection:
-        connection.execute("alter table people rename to hidden")
-        connection.execute("create view people as from hidden")
-    given = written("p.yml", "{replace_source: true}")
-    with pytest.raises(SystemExit) as ended:
-        main.main(["plan", given, "--database", "source.duckdb"])
-    said = capsys.readouterr()
-    assert ended.value.code == 2
-    assert "is dropped with all its rows" in said.out
-    assert "not a view" in said.err
-
-
-@pytest.mark.slow
-def test_the_name_of_the_source_is_free_in_another_schema(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = written("p.yml", "{schema: shown, name: people}")
-    for _ in range(2):  # the second run reads the table again, not its release
-        called(capsys, "run", given)
-        called(capsys, "verify", given)
-    with duckdb.connect(str(folder / "source.duckdb"), read_only=True) as connection:
-        assert connection.execute("select count(*), count(distinct id) from main.people").fetchall()
-        shown = connection.execute("from shown.people").description
-        assert [name for name, *_ in shown] == ["class_id", "age", "disease"]
-    same = written("same.yml", "{name: people}")
-    with pytest.raises(SystemExit) as ended:
-        main.main(["plan", same, "--database", "source.duckdb"])
-    assert ended.value.code == 2
-    assert "is the name of the source table itself" in capsys.readouterr().err
-
-
-def test_a_plan_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    """Steps that differ by column only are one line, and so are all checks; none is left out."""
-    given = written("p.yml", "{database: release.duckdb}")
-    said = called(capsys, "plan", given).splitlines()
-    steps = json.loads(called(capsys, "plan", given, "--format", "json"))["steps"]
-    assert len(said) <= 44
-    assert f"{len(steps)} steps of mondrian" in "".join(said)
-    listed = re.findall(r" \(([\d, -]+)(?:, repeated)?\): ", "\n".join(said))
-    numbers: list[int] = []
-    for part in ", ".join(listed).split(", "):
-        low, _, high = part.partition("-")
-        numbers += range(int(low), int(high or low) + 1)
-    assert sorted(numbers) == list(range(1, len(steps) + 1))
-    told = [line.partition("): ")[2] for line in said if "): " in line]
-    assert len(set(told)) == len(told)
-
-
-@pytest.mark.slow
 def test_databases_of_one_folder_keep_their_manifests(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,22 +114,6 @@ def test_databases_of_one_folder_keep_their_manifests(
 
 
 @pytest.mark.slow
-def test_the_manifest_of_a_database_that_is_gone_is_told(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No database of the folder has the release of this JSON file: it is replaced, and told."""
-    for name in ("first", "second"):
-        written(f"{name}.yml", f"{{database: {name}.duckdb, name: released}}")
-    told = "the file released.manifest.json beside second.duckdb is of another release (run "
-    called(capsys, "run", "first.yml")
-    (folder / "first.duckdb").unlink()
-    assert told in called(capsys, "plan", "second.yml")
-    assert told in called(capsys, "run", "second.yml")
-    assert "is of another release" not in called(capsys, "run", "second.yml")
-    assert len(list(folder.glob("*.manifest.json"))) == 1
-
-
-@pytest.mark.slow
 def test_a_schema_in_other_letter_case_is_refused_by_its_name(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,33 +134,6 @@ def test_a_schema_in_other_letter_case_is_refused_by_its_name(
             assert ended.value.code == 2
             assert f"publish.schema: is there as {there}," in capsys.readouterr().err
     assert not (folder / "new.duckdb").exists()
-
-
-def test_a_stale_manifest_is_written_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As of a run that was killed after its swap, with another database of ours beside it."""
-    for name in ("first", "second"):
-        written(f"{name}.yml", f"{{database: {name}.duckdb, name: {name}}}")
-        called(capsys, "run", f"{name}.yml")
-    file = folder / "first.manifest.json"
-    before = file.read_text()
-    file.write_text(before.replace(json.loads(before)["run_id"], "0" * 16))
-    done(capsys, "clean", "--database", "first.duckdb")
-    assert file.read_text() == before
-    assert len(list(folder.glob("*.manifest.json"))) == 2
-
-
-@pytest.mark.slow
-def test_a_plan_writes_no_manifest(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    policy = written("policy.yml", "{database: release.duckdb, name: released}")
-    called(capsys, "run", policy)
-    beside = folder / "released.manifest.json"
-    beside.unlink()
-    called(capsys, "plan", policy)
-    assert not beside.exists()
-    called(capsys, "run", policy)
-    assert beside.exists()
 
 
 def test_what_is_lost_with_a_replaced_table_is_told(capsys: pytest.CaptureFixture[str]) -> None:

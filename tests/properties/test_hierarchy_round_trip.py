@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import uuid
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -186,34 +184,3 @@ def test_odd_texts_go_round() -> None:
         go_round("VARCHAR", spec, ODD)
         for first in ("\ufeffa", "a\rb", ""):
             go_round("VARCHAR", spec, [first, "b", "c"])
-
-
-SPARSE = [0, 114, 401, 594, 914, 2174, 3103, 7298, 15024, 27828, 34095, 41310, 99999]
-
-
-@some(2)
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"builder": "conventional"},
-        {"builder": "cardinality"},
-        {"builder": "divisor"},
-        {"builder": "divisor", "mode": "independent"},
-        {"builder": "conventional", "min_width": 100, "domain": [0, 120_000]},
-    ],
-    ids=str,
-)
-def test_sparse_numbers_go_round(spec: dict[str, Any]) -> None:
-    go_round("INTEGER", spec, SPARSE)
-
-
-@pytest.mark.slow
-def test_values_are_those_of_their_type() -> None:
-    """What has no literal of its own, and what Python reads by another library only."""
-    texts = [str(uuid.UUID(int=n)) for n in range(3)]
-    go_round("UUID", {"builder": "frequency"}, texts)
-    go_round(
-        "TIMESTAMPTZ", {"builder": "date"}, ["2020-01-01 12:00+02", "2021-03-31 23:59:59.5-11"]
-    )
-    go_round("DECIMAL(38,10)", {"builder": "prefix"}, [Decimal("1.5"), Decimal("-0.0000000001")])
-    go_round("enum('a;b', '', '\ufeff')", {"builder": "frequency"}, ["a;b", "", "\ufeff"])
