@@ -193,7 +193,6 @@ def guarantee(change: Callable[[Any], object]) -> Callable[[dict[str, Any]], obj
 # name: what is altered, and what the message says; no two say the same
 ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
     # the certificate, by anybody
-    "no JSON": (text(lambda _: "a certificate"), "certificate: is not JSON"),
     "cut off": (text(lambda t: t[:200]), "certificate: is not JSON"),
     "a field twice": (
         text(lambda t: t.replace("{", '{"payloadType": "text/plain",', 1)),
@@ -202,10 +201,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
     "no envelope": (
         lambda p: shutil.copy(p.folder / f"{VIEW}.manifest.json", p.certificate),
         "certificate: is not a DSSE envelope",
-    ),
-    "another type": (
-        envelope(put("payloadType", value="application/json")),
-        "certificate: holds a payload of another type",
     ),
     "a payload that is none": (
         envelope(put("payload", value="%%%")),
@@ -216,10 +211,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         "certificate: has a signature that is not of this key over its payload",
     ),
     "no signature": (envelope(put("signatures", value=[])), "certificate: is not signed"),
-    "half a signature": (
-        envelope(put("signatures", 0, "sig", value="AAAA")),
-        "certificate: has a signature that is cut off",
-    ),
     "another signer": (
         lambda p: p.sign(p.statement(), "other.pem"),
         "certificate: is signed by another key",
@@ -229,11 +220,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         statement(put("_type", value="https://in-toto.io/Statement/v0.1")),
         "certificate._type: is not https://in-toto.io/Statement/v1",
     ),
-    "another predicate": (
-        statement(put("predicateType", value="https://slsa.dev/provenance/v1")),
-        "certificate.predicateType: is not urn:",
-    ),
-    "no statement": (lambda p: p.sign([1]), "certificate: is signed, and states nothing"),
     "a table less": (
         statement(take("subject", 0)),
         "certificate.subject: lacks main._people_anonymous",
@@ -242,8 +228,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         statement(lambda d: d["subject"].append({"name": "main.more", "digest": {"x": "0"}})),
         "certificate.subject: names main.more, which the release does not have",
     ),
-    "a table twice": (statement(twice), "certificate.subject: names one table twice"),
-    "no tables": (statement(put("subject", value=3)), "certificate.subject: cannot be read"),
     "other rows": (
         statement(put("subject", 0, "digest", value={"duckdb-stored-2": "0" * 64})),
         "certificate.subject: has another digest of main._people_anonymous",
@@ -268,29 +252,13 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         statement(guarantee(lambda listed: listed.pop())),
         "certificate.predicate.guarantees: lack distinct_l.illness",
     ),
-    "a rule more": (
-        statement(guarantee(lambda listed: listed.append({"name": "t_closeness", "column": None}))),
-        "certificate.predicate.guarantees: state t_closeness, which the release does not",
-    ),
     "other versions": (
         statement(put("predicate", "versions", "anonymizer", value="9")),
         "certificate.predicate.versions.anonymizer",
     ),
-    "another run": (
-        statement(put("predicate", "release", "runId", value="0" * 16)),
-        "certificate.predicate.release.runId",
-    ),
-    "another kind": (
-        statement(put("predicate", "release", "kind", value="pseudonymised")),
-        "certificate.predicate.release.kind",
-    ),
     "no attacks": (
         statement(put("predicate", "knownAttacks", value=[])),
         "certificate.predicate.knownAttacks: is not that of the release",
-    ),
-    "no versions": (
-        statement(take("predicate", "versions")),
-        "certificate.predicate.versions: is missing",
     ),
     "a claim more": (
         statement(put("predicate", "approved", value=True)),
@@ -299,10 +267,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
     "a field more": (
         statement(put("expires", value="never")),
         "certificate: states more than a certificate does",
-    ),
-    "a view of another name": (
-        statement(put("predicate", "release", "view", value="main.else")),
-        "certificate: is of main.else, and there is no release of this name",
     ),
     # the release
     "one value": (
@@ -320,7 +284,6 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         sql(f"update {VIEW}_manifest set manifest = replace(manifest, 'ing\": ', 'ing\": 1')"),
         "its digest is not that of its content",
     ),
-    "no manifest": (sql(f"drop table {VIEW}_manifest"), "manifest"),
     "rows sealed again": (resealed, "has another digest of main._people_anonymous"),
     "no release": (lambda p: p.release.unlink(), "database: there is no file"),
     # the key
@@ -328,25 +291,12 @@ ALTERATIONS: dict[str, tuple[Callable[[Place], object], str]] = {
         lambda p: shutil.copy(p.folder / "other.pem.pub", p.key),
         "certificate: is signed by another key",
     ),
-    "a file without a key": (
-        lambda p: p.key.write_text("key"),
-        "public_key: key.pem.pub holds no Ed25519 public key",
-    ),
     "a private key": (
         lambda p: shutil.copy(p.folder / "key.pem", p.key),
         "public_key: key.pem.pub holds no Ed25519 public key",
     ),
     "no key": (lambda p: p.key.unlink(), "public_key: there is no file"),
 }
-ALIKE = {"cut off", "rows sealed again", "another key", "a private key"}
-"""What is told in the words of another alteration, of which it is a kind."""
-
-
-def test_there_are_many_and_each_has_its_own_message() -> None:
-    own = [says for name, (_, says) in ALTERATIONS.items() if name not in ALIKE]
-    assert len(own) == len(set(own)) >= 20
-    for says in own:
-        assert [other for other in own if says in other] == [says] or says == "manifest"
 
 
 @pytest.mark.slow
@@ -413,12 +363,6 @@ def leaves(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def test_a_certificate_without_a_key_is_refused(correct: Place) -> None:
     with pytest.raises(AnonymizerError, match="without the key of its owner"):
         anonymizer.verify(None, correct.release, certificate=correct.certificate)
-
-
-def test_nothing_is_certified_that_does_not_hold(altered: Place) -> None:
-    altered.sql("update {rows} set illness = 'v0'")
-    with pytest.raises(GuaranteeError):
-        anonymizer.certify(altered.policy, altered.release, sign=altered.folder / "key.pem")
 
 
 def test_another_reader_of_envelopes_finds_the_same(correct: Place) -> None:

@@ -11,10 +11,7 @@ import pytest
 import anonymizer
 from anonymizer.errors import GuaranteeError, SourceError
 from anonymizer.policy import Policy
-from anonymizer.policy.referenced_files import declared_digests, declared_files
 from anonymizer.publish.export import export
-from anonymizer.release.consistency import refuse_other_policy
-from anonymizer.release.manifest import Manifest
 from anonymizer.run import verbs
 from tests.runs import policy, run, source
 
@@ -52,19 +49,6 @@ def test_an_edited_hierarchy_is_refused(
     assert anonymizer.verify(given).passed
 
 
-def test_what_is_not_compared_is_named(
-    tmp_path: Path, released: tuple[Policy, anonymizer.Release]
-) -> None:
-    given, release = released
-    (tmp_path / "towns.csv").unlink()
-    assert PATH in anonymizer.verify(given).unverified
-    assert PATH in anonymizer.verify(None, tmp_path / "release.duckdb").unverified
-    # a manifest of an earlier version states no digests, and stays readable
-    (tmp_path / "towns.csv").write_text(SWAPPED)
-    data = {name: value for name, value in release.manifest.data.items() if name != "files"}
-    refuse_other_policy(given, Manifest(data))
-
-
 def test_a_file_that_changes_during_the_run_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,21 +76,3 @@ def test_a_changed_digest_is_a_changed_release(
         connection.execute("update people_anonymous_manifest set manifest = ?", [forged])
     with pytest.raises(GuaranteeError, match="manifest"):
         anonymizer.verify(given)
-
-
-def test_which_files_are_declared(tmp_path: Path) -> None:
-    """Populations of guarantees are judged anew; keys, vaults and sources never leave a digest."""
-    text = """\
-version: 1
-source: {file: visits.csv}
-columns:
-  id: {role: token, key_file: tokens.key, vault: vault.duckdb}
-  age: {role: quasi, hierarchy: {file: age.csv}}
-privacy: {k_map: {k: 4, population: {file: people.csv}}}
-publish: {database: release.duckdb}
-"""
-    given = Policy.loads(text, tmp_path)
-    for name in ("visits.csv", "tokens.key", "vault.duckdb", "age.csv", "people.csv"):
-        (tmp_path / name).write_text("x")
-    assert set(declared_files(given)) == set(declared_digests(given))
-    assert set(declared_files(given)) == {"columns.age.hierarchy.file"}

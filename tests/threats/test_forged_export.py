@@ -205,21 +205,3 @@ def test_a_manifest_that_lists_files_of_others_removes_none(
     assert mine.read_bytes() == before[0]
     assert judge(file).passed
     export(policy, file)
-
-
-def test_a_manifest_alone_that_lists_files_of_others(file: Path, correct: Path) -> None:
-    mine = file.with_name(f"payroll{file.suffix}")
-    mine.write_text("mine")
-    forged_over(file, mine, lambda data: None)
-    file.unlink()
-    with pytest.raises(TargetError, match="is not a manifest of an earlier export of this release"):
-        export(runs.policy(correct, COLUMNS, k=3), file)
-    assert mine.read_text() == "mine"
-
-
-def test_the_export_of_another_release_is_not_replaced(file: Path, correct: Path) -> None:
-    other = runs.policy(correct, COLUMNS, k=4, publish={"name": "other", "database": "o.duckdb"})
-    runs.run(other, correct / "source.duckdb")
-    with pytest.raises(TargetError, match="exists and is not an earlier export of this release"):
-        export(other, file)
-    assert judge(file).passed

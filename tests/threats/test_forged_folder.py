@@ -157,13 +157,3 @@ def test_another_release_of_the_folder_is_named(tmp_path: Path) -> None:
     file.write_text(json.dumps(data, indent=2, sort_keys=True))
     with pytest.raises(GuaranteeError, match="digest"):
         anonymizer.verify(None, place.folder, engine="spark")
-
-
-@pytest.mark.parametrize("name", ["year=2026", "a[1]", "what*?"])
-def test_a_folder_whose_path_reads_like_a_pattern(
-    correct: Place[Policy], tmp_path: Path, name: str
-) -> None:
-    """No column is made of its path, and no other folder is read instead."""
-    folder = tmp_path / name / "release"
-    shutil.copytree(correct.folder, folder)
-    assert anonymizer.verify(correct.policy, folder).passed

@@ -28,7 +28,7 @@ from anonymizer.review.report import write_report
 from anonymizer.review.report.content import collect
 from tests import runs
 from tests.forging import Place, seal_again
-from tests.independent.planted import RELEASES, asked, make
+from tests.independent.planted import asked, make
 from tests.selection import some
 
 VIEW = "people_anonymous"
@@ -94,9 +94,6 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
         ["update {rows} set illness = 'v9' where rowid = 7"],
         "rows of _people_anonymous",
     ),
-    "a kept value": (["update {rows} set visits = visits + 1 where rowid = 0"], "not those that"),
-    "all ages": (["update {rows} set age = '[1, 99]'"], "not those that were judged"),
-    "a value to NULL": (["update {rows} set illness = null where rowid = 3"], "not those that"),
     "two rows exchanged": (
         ["create table t as from {rows} order by rowid",
          "update {rows} set illness = (select illness from t where t.rowid = 119 - {rows}.rowid),"
@@ -115,29 +112,11 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
         "their order",
     ),
     "the last row deleted": (["delete from {rows} where rowid = 119"], "there are 119, and 120"),
-    "the first row deleted": (["delete from {rows} where rowid = 0"], "there are 119, and 120"),
-    "half of the rows deleted": (["delete from {rows} where rowid % 2 = 0"], "there are 60"),
     "one row doubled": (["insert into {rows} from {rows} limit 1"], "there are 121, and 120"),
-    "all rows doubled": (["insert into {rows} from {rows}"], "there are 240, and 120 were"),
-    "a class renumbered": (["update {rows} set class_id = class_id + 1"], "not those that"),
-    "a class added": (
-        ["insert into {rows} select 99, age, sex, illness, visits from {rows} where class_id = 1"],
-        "and 120 were",
-    ),
     "no rows": (["delete from {rows}"], "there are 0"),
     "the view with a where": (
         ["create or replace view people_anonymous as"
          " select class_id, age, sex, illness, visits from {rows} where illness <> 'v1'"],
-        "people_anonymous is not the view that a run makes",
-    ),
-    "the view with a limit": (
-        ["create or replace view people_anonymous as"
-         " select class_id, age, sex, illness, visits from {rows} limit 50"],
-        "people_anonymous is not the view that a run makes",
-    ),
-    "the view with a function": (
-        ["create or replace view people_anonymous as"
-         " select class_id, upper(age) as age, sex, illness, visits from {rows}"],
         "people_anonymous is not the view that a run makes",
     ),
     "the view over another table": (
@@ -145,26 +124,10 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
          " select class_id, age, sex, illness, visits from t"],
         "table t, which no manifest lists",
     ),
-    "the view with columns exchanged": (
-        ["create or replace view people_anonymous as"
-         " select class_id, age, illness as sex, sex as illness, visits from {rows}"],
-        "people_anonymous is not the view that a run makes",
-    ),
     "the view in another order of columns": (
         ["create or replace view people_anonymous as"
          " select age, class_id, sex, illness, visits from {rows}"],
         "view people_anonymous is not defined",
-    ),
-    "the view with a constant": (
-        ["create or replace view people_anonymous as"
-         " select class_id, age, sex, 'v0' as illness, visits from {rows}"],
-        "people_anonymous is not the view that a run makes",
-    ),
-    "the view with a union": (
-        ["create or replace view people_anonymous as"
-         " select class_id, age, sex, illness, visits from {rows} union all"
-         " select class_id, age, sex, illness, visits from {rows} where class_id = 1"],
-        "people_anonymous is not the view that a run makes",
     ),
     "the view as a table": (
         ["create table t as from people_anonymous", "drop view people_anonymous",
@@ -181,38 +144,14 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
          "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
         "is not defined as it was published",
     ),
-    "a collation": (
-        ["create table t (class_id bigint, age varchar collate nocase, sex varchar,"
-         " illness varchar, visits integer)", "insert into t from {rows}",
-         "drop view people_anonymous", "drop table {rows}", "alter table t rename to {rows}",
-         "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
-        "is not defined as it was published",
-    ),
     "a default": (
         ["alter table {rows} alter illness set default 'of Ada'"],
         "is not defined as it was published",
     ),
-    "a constraint": (
-        ["create table t (class_id bigint, age varchar, sex varchar, illness varchar,"
-         " visits integer check (visits < 100))", "insert into t from {rows}",
-         "drop view people_anonymous", "drop table {rows}", "alter table t rename to {rows}",
-         "create view people_anonymous as select class_id, age, sex, illness, visits from {rows}"],
-        "is not defined as it was published",
-    ),
-    "not null": (
-        ["alter table {rows} alter visits set not null"],
-        "is not defined as it was published",
-    ),
     "a raw table": (["create table raw as select 1 as age"], "table raw, which no manifest lists"),
-    "a table in a schema of its own": (
-        ["create schema more", "create table more.raw as select 1 as age"],
-        "schema more",
-    ),
     "an empty schema": (["create schema more"], "schema more, which no manifest lists"),
     "another view": (["create view more as select 1 as x"], "view more, which no manifest lists"),
     "a macro": (["create macro more(x) as x + 1"], "function more"),
-    "a macro in place of a function": (["create macro count(x) as 100"], "function count"),
-    "a table macro": (["create macro more(x) as table select x as y"], "function more"),
     "an enum of raw values": (["create type more as enum ('Ada', 'Bob')"], "type more"),
     "a sequence": (["create sequence more start 42"], "sequence more"),
     "an index": (["create index more on {rows} (age)"], "index "),
@@ -225,18 +164,9 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
         ["comment on view people_anonymous is 'Ada is in class 3'"],
         "view people_anonymous is not defined as it was published",
     ),
-    "a comment on the rows": (["comment on table {rows} is 'Ada'"], "is not defined as it was"),
     "a comment on a column": (
         ["comment on column {rows}.age is 'Ada is 33'"],
         "column _people_anonymous",
-    ),
-    "a comment on a column of the view": (
-        ["comment on column people_anonymous.age is 'Ada'"],
-        "column people_anonymous.age",
-    ),
-    "a comment on the manifest": (
-        ["comment on table people_anonymous_manifest is 'Ada'"],
-        "table people_anonymous_manifest is not defined",
     ),
     "a column of the manifest": (
         ["alter table people_anonymous_manifest add column raw varchar"],
@@ -433,42 +363,28 @@ def _column(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
 # what no manifest can hold: it is read by several commands, and none of them has to fail
 ODD: dict[str, Callable[[dict[str, Any]], None]] = {
     "a loss that is a text": _measure("ncp.age", "much"),
-    "a loss that is an object": _measure("ncp.sex", {"a": 1}),
-    "a loss beyond all": _measure("ncp", HUGE),
     "a bound that is none": _measure("ncp_bound", HUGE),
-    "an odd largest class": _measure("class_max", {"": None}),
     "an odd share": _measure("suppressed_share", "x"),
-    "a list of rows": _measure("rows", [None]),
     "fewer than no rows": _measure("suppressed", -1),
     "no rows that are left out": lambda data: data["measures"].pop("suppressed"),
-    "measures of tables that are none": _measure("tables", {"labs": 1}),
-    "a figure beyond all": _measure("c_dm", HUGE),
     "an achieved figure beyond all": _check("achieved", HUGE),
     "a weight beyond all": _column("weight", HUGE),
     "a mask beyond all": _column("masks", [{"mask": "top_code", "at": HUGE}]),
-    "a code beyond all": _column("top", HUGE),
     "a code that is none": _column("bottom", "a\0b"),
     "a layout of another algorithm": _layout("algorithm", "full_domain"),
     "another algorithm": _field("algorithm", "lgb"),
     "roles": _kept,
-    "nodes in a column that is kept": _column("hierarchy", True),
-    "lists in a column that is kept": _column("list_cells", True),
     "a kind of a column that is kept": _column("kind", "date"),
     "Safe Harbor that is null": _field("safe_harbor", None),
     "a count of failures that is a text": _check("failing", "none"),
     "a note on a check": _check("note", "Ada is in class 3"),
     "a field of its own": _field("epsilon", 0.1),
-    "a day of no calendar": _field("created", "2026, differentially private"),
     "a day without a time": _field("created", "2026-01-01"),
-    "a time of no zone": _field("created", "2026-01-01T00:00:00"),
-    "a time to the microsecond": _field("created", "2026-01-01T00:00:00.123456+00:00"),
     "a version that is a figure": _field("versions", {"anonymizer": 1}),
-    "no version of this tool": _field("versions", {"duckdb": "2.0"}),
     "neither reproducible nor not": _field("reproducible", "no"),
     "a run of another kind": _field("run_id", "Ada"),
     "attacks that are one text": _field("known_attacks", "none"),
     "files of an export": _field("export", {"files": [], "note": "anything"}),
-    "tables that are null": _field("tables", None),
 }
 
 
@@ -496,17 +412,11 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a bolder certificate": (_field("certificate", "Anonymous."), "manifest.certificate"),
     "another view": (_field("view", "main.else"), "manifest.view"),
     "fewer rows": (_measure("rows", 100), "manifest.measures.rows"),
-    "more classes": (_measure("classes", 100), "manifest.measures.classes"),
-    "a larger class": (_measure("class_min", 50), "manifest.measures.class_min"),
     "another mean": (_measure("class_mean", 50.5), "manifest.measures.class_mean"),
-    "another c_dm": (_measure("c_dm", 1), "manifest.measures.c_dm"),
     "a smaller loss": (_measure("ncp", 0.001), "manifest.measures.ncp: is not what"),
     "a smaller loss by another metric": (_measure("glm", 0.001), "manifest.measures.glm"),
-    "a smaller loss of a column": (_measure("ncp.age", 0.001), "manifest.measures.ncp.age"),
     "no loss told": (lambda data: data["measures"].pop("ncp"), "manifest.measures.ncp"),
     "a bound above the loss": (_bound(0.9), "measures.ncp_bound: is above the ncp"),
-    "a bound below nothing": (_bound(-0.1), "manifest.measures.ncp_bound"),
-    "a bound that is no figure": (_bound(None), "manifest.measures.ncp_bound"),
     "a bound of nobody's loss": (
         lambda data: data["measures"].update(ncp_weighted_bound=0.1, ncp_weighted_bound_sample=0),
         "manifest.measures.ncp_weighted_bound: is above the ncp_weighted",
@@ -515,13 +425,8 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         lambda data: data["measures"].pop("ncp_bound_sample"),
         "manifest.measures.ncp_bound: is stated without ncp_bound_sample",
     ),
-    "a sample of more than all": (
-        _measure("ncp_bound_sample", 10**6),
-        "manifest.measures.ncp_bound_sample: is no number of rows",
-    ),
     "a share above one": (_measure("ncp_sets", 1.5), "manifest.measures.ncp_sets: is no share"),
     "half a level": (_measure("level.age", 1.5), "manifest.measures.level.age: is no count"),
-    "a lattice of nothing": (_measure("lattice_nodes", -1), "measures.lattice_nodes: is no count"),
     "a lattice's bound above its loss": (
         lambda data: data["measures"].update(lattice_loss=0.1, lattice_bound=0.2),
         "manifest.measures.lattice_bound: is no lower bound",
@@ -533,11 +438,9 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         "manifest.measures.suppressed: is more than the policy's",
     ),
     "a measure of nobody": (_measure("epsilon", 0.1), "manifest.measures.epsilon: is none of a"),
-    "a level of no column": (_measure("level.Ada", 3), "manifest.measures.level.Ada: is none"),
     "SQL that finds nothing": (_check("sql", "select 1 where false"), "has other SQL"),
     "a check that is called otherwise": (_check("name", "very_safe"), "has other SQL"),
     "a better figure": (_check("achieved", 100), "states other figures"),
-    "another count of failures": (_check("failing", 1), "states other figures"),
     "a guarantee that nobody asked for": (
         _added("differential_privacy", {"epsilon": 0.1}),
         "differential_privacy: is no check",
@@ -547,7 +450,6 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         _added("source_private", 0),
         "source_private: is no check",
     ),
-    "a condition of form that is none": (_added("anonymous", 0), "anonymous: is no check"),
     "a check that failed": (_check("passed", False), "manifest.verification"),
     "a file of others": (_not_alone, ""),
     "a view with a condition": (_definition, "lists objects that cannot be"),
@@ -725,43 +627,12 @@ def test_another_release_in_the_file_that_nobody_signed(
             anonymizer.verify(policy, place.file, public_key=place.key)
 
 
-def test_a_manifest_of_another_release_that_was_changed(
-    neighbours: Callable[[Path | None], Place[Policy]],
-) -> None:
-    place = neighbours(None)
-    with duckdb.connect(str(place.file)) as connection:
-        connection.execute(
-            "update second_manifest set manifest = replace(manifest, '\"algorithm\"', '\"x\"')"
-        )
-    with pytest.raises(AnonymizerError, match="manifest"):
-        anonymizer.verify(place.policy, place.file)
-
-
-def test_the_manifest_of_another_release(forged: Place[Policy]) -> None:
-    with duckdb.connect(str(forged.folder / "other.duckdb"), read_only=True) as connection:
-        other = manifest(connection)
-    with duckdb.connect(str(forged.file)) as connection:
-        put(connection, other)
-    for policy in (forged.policy, None):
-        with pytest.raises(AnonymizerError):
-            anonymizer.verify(policy, forged.file)
-
-
 def test_two_releases_exchanged(forged: Place[Policy]) -> None:
     shutil.copyfile(forged.folder / "other.duckdb", forged.file)
     with pytest.raises(GuaranteeError, match="policy: is not the one"):
         anonymizer.verify(forged.policy, forged.file)
     with pytest.raises(GuaranteeError, match="is not signed"):
         anonymizer.verify(None, forged.file, public_key=forged.key)
-
-
-def test_white_space_and_keys_that_stand_twice(forged: Place[Policy]) -> None:
-    with duckdb.connect(str(forged.file)) as connection:
-        text = json.dumps(manifest(connection), indent=2, sort_keys=True)
-        twice = text.replace("{", '{\n  "view": "main.safe",', 1)
-        connection.execute(f"update {VIEW}_manifest set manifest = ?", [twice])
-    with pytest.raises(GuaranteeError, match="not written as this tool writes it"):
-        anonymizer.verify(None, forged.file)
 
 
 @pytest.mark.parametrize("form", [1, 3, None, "2"])
@@ -848,26 +719,6 @@ def test_figures_that_only_the_source_shows_are_named(forged: Place[Policy]) -> 
     assert "suppressed_share" in repr(found)
 
 
-def test_losses_of_nodes_are_named(tmp_path: Path) -> None:
-    """How many values a node stands for is not in the release; a loss is a share all the same."""
-    database = runs.source(tmp_path, TYPES, ROWS)
-    tree = {"builder": "prefix"}
-    policy = runs.policy(tmp_path, {**COLUMNS, "sex": {"role": "quasi", "hierarchy": tree}}, k=3)
-    runs.run(policy, database)
-    file = tmp_path / "release.duckdb"
-    found = anonymizer.verify(policy, file)
-    assert {"ncp", "glm", "ncp.sex"} <= {*found.unverified}
-    assert "ncp.age" not in found.unverified
-    for name, value in (("ncp.sex", -0.5), ("ncp", 7), ("ncp.age", 0.001), ("ncp_nodes", 0.001)):
-        with duckdb.connect(str(file)) as connection:
-            data = manifest(connection)
-            data["measures"][name] = value
-            put(connection, data)
-        seal_again(file, VIEW)
-        with pytest.raises(GuaranteeError, match=f"manifest.measures.{name}"):
-            anonymizer.verify(policy, file)
-
-
 @some(2)
 @pytest.mark.parametrize("name", ["ncp.sex", "ncp", "ncp_sum", "glm", "glm_sum"])
 def test_losses_of_nodes_are_no_less_than_the_release_shows(tmp_path: Path, name: str) -> None:
@@ -919,12 +770,3 @@ def test_whoever_reads_a_release_looks_at_its_seal(
     release = Path(shutil.copy(correct.folder / "release.duckdb", kept))
     with pytest.raises(GuaranteeError, match="not those that were judged"):
         attack(forged.policy, source, release=release, earlier=forged.file)
-
-
-@some(0)
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_a_correct_release_of_every_form_holds(tmp_path: Path, name: str) -> None:
-    """No false alarm: what was written is what is made again from the manifest as it is read."""
-    file = make(name, tmp_path)
-    assert anonymizer.verify(asked(name, tmp_path), file).passed
-    assert anonymizer.verify(None, file).passed

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from anonymizer.errors import AnonymizerError
@@ -174,81 +173,3 @@ def test_no_null_where_every_null_is_left_out(tmp_path: Path) -> None:
     }
     _, rows = release_of(tmp_path, people((None, None), (None, "ab")), columns, "full_domain")
     assert not any("NULL" in str(row["clinic"]) for row in rows)
-
-
-@pytest.mark.slow
-def test_one_label_for_one_node(tmp_path: Path) -> None:
-    """All codes begin alike: who holds the outermost of them prints what the others print."""
-    rows = [(i, 30 + i % 20, f"213{i % 5}{i % 7}") for i in range(140)]
-    columns = {"age": "quasi", "clinic": {"role": "quasi", "hierarchy": {"builder": "prefix"}}}
-    _, found = release_of(tmp_path, rows, columns, k=12)
-    cells = {row["clinic"] for row in found}
-    assert "213**" not in cells
-    assert "*" in cells
-
-
-@some(1)
-@pytest.mark.parametrize("partial", [True, False])
-@pytest.mark.parametrize("algorithm", ["privacyfrost", "full_domain"])
-def test_a_comma_is_quoted_once(tmp_path: Path, algorithm: str, partial: bool) -> None:
-    options: dict[str, Any] = {"name": algorithm}
-    if algorithm == "privacyfrost":
-        options["partial_domain"] = partial
-    rows = [(i, 30, ("a,b", "cde", "cdf", "cdg")[i % 4]) for i in range(40)]
-    tree = {"builder": "prefix"}
-    columns: dict[str, dict[str, Any]] = {
-        "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
-        "clinic": {"role": "quasi", "hierarchy": tree},
-    }
-    if algorithm == "privacyfrost":
-        columns["clinic"]["minimum_level"] = 1
-    _, found = release_of(tmp_path, rows, columns, options)
-    cells = {row["clinic"] for row in found}
-    assert '"a,b"' in cells
-    assert not any(cell.startswith('""') for cell in cells)
-
-
-@pytest.mark.slow
-def test_a_code_shorter_than_its_level_is_quoted_once(tmp_path: Path) -> None:
-    """On a level that keeps more characters than a code has, the code stands by itself."""
-    rows = [(i, 30, ("a,b", "cdefg", "cdefh", "cdexx")[i % 4]) for i in range(40)]
-    columns = {
-        "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
-        "clinic": {"role": "quasi", "hierarchy": {"builder": "prefix", "lengths": [4, 2]}},
-    }
-    options = {"name": "privacyfrost", "partial_domain": False}
-    release, found = release_of(tmp_path, rows, columns, options, k=11)
-    cells = {row["clinic"] for row in found}
-    assert not any('""' in cell for cell in cells)
-    assert release.verification.passed
-
-
-def test_minus_zero_stays_where_it_is_published_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "source.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            "create table people as select i as id, 30 as age,"
-            " case when i % 2 = 0 then cast('-0.0' as double) else 0.0 end as level"
-            " from range(10) r(i)"
-        )
-    columns = {"id": "drop", "age": "quasi", "level": "keep"}
-    release = runs.run(runs.policy(tmp_path, columns, key="id"), path)
-    found = sorted(str(row["level"]) for row in runs.published(release))
-    assert found == ["-0.0"] * 5 + ["0.0"] * 5
-
-
-def test_rows_that_differ_by_the_sign_of_zero_are_no_copies(tmp_path: Path) -> None:
-    """Without a key, whichever is read first would decide where each is published."""
-    found = []
-    for order in ("i", "-i"):
-        path = tmp_path / f"source{order}.duckdb"
-        with duckdb.connect(str(path), config={"threads": 1}) as connection:
-            connection.execute(
-                "create table people as select i % 3 as age,"
-                " case when i % 2 = 0 then cast('-0.0' as double) else 0.0 end as level"
-                f" from range(12) r(i) order by {order}"
-            )
-        release = runs.run(runs.policy(tmp_path, {"age": "quasi", "level": "keep"}, k=2), path)
-        found.append([(row["age"], str(row["level"])) for row in runs.published(release)])
-    assert found[0] == found[1]
-    assert {level for _, level in found[0]} == {"-0.0", "0.0"}

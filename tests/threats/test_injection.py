@@ -129,15 +129,6 @@ def test_injection(tmp_path: Path, algorithm: str, cells: str) -> None:
         assert fetch(connection, f"from read_parquet('{literal}')") == rows
 
 
-def test_nasty_values_are_told_by_no_message(tmp_path: Path) -> None:
-    database = table(tmp_path)
-    given = policy(tmp_path, columns(local=True), source={"table": quoted(TABLE)}, k=25,
-                   algorithm={"name": "lgb"}, publish={"name": "x"})  # fmt: skip
-    with pytest.raises(anonymizer.AnonymizerError) as caught:
-        run(given, database)
-    assert "privacy.k_anonymity" in str(caught.value)
-
-
 def test_a_macro_of_the_source_shadows_no_function(tmp_path: Path) -> None:
     """A macro named like a function that conditions and templates call is not found."""
     types = {"age": "INTEGER", "sex": "VARCHAR", "ill": "VARCHAR"}

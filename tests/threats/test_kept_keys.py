@@ -9,8 +9,6 @@ import duckdb
 import pytest
 
 from anonymizer.errors import GuaranteeError, SourceError
-from anonymizer.review.preview import preview
-from anonymizer.review.report.content import collect
 from tests.runs import policy, run
 from tests.selection import some
 
@@ -85,18 +83,6 @@ def test_values_of_one_person_each_are_refused(
     assert any("joins the two person by person" in said for said in release.warnings)
 
 
-@pytest.mark.slow
-def test_an_acknowledged_key_is_told_of_everywhere(hospital: Path, tmp_path: Path) -> None:
-    kept = {"role": "keep", "acknowledge_unique": True}
-    asked = given(tmp_path, "patients", {**PATIENTS, "patient_id": kept})
-    said = "acknowledged to tell persons apart"
-    assert any(said in warning for warning in preview(asked, str(hospital)).warnings)
-    release = run(asked, hospital)
-    assert any(said in warning for warning in release.warnings)
-    assert any(said in attack for attack in release.manifest.data["known_attacks"])
-    assert any(said in attack for attack in collect(asked, source=hospital).attacks)
-
-
 def test_a_repeating_key_that_is_published_is_told(hospital: Path, tmp_path: Path) -> None:
     release = run(given(tmp_path, "visits", VISITS), hospital)
     (told,) = [w for w in release.warnings if "`person: patient_id`" in w]
@@ -167,34 +153,3 @@ def test_a_join_that_leaves_k_persons_is_for_the_user_to_allow(
         connection.execute("update visits set ward = 'ward'")
     release = run(given(tmp_path, "visits", {**visits, "age": "drop"}, **ledger), hospital, seed=2)
     assert any("joins the two person by person" in said for said in release.warnings)
-
-
-@pytest.mark.slow
-def test_persons_who_are_recognized(hospital: Path, tmp_path: Path) -> None:
-    """Where `key` and `person` name them, what a join leaves is told in the same words."""
-    (tmp_path / "private").mkdir()
-    with duckdb.connect(str(hospital)) as connection:
-        connection.execute("update visits set ward = 'ward' || patient_id // 20")
-    kept = {"role": "keep", "acknowledge_unique": True}
-    refused: list[dict[str, str]] = []
-    of_visits = {**VISITS, "age": "drop"}
-    for table, of_table, who in (("patients", PATIENTS, "key"), ("visits", of_visits, "person")):
-        columns: dict[str, Any] = {**of_table, "patient_id": "identifier", "patient_no": kept}
-        source = {"query": f"select *, patient_id as patient_no from {table}"}
-        asked = policy(
-            tmp_path,
-            columns,
-            k=4,
-            source=source,
-            publish={"database": f"{table}.duckdb", "name": table},
-            ledger="private/ledger.duckdb",
-            **{who: "patient_id"},
-        )
-        try:
-            run(asked, hospital, seed=len(table))
-        except GuaranteeError as error:
-            refused.append({problem.path: problem.message for problem in error.problems})
-    (problems,) = refused
-    assert set(problems) == {"columns.patient_no", "privacy.k_anonymity"}
-    assert "joined on it, " in problems["columns.patient_no"]
-    assert not (tmp_path / "visits.duckdb").exists()

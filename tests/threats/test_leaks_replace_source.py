@@ -9,10 +9,8 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.cli import main
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError, TargetError
 from anonymizer.publish.rewrite import Blocks, rewrite
-from tests.selection import some
 from tests.threats.population import policy
 
 COLUMNS: dict[str, Any] = {
@@ -92,24 +90,6 @@ def test_leaks_rewrite_refuses_what_is_still_there(tmp_path: Path, source: Path)
 SIZE = 262_144
 
 
-@some(1)
-@pytest.mark.parametrize("size", [SIZE, 16_384])
-def test_leaks_rewrite_looks_into_blocks_of_every_size(tmp_path: Path, size: int) -> None:
-    """Text of a dropped table is looked for, however large the blocks of the file are."""
-    path, rows = tmp_path / "old.duckdb", 50_000
-    with duckdb.connect() as connection:
-        connection.execute(f"attach '{path}' as old (block_size {size})")
-        for name in ("before", "raw", "behind"):
-            made = (
-                f"select '{name} number ' || i || md5(i || '{name}') as who from range({rows}) t(i)"
-            )
-            connection.execute(f"create table old.{name} as {made}")
-            connection.execute("checkpoint old")
-        connection.execute("drop table old.raw")
-    assert rewrite(path).pieces > 1000
-    assert b"raw number" not in path.read_bytes()
-
-
 @pytest.mark.slow
 def test_leaks_rewrite_finds_old_text(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
@@ -124,31 +104,6 @@ def test_leaks_rewrite_finds_old_text(
     monkeypatch.setattr("anonymizer.publish.rewrite._copy", all_of_it)
     with pytest.raises(GuaranteeError, match="unused space"):
         rewrite(source)
-
-
-@pytest.mark.slow
-def test_leaks_replace_on_the_command_line(
-    tmp_path: Path, source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    written = tmp_path / "policy.yml"
-    written.write_text(
-        "version: 1\nsource: {table: visits}\nkey: id\ncolumns:\n"
-        "  id: {role: identifier}\n  age: {role: quasi}\n  note: {role: drop}\n"
-        "  disease: {role: sensitive}\nprivacy: {k_anonymity: 3}\n"
-        "publish: {replace_source: true}\n"
-    )
-    command = ["run", str(written), "--database", str(source), "--quiet"]
-    for arguments, code in ((command, 2), ([*command, "--yes-replace-source"], 0)):
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        assert ended.value.code == code
-    absent = tmp_path / "absent.txt"
-    absent.write_text("patient-\nMüller\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["rewrite", "--database", str(source), "--absent", str(absent)])
-    assert ended.value.code == 0
-    assert "rewrote source.duckdb" in capsys.readouterr().out
-    assert columns_of(source) == ["class_id", "age", "disease"]
 
 
 def test_leaks_replace_a_source_that_changes(tmp_path: Path, source: Path) -> None:
@@ -192,24 +147,3 @@ def test_leaks_replace_what_cannot_be_replaced(tmp_path: Path, source: Path, kin
         anonymizer.run(replacing(tmp_path, **changes), source, replace_source=True)
     assert raised.value.problems[0].path == "publish.replace_source"
     assert "id" in columns_of(source)
-
-
-@pytest.mark.slow
-def test_leaks_replace_with_an_uncommitted_failure(tmp_path: Path, source: Path) -> None:
-    """A failure of the last statement leaves the table as it was."""
-    from anonymizer.engines.duckdb.connection import DuckDBEngine
-
-    real = DuckDBEngine.raw
-
-    def fail(self: DuckDBEngine, text: str, where: str, values: Any = None) -> Any:
-        if text == "commit":
-            raise TargetError([])
-        return real(self, text, where, values)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DuckDBEngine, "raw", fail)
-        with pytest.raises(TargetError):
-            anonymizer.run(replacing(tmp_path), source, replace_source=True)
-    assert "id" in columns_of(source)
-    anonymizer.run(replacing(tmp_path), source, replace_source=True)
-    assert "id" not in columns_of(source)

@@ -11,8 +11,6 @@ import pytest
 import anonymizer
 from anonymizer.errors import EngineError
 from anonymizer.ledger.session import forget_release, listed
-from anonymizer.ledger.store import key_checks, read_key
-from tests.forging import seal_ledger_again
 from tests.schema import hospital
 from tests.selection import some
 from tests.threats.population import Population, policy
@@ -122,52 +120,6 @@ def test_a_ledger_that_was_changed_is_refused(kept: Path, tmp_path: Path, name: 
     with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed") as told:
         anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
     assert "restore the ledger from a copy; or `anonymizer ledger forget" in str(told.value)
-
-
-def test_a_changed_release_can_be_forgotten(kept: Path, tmp_path: Path) -> None:
-    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    ledger = tmp_path / "private.duckdb"
-    with duckdb.connect(str(ledger)) as connection:
-        connection.execute(CHANGES["another lineage"].format(SCHEMA))
-    (run_id,) = (entry.run_id for entry in listed(ledger))
-    forget_release(ledger, run_id)
-    anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
-
-
-@some(2)
-@pytest.mark.parametrize(
-    ("releases", "before", "refused"),
-    [
-        ("release = 1", True, False),
-        ("true", True, False),
-        ("release = 2", True, True),
-        ("release = 1", False, True),
-        ("true", False, True),
-    ],
-)
-def test_releases_without_a_seal(
-    kept: Path, tmp_path: Path, releases: str, before: bool, refused: bool
-) -> None:
-    """Those of before there were seals are read, but none after a sealed one; others were sealed,
-    and whoever takes the seal away does not know the key check of before.
-    """
-    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
-    asked, database = policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb"
-    anonymizer.run(asked, database)
-    ledger = tmp_path / "private.duckdb"
-    key = read_key(ledger)
-    assert key is not None
-    seal_ledger_again(ledger, before_lists=True)
-    unsealed = "seal = null" + (f", key_check = '{key_checks(key)[-1]}'" if before else "")
-    with duckdb.connect(str(ledger)) as connection:
-        connection.execute(f"update {SCHEMA}.releases set {unsealed} where {releases}")
-    if not refused:
-        anonymizer.run(asked, database)
-        assert {entry.key_check for entry in listed(ledger)} == {key_checks(key)[0]}
-        anonymizer.run(asked, database)  # what was sealed and listed then is as it was recorded
-        return
-    with pytest.raises(EngineError, match=r"ledger: is damaged: .* was changed"):
-        anonymizer.run(asked, database)
 
 
 REMOVED = [

@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from anonymizer.errors import GuaranteeError
 from tests import runs
-from tests.forging import seal_ledger_again
 from tests.selection import few
 
 TYPES = {
@@ -64,31 +62,6 @@ def test_kept_columns_join_the_rows_of_two_releases(tmp_path: Path) -> None:
     with pytest.raises(GuaranteeError, match=r"columns.disease: the differences") as apart:
         publish(tmp_path, "apart", "zip", x="drop", y="drop")
     assert "rows joined" not in str(apart.value)
-
-
-@pytest.mark.slow
-def test_values_that_only_the_earlier_release_shows(tmp_path: Path) -> None:
-    runs.source(tmp_path, TYPES, grid())
-    publish(tmp_path, "one", "age")
-    with pytest.raises(GuaranteeError, match=r"columns.disease: .* cannot be counted"):
-        publish(tmp_path, "two", "zip", disease="drop")
-    publish(tmp_path, "same", "age", disease="drop")
-    publish(tmp_path, "apart", "zip", disease="drop", x="drop", y="drop")
-
-
-@pytest.mark.slow
-def test_releases_of_which_the_columns_are_not_known(tmp_path: Path) -> None:
-    """A ledger of before they were kept: any column may have been published as it is."""
-    runs.source(tmp_path, TYPES, grid())
-    publish(tmp_path, "one", "age")
-    ledger = tmp_path / "private.duckdb"
-    with duckdb.connect(str(ledger)) as connection:
-        connection.execute("alter table anonymizer_ledger.releases drop opens")
-    seal_ledger_again(ledger)
-    with pytest.raises(GuaranteeError, match=r"rows joined on x, y with"):
-        publish(tmp_path, "two", "zip")
-    with pytest.raises(GuaranteeError, match=r"columns.disease: .* cannot be counted"):
-        publish(tmp_path, "two", "zip", disease="drop")
 
 
 def left_over(one: runs.Rows, two: runs.Rows, by: Iterable[str]) -> int:

@@ -10,18 +10,15 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 import anonymizer
 from anonymizer.cli import main
-from anonymizer.errors import GuaranteeError
 from tests.conftest import ROOT
-from tests.forging import seal_again
 from tests.selection import some
-from tests.threats.population import Population, policy
+from tests.threats.population import Population
 
 POLICY = """
 version: 1
@@ -138,31 +135,3 @@ def test_ledger_free_verification_finds_and_refuses(
         found, said = called(received, monkeypatch, *arguments)
         assert found == code, said
         assert "Traceback" not in said
-
-
-def test_ledger_free_verification_of_an_empty_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with duckdb.connect(str(tmp_path / "release.duckdb")) as connection:
-        connection.execute("create table released as select 1 as class_id").fetchall()
-    (tmp_path / "policy.yml").write_text(POLICY)
-    for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
-        assert called(tmp_path, monkeypatch, *arguments)[0] == 2
-
-
-@pytest.mark.slow
-def test_ledger_free_verification_of_m_invariance(tmp_path: Path) -> None:
-    """What m promises of one release is judged from it: every value once, at least m of them."""
-    options: dict[str, Any] = {"republish": {"m": 3}}
-    Population(seed=4, size=60).write(tmp_path / "source.duckdb")
-    chosen = policy(tmp_path, **options)
-    release = anonymizer.run(chosen, tmp_path / "source.duckdb")
-    names = {check.name for check in release.verification.checks}
-    assert {"m_unique", "bucket_unique"} <= names
-    broken(tmp_path, "update {rows} set disease = 'flu' where class_id = 1")
-    with pytest.raises(GuaranteeError, match="not those that were judged"):
-        anonymizer.verify(chosen)
-    seal_again(tmp_path / "release.duckdb", chosen.publish.name)
-    found = anonymizer.verify(chosen)
-    assert not found.passed
-    assert {check.name for check in found.failed} >= {"m_unique"}

@@ -55,15 +55,6 @@ def test_a_number_is_the_same_person_in_every_type(
 
 
 @pytest.mark.slow
-def test_persons_by_a_column_are_those_of_a_key(tmp_path: Path, people: Population) -> None:
-    run(tmp_path, id_type="decimal(12, 2)", key=None, person="id")
-    others_come(tmp_path, people)
-    with pytest.raises(GuaranteeError) as raised:
-        run(tmp_path, id_type="double")
-    assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "later", "hint"),
     [
@@ -85,17 +76,6 @@ def test_persons_who_are_not_found_again(
     assert hint in (problem.hint or "")
     assert "forget" in (problem.hint or "")
     assert (tmp_path / "release.duckdb").read_bytes() == before
-
-
-@pytest.mark.slow
-def test_rows_of_other_columns_are_not_found_again(tmp_path: Path, people: Population) -> None:
-    """Without a key a person is the content of the row: with a further column nobody is found."""
-    run(tmp_path, key=None)
-    others_come(tmp_path, people)
-    query = "select *, 1 as more from visits"
-    columns = {**COLUMNS, "more": {"role": "drop"}}
-    with pytest.raises(EngineError, match="other columns or types"):
-        run(tmp_path, key=None, source={"query": query}, columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -132,15 +112,6 @@ def test_a_new_population_may_have_another_key(tmp_path: Path, people: Populatio
 
 
 @pytest.mark.slow
-def test_another_view_may_be_of_other_people(tmp_path: Path, people: Population) -> None:
-    run(tmp_path)
-    query = "select 'X' || id as code, age, district, disease from visits"
-    columns = {"code": {"role": "identifier"}, **{n: c for n, c in COLUMNS.items() if n != "id"}}
-    other = {"name": "others", "database": "others.duckdb"}
-    run(tmp_path, source={"query": query}, columns=columns, key="code", publish=other)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("later", ["double", "decimal(12, 2)"])
 def test_a_value_is_the_same_in_every_type(tmp_path: Path, people: Population, later: str) -> None:
     run(tmp_path, disease=f"cast({CODED} as integer)")
@@ -172,20 +143,6 @@ def test_signatures_are_kept_where_the_type_of_the_value_changes(
     returning = first.keys() & later.keys()
     assert len(returning) == 50
     assert all(first[person] == later[person] for person in returning)
-
-
-@pytest.mark.slow
-def test_a_pseudonym_is_found_in_every_type(tmp_path: Path, people: Population) -> None:
-    columns = {**COLUMNS, "disease": {"role": "sensitive"}}
-    columns["token"] = {"role": "keep", "acknowledge_unique": True}
-
-    def kept(kind: str) -> Any:
-        query = f"select *, cast(id * 7 as {kind}) as token from visits"
-        return run(tmp_path, source={"query": query}, columns=columns)
-
-    kept("integer")
-    with pytest.raises(GuaranteeError, match=r"columns\.token"):
-        kept("decimal(12, 2)")
 
 
 @pytest.mark.parametrize(
@@ -242,13 +199,6 @@ def test_values_that_are_coarsened_otherwise_are_refused(
     assert "forget" in (problem.hint or "")
 
 
-@pytest.mark.slow
-def test_values_of_another_kind_are_refused(tmp_path: Path, people: Population) -> None:
-    run(tmp_path, disease=f"cast({CODED} as integer)")
-    with pytest.raises(GuaranteeError, match=r"columns\.disease: .* another type"):
-        run(tmp_path, disease=f"'C' || {CODED}")
-
-
 def masked(folder: Path, people: Population, column: str, value: str, **changes: Any) -> Any:
     """A release with tokens that last, made under one key."""
     key = folder / "tokens.key"
@@ -274,34 +224,3 @@ def test_tokens_that_last_are_joined(tmp_path: Path, people: Population, other: 
     publish = {"name": "payments", "database": "payments.duckdb"}
     with pytest.raises(GuaranteeError, match=rf"columns\.{other}: tells persons apart"):
         run(tmp_path, source={"query": query}, columns=columns, key="pay", publish=publish)
-
-
-@pytest.mark.slow
-def test_tokens_that_last_are_pseudonyms(tmp_path: Path, people: Population) -> None:
-    masked(tmp_path, people, "badge", "'B' || id")
-    with pytest.raises(GuaranteeError, match=r"columns\.badge: is nearly unique"):
-        masked(tmp_path, people, "badge", "'B' || id")
-
-
-@pytest.mark.slow
-def test_tokens_that_many_share_are_no_pseudonyms(tmp_path: Path, people: Population) -> None:
-    city = "case when id = 7 then 'far' else 'C' || id % 3 end"
-    masked(tmp_path, people, "city", city)
-    masked(tmp_path, people, "city", city)
-
-
-@pytest.mark.slow
-def test_a_release_that_the_ledger_does_not_know_is_told(
-    tmp_path: Path, people: Population
-) -> None:
-    """The ledger was named after the first release, or it was lost: nobody says so otherwise."""
-    columns = {**COLUMNS, "disease": {"role": "drop"}}
-    first = run(tmp_path, columns=columns, ledger=None)
-    second = run(tmp_path, columns=columns)
-    (told,) = (w for w in second.warnings if "the ledger does not know" in w)
-    assert first.run_id in told
-    third = run(tmp_path, columns=columns)
-    assert not any("the ledger does not know" in warning for warning in third.warnings)
-    (tmp_path / "private.duckdb").unlink()
-    fourth = run(tmp_path, columns=columns)
-    assert any(third.run_id in warning for warning in fourth.warnings)

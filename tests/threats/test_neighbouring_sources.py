@@ -16,7 +16,6 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.contract.rounding import DIGITS, coarse_mean, finest, of_population, of_search
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import collect
 from tests.runs import THRIFTY, fill
@@ -114,78 +113,6 @@ def test_how_many_were_placed_last_is_not_published(
     )
     _, figures = told(policy, people(1, 31))
     assert "residual_persons" not in json.dumps(figures)
-
-
-def test_only_figures_of_the_search_are_told() -> None:
-    noted = {"level.age": 2, "lattice_nodes": 12, "ncp_bound_sample": 0, "residual_persons": 3}
-    assert of_search(noted, 40) == {"level.age": 2, "lattice_nodes": 100, "ncp_bound_sample": 0}
-    for nodes, judged, told in ((1, 10, 1), (2, 10, 10), (10, 100, 10), (11, 100, 100)):
-        found = of_search({"lattice_nodes": nodes, "lattice_judged": judged}, 40)
-        assert found == {"lattice_nodes": told, "lattice_judged": told}
-
-
-def test_no_bound_is_told_above_the_loss_of_the_release() -> None:
-    """An estimate from a sample can be too high; the release is a grouping, too."""
-    noted = {"ncp_bound": 0.5, "ncp_weighted_bound": 0.25}
-    told = of_search(noted, 10**6, {"ncp": 0.375, "ncp_weighted": 0.75})
-    assert told == {"ncp_bound": 0.375, "ncp_weighted_bound": 0.25}
-
-
-@pytest.mark.parametrize(
-    ("units", "step"),
-    [(0, 1), (1, 1), (10, 1), (30, 0.5), (100, 0.1), (400, 0.05), (10_000, 0.001), (10**6, 1e-5)],
-)
-def test_steps_are_the_share_of_ten_or_more(units: int, step: float) -> None:
-    assert float(finest(units)) == step
-    assert of_search({"ncp_bound": 0.98765}, units)["ncp_bound"] <= 0.98765
-    for mean in (0.98765, 0.5, 0.00123):
-        # 0 and 1 are told of what is exactly that, and the ends of the steps are further in
-        told = coarse_mean(mean, units)
-        assert 0 < told < 1
-        assert told == pytest.approx(mean, abs=max(step, 10**-DIGITS / 2))
-    assert [coarse_mean(mean, units) for mean in (0.0, 1.0)] == [0.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("loss", "bound", "units", "told"),
-    [
-        (0.4567, 0.4567, 10**6, (0.45671, 0.45671, 0)),  # rounded up: no node is said to lose less
-        (0.4567, 0.4321, 100, (0.5, 0.4, 0.2)),
-        (0.4567, 0.4321, 20, (0.5, 0.0, 1)),
-        (1234.0, 987.0, 20, (1240.0, 987.0, 0.205)),  # a sum
-    ],
-)
-def test_the_gap_of_a_budget_follows_from_rounded_figures(
-    loss: float, bound: float, units: int, told: tuple[float, ...]
-) -> None:
-    noted = {"lattice_loss": loss, "lattice_bound": bound, "lattice_gap": 1 - bound / loss}
-    found = of_search(noted, units)
-    assert found["lattice_loss"] == pytest.approx(told[0], rel=1e-4)
-    assert found["lattice_bound"] == pytest.approx(told[1], rel=1e-4)
-    assert found["lattice_gap"] == told[2]
-
-
-def test_scores_are_not_told_and_their_gap_is_in_steps() -> None:
-    noted = {"lattice_score": 62.0, "lattice_bound": 149.0, "lattice_gap": 0.584}
-    assert of_search(noted, 10**6) == {"lattice_gap": 0.6}
-    assert of_search(noted | {"lattice_gap": 0.0}, 100) == {"lattice_gap": 0.0}
-    assert of_search(noted | {"lattice_gap": 0.98}, 5) == {"lattice_gap": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("required", "achieved", "told"),
-    [
-        (5, 5, 5),
-        (5, 19, 10),
-        (5, 1289, 1200),
-        (7, None, None),
-        ({"min": 0, "max": 0.5}, {"min": 3 / 7, "max": 3 / 7}, {"min": 0.4, "max": 0.5}),
-        ({"min": 0.42, "max": 0.43}, {"min": 3 / 7, "max": 3 / 7}, {"min": 0.42, "max": 0.43}),
-        ({"min": 0, "max": 1}, {"min": None, "max": None}, {"min": None, "max": None}),
-    ],
-)
-def test_figures_over_a_population_are_in_steps(required: Any, achieved: Any, told: Any) -> None:
-    assert of_population(required, achieved) == told
 
 
 IDENTIFIED = {

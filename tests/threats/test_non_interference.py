@@ -14,7 +14,7 @@ import pytest
 
 from anonymizer import Policy
 from tests.selection import some
-from tests.threats.interference import ALGORITHMS, draw_pair, made_of, said_of
+from tests.threats.interference import draw_pair, made_of, said_of
 
 PAIRS = int(os.environ.get("ANONYMIZER_PAIRS", "500"))
 """Pairs that are compared by the exhaustive tests, a part of them by the slow ones;
@@ -48,12 +48,6 @@ def alike(numbers: range, folder: Path) -> int:
         released += "error" not in first
         assert first == second, pair.words
     return released
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("numbers", [range(3), pytest.param(range(3, FEW), marks=pytest.mark.slow)])
-def test_nothing_hidden_shows(tmp_path: Path, numbers: range) -> None:
-    assert alike(numbers, tmp_path) > len(numbers) / 2
 
 
 @some(0, 2)
@@ -99,7 +93,3 @@ def unordered(made: dict[str, Any], policy: Policy) -> tuple[Any, ...]:
     cells = sorted(str([row[i] for i in kept]) for row in rows)
     names = ("rows", "suppressed", "ncp", "glm", "c_dm", "classes")
     return cells, [made["manifest"]["measures"][name] for name in names]
-
-
-def test_every_algorithm_is_drawn() -> None:
-    assert len(ALGORITHMS) <= PARTS <= FEW

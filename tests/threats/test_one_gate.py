@@ -191,27 +191,6 @@ def test_no_verb_reads_a_file_for_its_source(
     assert MARK.encode() not in published(folder)
 
 
-def test_a_draft_for_a_database_reads_no_file(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Views are not looked at, and where there is nothing else, they are read apart."""
-    called_for = ("init", "--database", "source.duckdb")
-    with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
-        people = "select i as patient_id, 20 + i % 50 as age from range(90) r(i)"
-        rows = "select i % 90 as patient_id, i % 3 as ward from range(200) r(i)"
-        connection.execute(f"create view patients as {people}; create view rows as {rows}")
-        connection.execute("drop table people")
-    code, said = called(capsys, *called_for)
-    assert code == 0, said
-    assert "source: {table: main.patients}" in said
-    hostile_rows = f"select i % 90 as patient_id, {filled(READINGS['read_text'], folder)} as ward"
-    with duckdb.connect(str(folder / "source.duckdb"), config={"threads": 1}) as connection:
-        connection.execute(f"create or replace view rows as {hostile_rows} from range(200) r(i)")
-    code, said = called(capsys, *called_for)
-    assert code == 2, said
-    assert MARK not in said
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["hierarchy", "population"])
 def test_further_tables_of_the_source_are_read_apart(folder: Path, what: str) -> None:
@@ -286,17 +265,6 @@ def test_macros_of_the_source_do_not_shadow_built_ins_in_its_query(
     assert names == {f"N{i}" for i in range(5)}
 
 
-@pytest.mark.slow
-def test_a_file_source_is_read_and_no_other(folder: Path) -> None:
-    runs.source(folder, TYPES, PEOPLE, "others")
-    duckdb.connect(str(folder / "source.duckdb")).execute(
-        f"copy people to '{folder}/people.parquet'; copy people to '{folder}/people.csv'"
-    ).close()
-    for file in ("people.parquet", "people.csv"):
-        given = runs.policy(folder, COLUMNS, k=3, source={"file": file})
-        assert runs.run(given).verification.passed
-
-
 # releases
 
 
@@ -342,22 +310,6 @@ def test_no_verb_runs_the_sql_of_a_release(
     assert MARK not in said
     assert not list(folder.glob("exported*"))
     assert not list(folder.glob("report*"))
-
-
-@pytest.mark.slow
-def test_an_open_connection_runs_no_sql_of_a_release(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing can be closed on a user's connection: the view is looked at before it is run."""
-    given = written(folder, "table: people")
-    assert called(capsys, "run", given, "--database", "source.duckdb")[0] == 0
-    tamper(folder, READINGS["read_text"])
-    policy = anonymizer.Policy.load(folder / given)
-    with (
-        duckdb.connect(str(folder / "out" / "release.duckdb")) as connection,
-        pytest.raises(GuaranteeError, match="SQL of its own"),
-    ):
-        anonymizer.verify(policy, connection)
 
 
 @pytest.mark.slow
@@ -432,16 +384,6 @@ def test_a_target_whose_tables_are_views_is_refused(
     )
     with pytest.raises(TargetError, match="did not publish"):
         runs.run(other, folder / "source.duckdb")
-
-
-def test_rewriting_a_database_runs_nothing_of_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hostile(folder, READINGS["read_text"])
-    code, said = called(capsys, "rewrite", "--database", "source.duckdb", "--absent", "mark.txt")
-    assert code == 0, said
-    with duckdb.connect(str(folder / "source.duckdb"), read_only=True) as connection:
-        assert connection.execute("select count(*) from people").fetchone() == (60,)
 
 
 @pytest.mark.slow

@@ -8,20 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import runs
-from tests.forging import Place
 from tests.selection import some
-from tests.threats.test_forged_folder import release as folder_of_spark
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 
 ROWS = [(20 + i % 30, "mf"[i % 2]) for i in range(60)]
 TYPES = {"age": "INTEGER", "sex": "VARCHAR"}
-COLUMNS: dict[str, Any] = {"age": "quasi", "sex": "quasi"}
 POLICY = """
 version: 1
 source: {table: people}
@@ -50,11 +46,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for verb in ("run policy.yml --database source.duckdb", "export policy.yml -o out.csv"):
         assert anonymizer(folder, *verb.split()).returncode == 0
     return folder
-
-
-@pytest.fixture(scope="module")
-def parquet(tmp_path_factory: pytest.TempPathFactory) -> Place[Any]:
-    return folder_of_spark(tmp_path_factory.mktemp("spark"))
 
 
 def anonymizer(folder: Path, *call: str) -> subprocess.CompletedProcess[str]:
@@ -107,27 +98,5 @@ def test_a_file_beside_another(
     (tmp_path / file).unlink(missing_ok=True)
     kind(tmp_path / file)
     done = anonymizer(tmp_path, *call)
-    assert done.returncode in (1, 2), done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@some(1)
-@pytest.mark.parametrize("kind", [_pipe, _device], ids=["a pipe", "a device"])
-@pytest.mark.parametrize(
-    "file",
-    [
-        "people_anonymous.manifest.json",
-        "people_anonymous.manifest.sig",
-        "other.manifest.json",
-        "people_anonymous.parquet/part-2.parquet",
-    ],
-)
-def test_a_file_in_a_folder(
-    parquet: Place[Any], tmp_path: Path, file: str, kind: Callable[[Path], None]
-) -> None:
-    shutil.copytree(parquet.folder, tmp_path / "release")
-    (tmp_path / "release" / file).unlink(missing_ok=True)
-    kind(tmp_path / "release" / file)
-    done = anonymizer(tmp_path, "verify", "--database", "release", "--engine", "spark")
     assert done.returncode in (1, 2), done.stderr
     assert "Traceback" not in done.stderr

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from tests.runs import Rows, policy, published, run, source
@@ -84,11 +82,3 @@ def test_bucket_numbers_and_seats_tell_nothing(released: dict[str, Rows], column
         # whose own value stands beside whom: two different values, so half of them by chance
         own = sum(row["ill"] == "abcdef"[row["id"] % 6] for row in rows)
         assert 0.4 < own / len(rows) < 0.6
-
-
-def test_the_row_number_of_the_file_is_no_column_of_the_release(tmp_path: Path) -> None:
-    rows = [(i,) for i in range(8)]
-    release = run(policy(tmp_path, {"age": "quasi"}), source(tmp_path, {"age": "INTEGER"}, rows))
-    with duckdb.connect(str(release.database), read_only=True) as connection:
-        names = [row[0] for row in connection.execute("describe people_anonymous").fetchall()]
-    assert names == ["class_id", "age"]

@@ -140,10 +140,3 @@ def test_a_run_publishes_no_file_with_unused_space(
     with pytest.raises(EngineError, match=r"publish\.database: was built with unused space"):
         runs.run(policy, runs.source(tmp_path, {"age": "INTEGER", "ill": "INTEGER"}, rows))
     assert {path.name for path in tmp_path.iterdir()} == {"source.duckdb"}
-
-
-@pytest.mark.slow
-def test_a_release_is_written_without_unused_space(correct: Place[Policy], file: Path) -> None:
-    assert anonymizer.verify(correct.policy, file).passed
-    rewrite(file)
-    assert anonymizer.verify(correct.policy, file).passed
