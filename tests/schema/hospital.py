@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -183,9 +183,6 @@ def released(database: Path, *names: str) -> dict[str, Rows]:
 def place(name: str) -> str:
     """A name, with or without its schema, as SQL."""
     return ".".join(map(quote, name.split(".")))
-
-
-Change = Callable[[duckdb.DuckDBPyConnection], Any]
 
 
 def changed(path: Path, *statements: str) -> Path:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from anonymizer import SchemaPolicy
-from tests.oracle import models, persons
-from tests.oracle.models import Classes, Persons
 from tests.schema import hospital
 from tests.schema.hospital import Rows
 from tests.schema.oracle import Child, Published, below_k, left_by_numbers
@@ -61,41 +59,6 @@ def holds(of: SchemaPolicy, file: Path) -> Published:
             keys = sorted(row[table.published_key] for row in found.rows[name])
             assert keys == list(range(1, len(keys) + 1))
     return found
-
-
-def in_classes(found: Published, table: str, column: str) -> tuple[Classes, Persons]:
-    """The values of a column in the classes of their persons, and the persons of the same rows."""
-    label = {row[found.key]: row["class_id"] for row in found.rows[found.person]}
-    values: dict[Any, list[Any]] = {one: [] for one in label.values()}
-    who: dict[Any, list[Any]] = {one: [] for one in label.values()}
-    owners = found.persons() if table == found.person else found.owners(table)
-    for row, person in zip(found.rows[table], owners, strict=True):
-        values[label[person]].append(row[column])
-        who[label[person]].append(person)
-    return values, who
-
-
-def worst(model: str, values: Classes, who: Persons, **options: Any) -> Any:
-    """What the classes achieve in a model of tests/oracle."""
-    return MODELS[model](values, who, **options).worst
-
-
-def _without_persons(values: Classes, who: Persons) -> models.Result:
-    del who
-    return models.distinct_l(values)
-
-
-MODELS: Mapping[str, Callable[..., models.Result]] = {
-    "distinct_l": _without_persons,
-    "entropy_l": models.entropy_l,
-    "alpha": models.alpha,
-    "beta_likeness": models.beta_likeness,
-    "t_closeness": lambda values, who, distance="equal", **rest: models.t_closeness(
-        values, distance, persons=who, **rest
-    ),
-    "ir_kl": persons.ir_kl,
-    "eir_l": persons.eir_l,
-}
 
 
 def names(checks: Sequence[Any]) -> set[tuple[str, str | None]]:

@@ -14,7 +14,6 @@ from anonymizer.policy import Policy
 from anonymizer.process.secret import Seed
 from anonymizer.release.published import Release
 from anonymizer.review.diff import Comparison, Trial, compare
-from anonymizer.review.diff.comparison import text_lines, verdict
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
 from tests.schema.oracle import Child, Published
@@ -120,115 +119,6 @@ def test_the_figures_are_those_of_two_runs(source: Path) -> None:
     assert changed(found.tables) == {}
 
 
-@pytest.mark.slow
-def test_every_guarantee_is_compared(source: Path) -> None:
-    found = compared(source, {}, STRICTER)
-    for change in (*found.required, *found.achieved):
-        assert change.what == "suppression limit" or change.new is not None
-    names = {change.what for change in found.required} - {"suppression limit"}
-    assert names == {change.what for change in found.achieved}
-
-
-@pytest.mark.slow
-def test_tables_and_options_that_come_and_go(source: Path) -> None:
-    found = compared(
-        source,
-        {"tables.labs.orphans": "drop"},
-        {"tables.visits.columns.day.hierarchy": {"builder": "date", "levels": ["year"]}},
-        "tables.labs",
-    )
-    assert changed(found.tables) == {"labs": ("visit_id -> visits", None)}
-    assert changed(found.roles) == {
-        "labs.visit_id": ("key", None),
-        "labs.test": ("event", None),
-        "labs.value": ("keep", None),
-    }
-    assert changed(found.settings) == {
-        "tables.labs.source.table": ("main.labs", None),
-        "tables.labs.orphans": ("drop", None),
-        "tables.visits.columns.day.hierarchy.levels": (
-            ["day", "month", "quarter", "year", "decade"],
-            ["year"],
-        ),
-    }
-    assert changed(found.figures)["labs: rows published"][1] is None
-    assert changed(found.losses)["labs.test"][1] is None
-    assert changed(found.figures)["labs: rows that reach nobody"] == (0, None)
-    shown = "\n".join(text_lines(found))
-    assert "  labs  visit_id -> visits    -  gone" in shown
-
-
-@pytest.mark.slow
-def test_the_same_policy_twice(source: Path) -> None:
-    before = source.read_bytes()
-    found = compared(source, {}, {})
-    for name in ("tables", "roles", "settings", "required", "achieved", "figures", "observers"):
-        assert changed(getattr(found, name)) == {}
-    assert verdict(found) == "The policies are the same in everything that is compared."
-    assert source.read_bytes() == before
-    assert [path.name for path in source.parent.iterdir()] == ["source.duckdb"]
-
-
-@pytest.mark.slow
-def test_a_link_that_changes(source: Path) -> None:
-    """Labs hang on the visits, or on the patients themselves."""
-    hospital.changed(
-        source,
-        "alter table labs add column patient_id bigint",
-        "update labs set patient_id = v.patient_id from visits v where v.visit_id = labs.visit_id",
-    )
-    columns = {"tables.labs.columns.patient_id": {"role": "drop"}}
-    direct = {
-        "tables.labs.links": {"patient_id": "patients"},
-        "tables.labs.columns.patient_id": {"role": "key"},
-        "tables.labs.columns.visit_id": {"role": "drop"},
-    }
-    found = compared(source, columns, direct)
-    assert changed(found.tables) == {"labs": ("visit_id -> visits", "patient_id -> patients")}
-    assert changed(found.settings) == {}
-    assert found.new.runs
-
-
-@pytest.mark.slow
-def test_columns_that_no_policy_classifies(source: Path) -> None:
-    hospital.changed(
-        source,
-        "alter table labs add column more integer",
-        "alter table visits add column rest integer",
-    )
-    paths = ["tables.visits.columns.rest", "tables.labs.columns.more"]
-    found = compared(source, {}, {})
-    assert found.unclassified == ("visits.rest", "labs.more")
-    assert [problem.path for problem in found.problems] == paths
-    # the old policy classified one of them: the new one cannot run, and the other is named too
-    named = {"tables.labs.columns.more": {"role": "drop"}}
-    found = compared(source, named, {})
-    assert found.unclassified == ("visits.rest",)
-    assert paths[0] in [problem.path for problem in found.problems]
-    both = {**named, "tables.visits.columns.rest": {"role": "drop"}}
-    found = compared(source, {}, both)
-    assert found.problems == ()
-    assert not found.old.runs
-    assert found.new.holds
-    assert changed(found.roles)["labs.more"] == (None, "drop")
-
-
-@pytest.mark.slow
-def test_what_does_not_hold_or_cannot_run(source: Path) -> None:
-    hospital.changed(source, "update patients set sex = null where patient_id % 20 = 0")
-    suppressing = {"tables.patients.columns.sex.nulls": "suppress"}
-    found = compared(source, {}, suppressing)
-    assert found.new.runs
-    assert not found.new.holds
-    assert found.new.figures["persons suppressed"] == sum(
-        row[0] % 20 == 0 for row in hospital.tables()["patients"]
-    )
-    found = compared(source, {}, {"privacy.k_anonymity": 61})
-    assert not found.new.runs
-    assert [problem.path for problem in found.problems] == ["privacy.k_anonymity"]
-    assert "new policy: privacy.k_anonymity" in "\n".join(text_lines(found))
-
-
 def test_one_table_and_several(source: Path) -> None:
     several = hospital.policy(source.parent)
     one: Any = {
@@ -243,50 +133,3 @@ def test_one_table_and_several(source: Path) -> None:
         (problem,) = raised.value.problems
         assert problem.path == at
         assert "tables: {t: ...}" in str(problem.hint)
-
-
-@pytest.mark.slow
-def test_queries_and_files_are_sources_too(source: Path) -> None:
-    names = ("patients", "visits", "labs")
-    for name in names:
-        hospital.changed(source, f"copy {name} to '{source.parent / name}.parquet'")
-    queries = {f"tables.{name}.source": {"query": f"from {name}"} for name in names}
-    files = {f"tables.{name}.source": {"file": f"{name}.parquet"} for name in names}
-    found = compared(source, {}, queries)
-    assert found.new.holds
-    for part in (found.roles, found.achieved, found.figures, found.losses):
-        assert changed(part) == {}
-    of_files = hospital.policy(source.parent, files)
-    alone = compare(of_files, of_files, seed=Seed.test(1), limits=THRIFTY)
-    assert alone.new.figures == found.new.figures
-
-
-@pytest.mark.slow
-def test_guarantees_that_tell_persons_from_rows(source: Path) -> None:
-    identity = {
-        "privacy.ir_kl": {"k": 3, "l": 2},
-        "tables.patients.columns.died.protect": {"eir_l": 2},
-        "tables.visits.columns.diagnosis.protect": {"eir_l": 2},
-    }
-    found = compared(source, {}, identity)
-    required = {change.what for change in found.required if change.new is not None}
-    assert {"eir_l (patients.died)", "eir_l (visits.diagnosis)"} <= required
-    reached = {change.what for change in found.achieved if change.new is not None}
-    assert reached == required - {"suppression limit"}
-
-
-@pytest.mark.slow
-def test_rules_among_those_who_remain(source: Path) -> None:
-    among = {
-        "privacy.knows": {"events": 1, "sensitive": True},
-        "tables.patients.columns.died.protect": {"t_closeness": 0.9},
-    }
-    found = compared(source, {}, among)
-    assert found.new.runs, found.problems
-    assert changed(found.required) == {
-        "t_closeness (patients.died)": (None, "t=0.9, distance=equal"),
-        "known_t_closeness (patients.died)": (None, "t=0.9, distance=equal"),
-        "known_distinct_l (visits.diagnosis)": (None, "l=2"),
-    }
-    reached = {change.what for change in found.achieved if change.new is not None}
-    assert reached == {c.what for c in found.required} - {"suppression limit"}

@@ -23,22 +23,17 @@ from anonymizer import SchemaPolicy
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Requirement
 from anonymizer.contract.reading import in_release
-from anonymizer.errors import GuaranteeError, InfeasibleError, SourceError
+from anonymizer.errors import GuaranteeError, InfeasibleError
 from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
-from anonymizer.review.diff.trial import required_of
-from anonymizer.review.report.content import NOT_SHOWN
-from anonymizer.review.schema_report import collect_tables, html, markdown
 from anonymizer.run import linked_tables, source_comparison
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
-from tests.forging import seal_again
 from tests.independent.agreement import compare
 from tests.runs import THRIFTY, fill
-from tests.schema import hospital
 from tests.selection import exhaustive, rounds, some
 
 CODES = [f"{chapter}{tens}{ones}" for chapter in "ABC" for tens in "12" for ones in "01"]
@@ -227,47 +222,6 @@ def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> Non
     assert made >= rounds // 2
 
 
-@some(1)
-@pytest.mark.parametrize(("seed", "kind"), [*enumerate(KINDS * 2)])
-def test_one_cell_more_or_less(seed: int, kind: str, tmp_path: Path) -> None:
-    """A cell is replaced by another one, which breaks the rule: everybody who judges says so."""
-    drawn = (
-        world(place, tmp_path, kind=kind, l=2, k=2, m=1, cells="text", rows=False)
-        for place in range(100 * seed, 100 * seed + 100)
-    )
-    one, broken = next(
-        (one, broken)
-        for one in drawn
-        if len(one.ages) < 15 and attempt(one) is not None and (broken := breaking(one))
-    )
-    correct = tmp_path / "correct.duckdb"
-    shutil.copyfile(one.file, correct)
-    for place, label in {broken[0], broken[-1]}:
-        shutil.copyfile(correct, one.file)
-        hospital.changed(one.file, f"update visits set what = '{label}' where place = {place}")
-        seal_again(one.file, "patients")
-        assert judged(one) == {False}
-
-
-def breaking(one: World) -> list[tuple[int, str]]:
-    """The rows in which another cell breaks the rule, with that cell."""
-    cells = published(one.file)
-    labels = sorted({cell for _, _, cell, _ in cells if cell is not None} | {"*"})
-    return [
-        (place, label)
-        for its, _, cell, place in cells
-        for label in labels
-        if label != cell and min(fewest(one, _with(cells, its, place, label))) < one.l
-    ]
-
-
-def _with(cells: Cells, its: Any, place: int, label: str) -> Cells:
-    """The cells of one class, one of them replaced."""
-    return [
-        (one, who, label if at == place else cell, at) for one, who, cell, at in cells if one == its
-    ]
-
-
 def judged(one: World) -> set[bool]:
     """Whether the rule holds by each verifier, with the policy and without."""
     found = set()
@@ -367,21 +321,6 @@ def put(file: Path, data: dict[str, Any]) -> None:
         made.execute("update patients_manifest set manifest = ?", [text]).fetchall()
 
 
-def test_labels_that_do_not_tell_are_compared_with_the_file(tmp_path: Path) -> None:
-    """Labels of a given tree: what they admit stands in the file that the policy names."""
-    one = world(3, tmp_path, kind="file", l=2, k=3, m=1, cells="text", rows=False)
-    one.run()
-    data = manifest(one.file)
-    asked = data["tables"]["tables"][1]["requirements"][0]["parameters"]
-    nested = [labels for labels in asked["together"] if len(labels) > 1]
-    assert nested
-    asked["together"] = [[label] for label in sorted({x for s in asked["together"] for x in s})]
-    put(one.file, data)
-    with pytest.raises(GuaranteeError) as told:
-        anonymizer.verify(one.policy(), one.file)
-    assert "tables.visits.columns.what.hierarchy.file: puts cells" in str(told.value)
-
-
 def test_a_run_that_takes_cells_apart_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,31 +370,6 @@ def test_what_cannot_be_judged_is_refused(name: str, four: World, tmp_path: Path
             anonymizer.verify(policy, one.file)
     with pytest.raises(UnreadableError, match=r"manifest\.tables: a rule on an event column"):
         judge(one.file)
-
-
-def test_reports_state_the_rule_and_list_no_labels(four: World) -> None:
-    """What the release lists of its cells are labels; a report shows no statement with them."""
-    policy = four.policy()
-    assert required_of(policy)["eir_l", "visits.what"] == "l=2"
-    found = collect_tables(policy, four.file)
-    (check,) = (c for c in found.verification.checks if c.name == "eir_l")
-    assert check.passed
-    assert check.sql == NOT_SHOWN
-    assert "A10" not in html(found) + markdown(found)
-    assert "its rule holds in every class" in markdown(found)
-
-
-def test_numbers_of_the_source_are_refused(tmp_path: Path) -> None:
-    """Where the policy names no kind, the type of the column tells."""
-    one = World(tmp_path, [30] * 4, list(enumerate(["1", "2", "3", "4"])), "flat", 2)
-    given = one.policy().to_dict()
-    given["tables"]["visits"]["source"] = {
-        "query": "select patient_id, what::int as what, place from main.visits"
-    }
-    policy = anonymizer.Policy.model_validate(given, context={"base": tmp_path})
-    with pytest.raises(SourceError) as told:
-        one.run(policy)  # type: ignore[arg-type]
-    assert "tables.visits.columns.what.protect.eir_l: is a rule on values" in str(told.value)
 
 
 @exhaustive

@@ -18,7 +18,6 @@ import pytest
 import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.errors import AnonymizerError, GuaranteeError
-from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.seal import manifest_digest
 from anonymizer.release.signing import new_key
 from tests.forging import Place, seal_again
@@ -55,16 +54,12 @@ LABS = "the rows of labs are not those that were judged"
 VISITS = "the rows of visits are not those that were judged"
 STATEMENTS: dict[str, tuple[list[str], str]] = {
     "a row more": (["insert into labs values (1, 'iron', 1.5)"], LABS),
-    "a row twice": (["insert into labs from labs limit 1"], LABS),
-    "a row fewer": (["delete from labs where rowid = 0"], LABS),
     "a row for another": (
         ["delete from labs where rowid = 0", "insert into labs values (1, 'iron', 1.5)"],
         LABS,
     ),
     "another cell": (["update labs set test = '*' where rowid = 3"], LABS),
-    "another value": (["update labs set value = value + 1 where rowid = 3"], LABS),
     "a link bent": (["update labs set visit_id = visit_id % 3 + 1 where rowid = 3"], LABS),
-    "a link to nobody": (["update visits set patient_id = 10000 where rowid = 3"], VISITS),
     "two keys exchanged": (
         [
             "update visits set visit_id ="
@@ -80,20 +75,8 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
         ["alter table visits add column name varchar"],
         "visits has a column name that its manifest does not tell of",
     ),
-    "a column fewer": (
-        ["alter table visits drop column ward"],
-        "visits lacks the column ward that its manifest tells of",
-    ),
     "another type": (["alter table visits alter visit_id type varchar"], "visits is not defined"),
     "no labs": (["drop table labs"], "labs"),
-    "labs that are a view": (
-        ["alter table labs rename to other", "create view labs as from other"],
-        "labs",
-    ),
-    "a table more": (
-        ["create table drugs as select 1 as patient_id, 'aspirin' as drug"],
-        "table drugs, which no manifest lists",
-    ),
     "a record of a table that came later": (
         [
             "create table drugs as select 1 as patient_id",
@@ -103,7 +86,6 @@ STATEMENTS: dict[str, tuple[list[str], str]] = {
         "drugs",
     ),
     "a comment on a table": (["comment on table labs is 'Ada'"], "labs is not defined"),
-    "a constraint": (["alter table labs alter test set not null"], "labs is not defined"),
 }
 
 
@@ -160,18 +142,9 @@ def _kept(data: dict[str, Any]) -> None:
 # what the forger changes, and what is said with the policy
 MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "a lower k": (_set("k", to=2), "manifest.tables: are not those of the policy"),
-    "a higher k": (_set("k", to=50), "manifest.tables: are not those of the policy"),
     "no k": (_set("k", to=None), "manifest.tables: cannot be read"),
     "no known rows": (
         _set("knows", "events", to=0),
-        "manifest.tables: are not those of the policy",
-    ),
-    "more known rows": (
-        _set("knows", "events", to=2),
-        "manifest.tables: are not those of the policy",
-    ),
-    "known numbers of rows": (
-        _set("knows", "rows", to=True),
         "manifest.tables: are not those of the policy",
     ),
     "a table dropped": (_without_labs, "tables.labs: is not in the release"),
@@ -182,17 +155,9 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         _set("tables", 1, "columns", 0, "role", to="keep"),
         "manifest.tables: cannot be read",
     ),
-    "an event less": (
-        _set("tables", 1, "columns", to=[]),
-        "tables.visits.columns.day: has another role",
-    ),
     "another link": (
         _set("tables", 2, "links", to={"visit_id": "patients"}),
         "tables.labs: has another key or other links",
-    ),
-    "a link to itself": (
-        _set("tables", 2, "links", to={"visit_id": "labs"}),
-        "manifest.tables: cannot be read",
     ),
     "no key": (_set("tables", 1, "key", to=None), "tables.visits: has another key"),
     "another name": (
@@ -208,10 +173,6 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         _set("tables", 1, "columns", 0, "kind", to="x"),
         "manifest.tables: cannot be read",
     ),
-    "a requirement of none": (
-        _set("tables", 1, "requirements", to=[{"name": 1}]),
-        "manifest.tables: cannot be read",
-    ),
     "a link to nothing": (
         _set("tables", 2, "links", to={"visit_id": None}),
         "manifest.tables: cannot be read",
@@ -219,14 +180,6 @@ MANIFESTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "measures that are none": (
         lambda data: data["measures"]["tables"].update(labs="x"),
         "manifest: cannot be read",
-    ),
-    "losses that are none": (
-        lambda data: data["measures"]["tables"]["labs"].update(ncp=[0.5]),
-        "manifest: cannot be read",
-    ),
-    "no measures of a table": (
-        lambda data: data["measures"]["tables"].pop("labs"),
-        "manifest.measures.tables: are not those of the release",
     ),
     "no tables at all": (_set("tables", to=[]), "manifest: cannot be read"),
     "a list of nothing": (_set("tables", to=[1]), "manifest: cannot be read"),
@@ -330,25 +283,3 @@ def test_rows_that_were_sealed_again(forged: Place[SchemaPolicy], name: str) -> 
         assert check in {(one.name, one.column) for one in found.failed}
     with pytest.raises(GuaranteeError, match="is not signed"):
         anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
-
-
-def test_rows_as_good_need_a_signature(forged: Place[SchemaPolicy]) -> None:
-    """What keeps every promise and every figure is a release as good; only a key tells it."""
-    hospital.changed(forged.file, "update labs set value = 99 - value")
-    seal_again(forged.file, "patients")
-    assert anonymizer.verify(forged.policy, forged.file).passed
-    with pytest.raises(GuaranteeError, match="is not signed"):
-        anonymizer.verify(forged.policy, forged.file, public_key=forged.key)
-
-
-@pytest.mark.slow
-def test_rows_and_figures(forged: Place[SchemaPolicy]) -> None:
-    """The figures of a table that the manifest states are looked at as well."""
-    data = manifest(forged.file)
-    data["measures"]["tables"]["labs"]["rows"] += 1
-    data["seal"]["digest"] = manifest_digest(data)
-    put(forged.file, data)
-    rewrite(forged.file)
-    for policy in (forged.policy, None):
-        with pytest.raises(GuaranteeError, match=r"manifest\.measures\.tables\.labs"):
-            anonymizer.verify(policy, forged.file)

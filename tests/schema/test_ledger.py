@@ -17,10 +17,8 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy, SchemaPolicy
-from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError, InfeasibleError
-from anonymizer.ledger.session import forget_release, listed
-from anonymizer.publish.duckdb.file import FileTarget
+from anonymizer.ledger.session import listed
 from anonymizer.release.published import Release
 from tests.runs import THRIFTY, fetch, fill
 from tests.schema import hospital
@@ -356,59 +354,9 @@ def test_an_entry_holds_digests_of_every_row(tmp_path: Path, equal: Path) -> Non
 
 
 @pytest.mark.slow
-def test_equal_releases_pass_and_one_of_them_is_forgotten(tmp_path: Path, equal: Path) -> None:
-    first, second = (run(policy(tmp_path), equal, seed) for seed in (1, 2))
-    assert [e.state for e in listed(tmp_path / LEDGER)] == ["published", "published"]
-    forget_release(tmp_path / LEDGER, first.run_id)
-    assert [e.run_id for e in listed(tmp_path / LEDGER)] == [second.run_id]
-    for table in ("rows", "schemas", "members", "signatures"):
-        assert remembered(tmp_path, f"select distinct release from {table}") == [(2,)]
-
-
-@pytest.mark.slow
 def test_the_same_secret_is_refused(tmp_path: Path, equal: Path) -> None:
     run(policy(tmp_path), equal, 1)
     assert "seed" in refused(policy(tmp_path), equal, 1)
-
-
-@pytest.mark.slow
-def test_a_changed_event_is_told(tmp_path: Path, equal: Path) -> None:
-    """One visit moves to another ward: whoever knows it finds the person."""
-    hospital.changed(equal, "update visits set ward = 'ears' where visit_id % 20 < 10")
-    first = run(policy(tmp_path, {"publish.database": "first.duckdb"}), equal, 1)
-    hospital.changed(equal, "update visits set ward = 'ears' where visit_id = 50010")
-    problems = refused(policy(tmp_path), equal, 2)
-    said = problems.pop("privacy.knows.events")
-    assert not problems
-    assert "1 of 24 returning persons" in said
-    assert "by one known event" in said
-    assert "forget" in said
-    assert "republish" not in said, "it is not offered with several tables"
-    assert not (tmp_path / "release.duckdb").exists()
-    forget_release(tmp_path / LEDGER, first.run_id)
-    run(policy(tmp_path), equal, 3)
-
-
-@pytest.mark.slow
-def test_a_visit_more_is_told_to_who_counts(tmp_path: Path, equal: Path) -> None:
-    counting = {"privacy.knows": {"events": 0, "rows": True}}
-    run(policy(tmp_path, counting), equal, 1)
-    hospital.changed(
-        equal,
-        "insert into visits select visit_id + 1, patient_id, day, ward, diagnosis, cost"
-        " from visits where visit_id < 50030",
-    )
-    run(policy(tmp_path, counting), equal, 2)
-    # as many persons have two visits, and one of them is another
-    hospital.changed(
-        equal, "update visits set visit_id = 50031, patient_id = 1003 where visit_id = 50001"
-    )
-    problems = refused(policy(tmp_path, counting), equal, 3)
-    assert set(problems) == {"privacy.knows.rows"}
-    assert "4 of 24 returning persons" in problems["privacy.knows.rows"]
-    assert remembered(tmp_path, "select count(*), count(cells), count(content) from rows") == [
-        (24 + 24 + 27 + 24, 0, 0)
-    ]
 
 
 KILLED = """
@@ -450,22 +398,6 @@ def test_a_killed_run_is_settled(tmp_path: Path, equal: Path, swaps: bool) -> No
         assert len(remembered(tmp_path, f"select distinct release from {table}")) == len(expected)
 
 
-@pytest.mark.slow
-def test_a_run_that_fails_at_the_swap_is_withdrawn(
-    tmp_path: Path, equal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*_: object, **__: object) -> None:
-        raise OSError("no room")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(FileTarget, "publish", fails)
-        with pytest.raises(OSError, match="no room"):
-            run(policy(tmp_path), equal, 1)
-    for table in ("releases", "rows", "schemas", "members", "signatures"):
-        assert remembered(tmp_path, f"select count(*) from {table}") == [(0,)]
-    run(policy(tmp_path), equal, 1)
-
-
 def alone(folder: Path) -> Policy:
     """The persons' table as a release of one table."""
     roles = dict.fromkeys(("birth_date", "sex", "zip"), "quasi")
@@ -480,24 +412,6 @@ def alone(folder: Path) -> Policy:
         "ledger": LEDGER,
     }
     return Policy.model_validate(given, context={"base": folder})
-
-
-@pytest.mark.slow
-def test_a_ledger_of_the_former_version(tmp_path: Path, equal: Path) -> None:
-    """It has no tables of rows: they are made, and what it remembers still counts."""
-    hospital.changed(equal, "update patients set sex = 'm' where patient_id < 1012")
-    run(alone(tmp_path), equal, 1)
-    with duckdb.connect(str(tmp_path / LEDGER)) as connection:
-        for table in ("rows", "schemas"):
-            connection.execute(f"drop table anonymizer_ledger.{table}").fetchall()
-    assert len(listed(tmp_path / LEDGER)) == 1
-    hospital.changed(equal, "update patients set sex = 'm' where patient_id < 1014")
-    # persons are the same by their keys, whatever the form of the release
-    problems = refused(policy(tmp_path), equal, 2)
-    assert "2 of 24 returning persons" in problems["privacy.k_anonymity"]
-    hospital.changed(equal, "update patients set sex = 'f' where patient_id >= 1012")
-    run(policy(tmp_path), equal, 3)
-    assert len(listed(tmp_path / LEDGER)) == 2
 
 
 @pytest.mark.slow
@@ -526,86 +440,3 @@ def test_rows_without_a_key_are_found_by_their_events(tmp_path: Path, equal: Pat
     assert "has other event columns" in problems["tables.visits.key"]
     assert "give the table a key" in problems["tables.visits.key"]
     assert not {"privacy.knows.events", "privacy.k_anonymity"} & set(problems)
-
-
-@pytest.mark.slow
-def test_rows_with_a_key_are_found_whatever_their_events(tmp_path: Path, equal: Path) -> None:
-    run(policy(tmp_path, None, "tables.labs"), equal, 1)
-    fewer = {"tables.visits.columns.day": {"role": "drop"}}
-    run(policy(tmp_path, fewer, "tables.labs"), equal, 2)
-    # in whose content a row changed while it kept its key, both looks count together
-    looks = "select count(distinct (by_key)) from rows"
-    assert remembered(tmp_path, looks) == [(24,)]
-
-
-@pytest.mark.slow
-def test_a_table_under_another_name(tmp_path: Path, equal: Path) -> None:
-    run(policy(tmp_path, None, "tables.labs"), equal, 1)
-    given = hospital.given({"ledger": LEDGER}, "tables.labs")
-    given["tables"]["stays"] = given["tables"].pop("visits")
-    renamed = Policy.model_validate(given, context={"base": tmp_path})
-    problems = refused(renamed, equal, 2)
-    assert "which has visits instead" in problems["tables.stays"]
-
-
-@pytest.mark.slow
-def test_a_kept_column_of_a_further_table(tmp_path: Path, equal: Path) -> None:
-    """What names a person in two releases joins them, whichever tables hold it."""
-    hospital.changed(
-        equal,
-        "alter table visits add column nr integer",
-        "update visits set nr = patient_id + 7000",
-        "update patients set sex = case when patient_id < 1012 then 'm' else 'f' end",
-    )
-    kept = {"tables.visits.columns.nr": {"role": "keep", "acknowledge_unique": True}}
-    run(policy(tmp_path, kept), equal, 1)
-    (entry,) = listed(tmp_path / LEDGER)
-    assert entry.marks == ("nr",)
-    problems = refused(policy(tmp_path, kept), equal, 2)
-    assert set(problems) == {"tables.visits.columns.nr"}
-    assert "works as a pseudonym" in problems["tables.visits.columns.nr"]
-    unsaid: dict[str, Any] = {
-        "tables.visits.columns.nr": {"role": "keep"},
-        "publish.prefix": "other_",
-    }
-    unsaid["publish.database"] = "other.duckdb"
-    problems = refused(policy(tmp_path, unsaid), equal, 3)
-    assert "tells persons apart" in problems["tables.visits.columns.nr"]
-
-
-@pytest.mark.slow
-def test_values_of_a_further_table(tmp_path: Path, equal: Path) -> None:
-    """What two classes have in common of a diagnosis is counted as for one table."""
-    run(policy(tmp_path, {"privacy.knows.events": 0}), equal, 1)
-    hospital.changed(
-        equal,
-        "update visits set diagnosis = case when diagnosis = 'A0' then 'A0' else 'Z' end",
-    )
-    problems = refused(policy(tmp_path, {"privacy.knows.events": 0}), equal, 2)
-    assert set(problems) == {"tables.visits.columns.diagnosis"}
-    assert "values of 6 of 24 returning persons" in problems["tables.visits.columns.diagnosis"]
-
-
-@pytest.mark.slow
-def test_as_many_statements_whatever_the_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither rows nor classes nor events make the ledger ask more."""
-    asked: list[str] = []
-    raw = DuckDBEngine.raw
-
-    def counting(self: DuckDBEngine, text: str, where: str, *rest: Any) -> Any:
-        asked.append(where)
-        return raw(self, text, where, *rest)
-
-    monkeypatch.setattr(DuckDBEngine, "raw", counting)
-    found = set()
-    for size in ((24, 1, 1), (24, 4, 1), (200, 2, 8)):
-        folder = tmp_path / str(size)
-        folder.mkdir()
-        database = hospital.write(folder / "source.duckdb", hospital.alike(*size))
-        for seed in (1, 2):
-            asked.clear()
-            run(policy(folder), database, seed)
-        found.add(asked.count("ledger"))
-    assert len(found) == 1

@@ -11,10 +11,8 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import PolicyError, SourceError
+from anonymizer.errors import SourceError
 from anonymizer.independent.judge import judge
-from anonymizer.review.diff import compare
-from anonymizer.review.preview import preview
 from tests.runs import THRIFTY, fetch
 from tests.selection import some
 
@@ -107,23 +105,6 @@ def test_as_if_joined_by_hand(database: Path, tmp_path: Path) -> None:
     assert anonymizer.verify(lifted).passed
 
 
-@pytest.mark.slow
-def test_assess_and_diff_read_it(database: Path, tmp_path: Path) -> None:
-    lifted, joined = policy(tmp_path, "lifted"), policy(tmp_path, "joined", by_hand=True)
-    found = [anonymizer.assess(one, database).as_dict() for one in (lifted, joined)]
-    assert found[0] == found[1]
-    compared = compare(lifted, joined, str(database))
-    assert compared.old.losses == compared.new.losses
-    assert compared.new.holds
-
-
-@pytest.mark.slow
-def test_plan_shows_it(database: Path, tmp_path: Path) -> None:
-    found = preview(policy(tmp_path, "lifted"), str(database))
-    assert not found.problems
-    assert any("columns of the persons" in str(step) for step in found.steps)
-
-
 def test_a_column_that_differs_is_refused(database: Path, tmp_path: Path) -> None:
     several = "select patient_id from visits group by 1 having count(*) > 1"
     with duckdb.connect(str(database)) as connection:
@@ -135,33 +116,6 @@ def test_a_column_that_differs_is_refused(database: Path, tmp_path: Path) -> Non
     assert problem.path == "tables.visits.columns.region.of"
     assert "1 person has" in problem.message
     assert not (tmp_path / "lifted/release.duckdb").exists()
-
-
-def test_problems_are_told_where_the_column_stands(database: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(database)) as connection:
-        connection.execute("alter table visits drop region")
-    with pytest.raises(SourceError) as refused:
-        anonymizer.run(policy(tmp_path, "lifted"), database, seed=1, limits=THRIFTY)
-    assert [one.path for one in refused.value.problems] == ["tables.visits.columns.region"]
-
-
-@pytest.mark.parametrize("name", ["class_id", "row_ref"])
-def test_a_name_that_is_taken_is_told_where_the_column_stands(name: str, tmp_path: Path) -> None:
-    made = policy(tmp_path, "lifted").to_dict()
-    made["tables"]["visits"]["columns"][name] = LIFTED
-    with pytest.raises(PolicyError) as refused:
-        Policy.model_validate(made)
-    assert [one.path for one in refused.value.problems] == [f"tables.visits.columns.{name}"]
-
-
-def test_two_tables_cannot_lend_one_name(tmp_path: Path) -> None:
-    made = policy(tmp_path, "lifted").to_dict()
-    made["tables"]["labs"]["columns"]["Region"] = LIFTED
-    made["tables"]["labs"]["columns"]["age"] = LIFTED
-    with pytest.raises(PolicyError) as refused:
-        Policy.model_validate(made)
-    paths = {one.path for one in refused.value.problems}
-    assert paths == {"tables.labs.columns.Region.of", "tables.labs.columns.age.of"}
 
 
 @some(0)
@@ -180,16 +134,3 @@ def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path:
     for row in as_called[0]:
         row[name] = row.pop("region")
     assert published(tmp_path / "renamed/release.duckdb") == as_called
-
-
-@some(0)
-@pytest.mark.parametrize("name", ["anonymizer_key", "anonymizer_key_0", "v1", "owner"])
-def test_so_may_the_key_of_the_persons(name: str, database: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(f'alter table patients rename patient_id to "{name}"')
-    given = policy(tmp_path, "lifted").to_dict()
-    patients = given["tables"]["patients"]
-    patients["key"] = name
-    patients["columns"][name] = patients["columns"].pop("patient_id")
-    renamed = Policy.model_validate(given, context={"base": tmp_path})
-    assert anonymizer.run(renamed, database, seed=1, limits=THRIFTY).verification.passed

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from anonymizer.independent import persons as known
 from anonymizer.independent.__main__ import main
 from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge, judge_opened
-from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.rules import Check, Judgement
 from tests.schema import oracle
 from tests.schema.handmade import RUN, Made, column, rule
@@ -117,37 +112,6 @@ def test_rules_among_those_who_remain() -> None:
                 assert check.passed == (fewest is None or fewest >= 2), seed
                 failing += not check.passed
     assert failing > 50
-
-
-@pytest.mark.parametrize("m", [0, 1, 2, 3])
-def test_the_persons_below_k_are_the_same(m: int) -> None:
-    r = random.Random(m)
-    exposed = 0
-    for _ in range(150):
-        members = range(r.randint(1, 8))
-        kinds = [("t", (kind,)) for kind in "abcde"[: r.randint(1, 5)]]
-        events = {one: r.choices(kinds, k=r.randint(0, 6)) for one in members}
-        left = oracle.left_in_class(members, events, m)
-        held = [Counter(events[one]) for one in members]
-        assert known.fewest(held, m) == min(left.values())
-        few = [some for some in known.remaining(held, m) if some.bit_count() < 3]
-        below = {one for one in members if any(some >> one & 1 for some in few)}
-        assert below == {one for one in members if left[one] < 3}
-        exposed += len(below)
-    assert exposed > 100 or m == 0
-
-
-def test_counting_and_matching_are_the_same() -> None:
-    for known_rows in combinations_with_replacement("abc", 3):
-        for rows in combinations_with_replacement("abc", 4):
-            choice, there = [("t", (one,)) for one in known_rows], [("t", (one,)) for one in rows]
-            assert oracle.fits(choice, Counter(there)) == oracle.fits_by_matching(choice, there)
-
-
-def test_a_matching_changes_its_mind() -> None:
-    admits = lambda value, node: value in node  # noqa: E731
-    assert oracle.fits_by_matching(["a", "b"], ["ab", "a"], admits)
-    assert not oracle.fits_by_matching(["a", "a"], ["ab", "b"], admits)
 
 
 # releases by hand ---------------------------------------------------------------------------------
@@ -299,22 +263,6 @@ def test_a_fault_is_reported(name: str, tmp_path: Path) -> None:
         assert set(expected) <= failed
 
 
-def test_a_table_without_rows() -> None:
-    made = clinic()
-    made.rows["visits"], made.rows["labs"] = [], []
-    assert judge_opened(made.opened()).passed
-
-
-def test_a_table_whose_key_is_its_link() -> None:
-    """The numbers are those of the parent then: some may be missing, none may stand twice."""
-    made = clinic()
-    made.child("cards", ("person_id", "persons"), [(1,), (2,), (3,), (4,)], [], "person_id")
-    assert judge_opened(made.opened()).passed
-    made.rows["cards"] = [(1,), (1,), (3,), (4,)]
-    failed = [one for one in judge_opened(made.opened()).checks if not one.passed]
-    assert ("key_dense", "cards") in [(one.name, one.column) for one in failed]
-
-
 # what is refused ----------------------------------------------------------------------------------
 
 
@@ -384,45 +332,6 @@ def test_a_manifest_that_is_not_understood_is_refused(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_any_change_of_the_tables_is_judged_or_refused() -> None:
-    """One or two places at random: never another error."""
-    made = clinic()
-    opened = made.opened()
-    r = random.Random(1)
-    whole = json.dumps(made.manifest())
-    values: list[Any] = [
-        *(None, True, 0, -1, 2.5, "", "person_id", "visit_id", "what", "persons", "visits", "labs"),
-        *([], {}, [None], {"a": 1}, ["x"], "quasi", "event", "keep", "numeric", "INTEGER"),
-    ]
-    refused = 0
-    for _ in range(300):
-        data = json.loads(whole)
-        places = list(_places(data["tables"], ("tables",)))
-        for place in r.sample(places, r.choice([1, 1, 2])):
-            try:
-                _set(*place, value=r.choice(values))(data)
-            except (KeyError, IndexError, TypeError):
-                continue  # the first of two changes took away the place of the second
-        try:
-            manifest = read_manifest(json.dumps(data))
-            judge_opened(type(opened)(manifest, opened.rows, {}, linked=opened.linked))
-        except UnreadableError:
-            refused += 1
-    assert 100 < refused < 300
-
-
-def _places(data: Any, path: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
-    inner: Any = ()
-    if isinstance(data, dict):
-        inner = data.items()
-    elif isinstance(data, list):
-        inner = enumerate(data)
-    found = []
-    for key, value in inner:
-        found += [(*path, key), *_places(value, (*path, key))]
-    return found
-
-
 STATEMENTS = [
     "drop view visits",
     f"drop table _labs_{RUN}",
@@ -464,24 +373,3 @@ def test_other_tables_beside_the_source(tmp_path: Path) -> None:
         connection.execute(f"create table _more_{RUN} as select 1 as a")
     with pytest.raises(UnreadableError):
         judge(path)
-
-
-def test_several_releases_in_a_file(tmp_path: Path) -> None:
-    made = clinic()
-    path = made.database(tmp_path / "release.duckdb")
-    other = Made(2, 0)
-    other.persons([(1, 1, "5"), (1, 2, "5")], [column("age", "quasi", "numeric")], name="others")
-    other.database(path)
-    assert judge(path, "persons").passed
-    assert judge(path, "others").passed
-
-
-def test_a_folder_with_another_table_is_refused(tmp_path: Path) -> None:
-    folder = clinic().folder(tmp_path / "out")
-    shutil.copyfile(folder / "labs.parquet", folder / "more.parquet")
-    with pytest.raises(UnreadableError):
-        judge(folder)
-    (folder / "more.parquet").unlink()
-    (folder / "labs.parquet").unlink()
-    with pytest.raises(UnreadableError):
-        judge(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
-import anonymizer
 from anonymizer.errors import AnonymizerError, GuaranteeError, SourceError, TargetError
 from anonymizer.independent.judge import judge
 from anonymizer.publish.export import export
 from anonymizer.release.published import Release
-from tests import runs
 from tests.schema import hospital
 from tests.selection import some
 
@@ -67,54 +64,6 @@ def test_the_certificate_says_what_a_known_row_tells(tmp_path: Path) -> None:
     assert "It counts persons" in said
 
 
-@pytest.mark.slow
-def test_as_dict(made: tuple[Path, Release]) -> None:
-    _, release = made
-    found = json.loads(json.dumps(release.as_dict(), default=str))
-    assert list(found["tables"]) == ["patients", "visits", "labs"]
-    own = found["tables"]["visits"]
-    assert own["view"] == "published.encounters"
-    stated = release.manifest.data["measures"]["tables"]["visits"]
-    assert (own["rows"], own["suppressed"]) == (stated["rows"], stated["suppressed"])
-    assert own["ncp"] == pytest.approx(sum(stated["ncp"].values()) / 2)
-    assert found["tables"]["patients"]["rows"] == hospital.PERSONS
-    assert f"rows of visits  {own['rows']}" in repr(release)
-    html = release._repr_html_()
-    assert f"<td>published.encounters</td><td>{own['rows']}</td>" in html
-
-
-def test_a_release_of_one_table_has_no_tables(tmp_path: Path) -> None:
-    database = runs.source(tmp_path, {"age": "INTEGER"}, [(i % 3,) for i in range(9)])
-    release = runs.run(runs.policy(tmp_path, {"age": "quasi"}), database)
-    assert not release.tables
-    assert not release.measured
-    assert "tables" not in release.as_dict()
-    assert len(release.df()) == 9
-    with pytest.raises(SourceError, match="the release has one table"):
-        release.df("people")
-
-
-@pytest.mark.slow
-def test_tables_of_a_connection(tmp_path: Path) -> None:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        hospital.fill(connection)
-        changes = {"publish": {"schema": "published"}, "privacy.knows": {"events": 0}}
-        release = anonymizer.run(hospital.policy(tmp_path, changes), connection, seed=1)
-        assert len(release.df("labs")) == len(hospital.tables()["labs"])
-        assert len(release.relation("labs").fetchall()) == len(hospital.tables()["labs"])
-
-
-@pytest.mark.slow
-def test_little_that_is_left_is_told(tmp_path: Path) -> None:
-    """Of tables, and of their columns."""
-    source = hospital.write(tmp_path / "source.duckdb")
-    changes = {"privacy.k_anonymity": 50, "suppression_limit": 1.0}
-    release = hospital.run(hospital.policy(tmp_path, changes), source)
-    told = [one for one in release.warnings if "little is left" in one]
-    assert any("of the rows of labs are left out" in one for one in told)
-    assert any("of the information of visits.day is lost" in one for one in told)
-
-
 @pytest.fixture
 def folder(made: tuple[Path, Release], tmp_path: Path) -> Path:
     shutil.copyfile(made[0] / "release.duckdb", tmp_path / "release.duckdb")
@@ -159,30 +108,6 @@ def test_export(folder: Path, target: str, form: str) -> None:
     assert done.as_dict()["files"][1]["rows"] == len(rows["published.encounters"])
 
 
-@pytest.mark.slow
-def test_a_later_export_takes_the_place_of_an_earlier_one(
-    made: tuple[Path, Release], folder: Path
-) -> None:
-    policy = hospital.policy(folder, CHANGES)
-    out = folder / "out"
-    export(policy, out)
-    export(policy, out)
-    (out / "mine.txt").write_text("mine")
-    # a table less: its file goes, if it is still the exported one
-    fewer = hospital.policy(folder, {**CHANGES, "privacy.knows": {"events": 0}}, "tables.labs")
-    hospital.run(fewer, made[0] / "source.duckdb")
-    done = export(fewer, out)
-    assert len(done.files) == 2
-    assert {path.name for path in out.iterdir()} == {
-        "patients.parquet", "encounters.parquet", "patients.parquet.manifest.json", "mine.txt",
-    }  # fmt: skip
-    assert all(check.passed for check in judge(out).checks)
-    (out / "encounters.parquet").write_bytes(b"mine")
-    with pytest.raises(TargetError, match="exists and is not an earlier export"):
-        export(fewer, out)
-    export(fewer, out, force=True)
-
-
 def test_what_is_not_exported(folder: Path) -> None:
     policy = hospital.policy(folder, CHANGES)
     (folder / "file").write_text("mine")
@@ -203,10 +128,3 @@ def test_what_is_not_exported(folder: Path) -> None:
     with pytest.raises(AnonymizerError, match=r"tables\.patients\.columns\.sex: is drop"):
         export(other, folder / "out")
     assert {path.name for path in folder.iterdir()} == {"file", "release.duckdb"}
-
-
-@pytest.mark.parametrize("name", ["a/b", "..", ".hidden", "x" * 130])
-def test_names_that_no_file_can_have(folder: Path, name: str) -> None:
-    policy = hospital.policy(folder, {**CHANGES, "publish.names": {"visits": name}})
-    with pytest.raises(TargetError, match=r"tables\.visits: is published as .* cannot be the name"):
-        export(policy, folder / "out")

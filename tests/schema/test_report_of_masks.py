@@ -57,11 +57,6 @@ def test_the_manifest_names_what_masks_of_all_tables_leave_open(policy: SchemaPo
     ]
 
 
-def test_attacks_need_no_key(policy: SchemaPolicy) -> None:
-    found = anonymizer.attack(policy, policy.resolve("source.duckdb"))
-    assert found.holds
-
-
 def test_little_that_is_left_is_on_every_page(tmp_path: Path) -> None:
     source = hospital.write(tmp_path / "source.duckdb")
     policy = hospital.policy(tmp_path, {"privacy.k_anonymity": 50, "suppression_limit": 1.0})

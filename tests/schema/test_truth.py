@@ -87,21 +87,6 @@ def text_cells() -> list[int]:
     return found[:12]
 
 
-@some(6)
-@pytest.mark.parametrize("place", range(12))
-def test_a_coarse_release_says_the_truth(place: int) -> None:
-    seed = text_cells()[place]
-    schema = draw(seed)
-    rows = coarse(schema, random.Random(seed))
-    assert holds(schema, rows)
-    with duckdb.connect(config={"threads": 1}) as connection:
-        publish(schema, rows, connection)
-        published = truth.read(schema, connection)
-    for name, table in schema.tables.items():
-        for row in published.rows[name]:
-            assert set(row) == truth.expected_columns(schema, table)
-
-
 def _first_child(schema: Schema) -> str:
     return next(name for name in schema.tables if name != PERSON)
 
