@@ -32,7 +32,6 @@ PEOPLE = {
     "hidden": "BOOLEAN",
 }
 TOWNS = ("Zürich", "Łódź", "d'Or", 'say "hi"', "a, b", "", "*", "NULL", "東京", "🂡", "Ärger", "aä")
-WEIGHTS = (0.0, 1.0, 1e16, 1234567890123456.5, 0.1, 1e-7, -2.5)
 ILLNESSES = ("flu", "cold", "HIV", "asthma", "émigré", "gout")
 
 

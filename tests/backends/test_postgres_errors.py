@@ -46,12 +46,6 @@ BAD: dict[str, tuple[Callable[[str], str], dict[str, Any], str, str]] = {
         "--database",
         "the server cannot be reached",
     ),
-    "no database": (
-        lambda a: a.rsplit("/", 1)[0] + "/nowhere",
-        {},
-        "--database",
-        "there is no such database",
-    ),
     "not an address": (lambda a: "people.duckdb", {}, "--database", "not the address"),
     "no table": (lambda a: a, {"source": {"table": "nothing"}}, "source.table", "is not a table"),
     "another catalog": (
@@ -67,23 +61,11 @@ BAD: dict[str, tuple[Callable[[str], str], dict[str, Any], str, str]] = {
         "is not a role of this server",
     ),
     "file": (lambda a: a, {"source": {"file": "x.parquet"}}, "source.file", "reads its own tables"),
-    "algorithm": (
-        lambda a: a,
-        {"algorithm": {"name": "mondrian", "loop": "recursive"}},
-        "algorithm.loop",
-        "not available with the engine postgres",
-    ),
     "publish elsewhere": (
         lambda a: a,
         {"publish": {"database": "release.duckdb"}},
         "publish.database",
         "not available with the engine postgres",
-    ),
-    "two statements": (
-        lambda a: a,
-        {"source": {"query": "select 1 as age; drop table people"}, "publish": {"name": "x"}},
-        "source.query",
-        "is not one SELECT",
     ),
     "a query that fails": (
         lambda a: a,
@@ -147,20 +129,6 @@ def test_the_servers_words_are_not_passed_on(call: Call, tmp_path: Path, address
     assert code == 2
     assert "secret7731" not in json.dumps(errors)
     assert "does not fit" in errors[0]["message"]
-
-
-def test_a_command_line_run_and_its_verification(call: Call, tmp_path: Path, address: str) -> None:
-    file = tmp_path / "policy.json"
-    file.write_text(json.dumps(policy(COLUMNS, engine="postgres").to_dict()))
-    options = ["--database", address, "--format", "json", "--quiet"]
-    done = call("run", str(file), *options, "--test-seed", "7")
-    assert done.code == 0, done.err
-    assert done.json["view"] == "main.people_anonymous"
-    for arguments in (["verify", str(file)], ["verify"], ["plan", str(file)]):
-        again = call(*arguments, *options)
-        assert again.code == 0, again.err
-    cleaned = call("clean", *options[:2], "--format", "json")
-    assert cleaned.json == {"removed": [], "kept": []}
 
 
 def test_the_limit_reaches_the_server_that_holds_a_release(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 
 import anonymizer
 from anonymizer.engines.postgres.workplace import RUNS
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem
-from anonymizer.ledger.session import forget_release, listed
+from anonymizer.errors import EngineError, GuaranteeError, Problem
+from anonymizer.ledger.session import listed
 from anonymizer.policy import Policy
 from tests.backends.tables import PEOPLE, embedded, load, on_duckdb, on_postgres, people, query
 from tests.backends.tables import policy as over_people
@@ -112,55 +111,6 @@ def test_it_remembers_what_it_does_on_duckdb(case: str, postgres: str, tmp_path:
         assert one or table != "members"
 
 
-def test_it_refuses_what_two_releases_tell(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    first = run(tmp_path, postgres, columns=PROTECTED)
-    before = query(postgres, "select * from main.released")
-    population.leave(10)
-    population.arrive(10)
-    write(postgres, population)
-    with pytest.raises(GuaranteeError) as raised:
-        run(tmp_path, postgres, columns=PROTECTED)
-    problems = {problem.path: problem for problem in raised.value.problems}
-    assert set(problems) == {"privacy.k_anonymity", "columns.disease"}
-    for problem in problems.values():
-        assert " of 50 returning persons" in problem.message
-        assert "forget" in (problem.hint or "")
-    assert query(postgres, "select * from main.released") == before
-    assert [entry.run_id for entry in listed(tmp_path / LEDGER)] == [first.run_id]
-    assert forget_release(tmp_path / LEDGER, first.run_id).persons == 60
-    run(tmp_path, postgres, columns=PROTECTED)
-
-
-def test_it_lets_the_same_classes_pass(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    run(tmp_path, postgres)
-    run(tmp_path, postgres)
-    assert [e.state for e in listed(tmp_path / LEDGER)] == ["published", "published"]
-
-
-def test_buckets_that_are_dealt_anew_are_refused(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    options: dict[str, Any] = {"columns": PROTECTED, "algorithm": {"name": "lgb"}}
-    run(tmp_path, postgres, **options)
-    with pytest.raises(GuaranteeError) as raised:
-        run(tmp_path, postgres, **options)
-    assert [problem.path for problem in raised.value.problems] == ["columns.disease"]
-    assert "the one value that must be theirs" in raised.value.problems[0].message
-
-
-def test_it_refuses_the_secret_of_an_earlier_release(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    run(tmp_path, postgres, seed=7)
-    with pytest.raises(GuaranteeError) as raised:
-        run(tmp_path, postgres, seed=7)
-    assert {"seed", "publish"} <= {problem.path for problem in raised.value.problems}
-
-
 @pytest.mark.parametrize("later", ["double precision", "numeric(12, 2)"])
 def test_a_number_is_the_same_person_in_every_type(
     postgres: str, population: Population, tmp_path: Path, later: str
@@ -173,21 +123,6 @@ def test_a_number_is_the_same_person_in_every_type(
     with pytest.raises(GuaranteeError) as raised:
         run(tmp_path, postgres, columns=PROTECTED)
     assert any(" of 50 returning persons" in p.message for p in raised.value.problems)
-
-
-def test_it_refuses_a_pseudonym(postgres: str, population: Population, tmp_path: Path) -> None:
-    query(postgres, "alter table visits add column token text")
-    query(postgres, "update visits set token = md5(id::text)")
-    token = {"token": {"role": "keep", "acknowledge_unique": True}}
-    columns = {**PROTECTED, **token, "disease": {"role": "sensitive"}}
-    run(tmp_path, postgres, columns=columns)
-    with pytest.raises(GuaranteeError) as raised:
-        run(tmp_path, postgres, columns=columns)
-    (problem,) = raised.value.problems
-    assert problem.path == "columns.token"
-    assert "60 persons" in problem.message
-    query(postgres, "update visits set token = md5('new' || id)")
-    run(tmp_path, postgres, columns=columns)
 
 
 def test_it_holds_no_person_and_no_order(
@@ -331,20 +266,6 @@ def test_a_commit_of_which_nothing_is_heard_stays_remembered(
     assert [e.state for e in listed(tmp_path / LEDGER)] == ["published", "published"]
 
 
-def test_a_release_that_fails_is_withdrawn(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    run(tmp_path, postgres)
-    query(postgres, "create table hanging as select * from main.released")
-    query(postgres, "alter table visits add column extra integer default 1")
-    query(postgres, "create view main.depends as select * from main.released")
-    changed = {**PROTECTED, "disease": {"role": "sensitive"}, "extra": {"role": "keep"}}
-    with pytest.raises(anonymizer.AnonymizerError, match="hang"):
-        run(tmp_path, postgres, columns=changed)
-    query(postgres, "drop view main.depends; drop table hanging")
-    assert len(listed(tmp_path / LEDGER)) == 1
-
-
 @pytest.mark.parametrize("first", ["duckdb", "postgres"])
 def test_releases_of_two_engines_are_not_compared(
     postgres: str, population: Population, tmp_path: Path, first: str
@@ -363,51 +284,3 @@ def test_releases_of_two_engines_are_not_compared(
     assert problem.path == "ledger"
     assert f"engine: {first}" in (problem.hint or "")
     assert len(listed(tmp_path / LEDGER)) == 1
-
-
-def test_without_its_key_it_is_refused(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    run(tmp_path, postgres)
-    (tmp_path / f"{LEDGER}.key").write_text("0" * 64 + "\n")
-    with pytest.raises(EngineError, match="key"):
-        run(tmp_path, postgres)
-
-
-def test_a_users_connection(postgres: str, population: Population, tmp_path: Path) -> None:
-    import psycopg
-
-    with psycopg.connect(postgres) as connection:
-        for _ in range(2):
-            run(tmp_path, connection)
-    assert [e.state for e in listed(tmp_path / LEDGER)] == ["published", "published"]
-
-
-def test_nothing_of_the_run_is_left_here(
-    postgres: str, population: Population, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(folder))
-    run(tmp_path, postgres, seed=7)
-    with pytest.raises(GuaranteeError):
-        run(tmp_path, postgres, seed=7)
-    assert list(folder.iterdir()) == []
-    shutil.rmtree(folder)
-
-
-def test_the_source_that_becomes_its_release(
-    postgres: str, population: Population, tmp_path: Path
-) -> None:
-    chosen = made(
-        tmp_path,
-        source={"table": "public.visits"},
-        publish={"replace_source": True},
-    )
-    anonymizer.run(chosen, postgres, replace_source=True)
-    assert [e.state for e in listed(tmp_path / LEDGER)] == ["published"]
-
-
-def test_spark_keeps_none(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="ledger"):
-        made(tmp_path, engine="spark")

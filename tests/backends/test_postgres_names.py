@@ -14,7 +14,6 @@ from tests.runs import policy
 
 pytestmark = pytest.mark.postgres
 
-TYPES = {"age": "INTEGER", "ill": "VARCHAR"}
 COLUMNS: dict[str, Any] = {"age": "quasi", "ill": "keep"}
 
 
@@ -201,14 +200,3 @@ def test_a_hostile_search_path(tables: str, hostile: str, tmp_path: Path, borrow
             " ", ""
         )
     assert query(hostile, "select * from public.alarm") == []
-
-
-def test_a_temporary_table_stands_for_none_of_the_servers(tables: str, tmp_path: Path) -> None:
-    import psycopg
-
-    given = policy(tmp_path, COLUMNS, k=3, source={"table": "named_visits"},
-                   publish={"database": None, "schema": "public", "name": "named_out"})  # fmt: skip
-    with psycopg.connect(reading(tables, "zz_first"), autocommit=True) as connection:
-        for name in ("pg_class", "pg_namespace", "pg_roles", "pg_type"):
-            connection.execute(f"create temp table {name} as table pg_catalog.{name} with no data")
-        assert set(on_postgres(given, connection).df()["ill"]) == {"zz_first"}

@@ -75,25 +75,6 @@ def test_the_table_becomes_its_release_with_its_owner_and_grants(address: str) -
     assert anonymizer.verify(None, address, engine="postgres").passed
 
 
-def test_masking_alone_replaces_a_table(address: str) -> None:
-    given = policy(
-        {"person": "token", "age": {"role": "round", "to": 10}, "ill": "keep"},
-        table="public.people",
-        **{**REPLACE, "algorithm": {"name": "none"}, "privacy": {}},
-    )
-    made = run(given, address)
-    assert made.kind == "pseudonymised"
-    assert columns(address) == ["age", "ill", "person"]
-    assert query(address, "select count(*) from people where age % 10 <> 0") == [(0,)]
-    assert anonymizer.verify(given, address).passed
-
-
-def test_nothing_happens_without_consent(address: str) -> None:
-    with pytest.raises(TargetError, match="nobody has agreed"):
-        anonymizer.run(replacing(), address, seed=7)
-    assert columns(address) == list(PEOPLE)
-
-
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -159,18 +140,6 @@ def test_default_privileges_grant_nothing_on_the_release(address: str) -> None:
     acl = "select count(*) from pg_class, aclexplode(relacl) where grantee <> relowner and oid ="
     assert query(address, f"{acl} 'people'::regclass") == [(0,)]
     assert query(address, f"{acl} '_anonymizer.objects'::regclass") == [(0,)]
-
-
-def test_letters_of_the_name_decide_what_is_dropped(address: str) -> None:
-    given = policy(COLUMNS, table="public.PEOPLE", **REPLACE)
-    with pytest.raises(TargetError, match=r"source: \{table: public.people\}"):
-        run(given, address)
-
-
-def test_a_name_without_a_schema_is_refused(address: str) -> None:
-    given = policy(COLUMNS, **REPLACE)
-    with pytest.raises(TargetError, match=r"source: \{table: public.people\}"):
-        run(given, address)
 
 
 def test_rows_that_came_meanwhile_are_not_lost(

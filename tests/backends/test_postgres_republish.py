@@ -11,23 +11,14 @@ import pytest
 import anonymizer
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.sandbox import own_connection
-from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger import history as digests_of_persons
 from anonymizer.ledger import record
 from anonymizer.policy import Policy
-from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, embedded, load, people, query, same_release
 from tests.backends.tables import policy as over_people
 from tests.backends.test_postgres_ledger import LEDGER, VISITS, made, write
 from tests.selection import some
-from tests.threats.population import Population, Seen, digests
-from tests.threats.test_ledger_replay import (
-    K,
-    M,
-    candidates_of_class,
-    candidates_of_value,
-    returning,
-)
+from tests.threats.population import Population
 
 pytestmark = pytest.mark.postgres
 
@@ -122,85 +113,3 @@ def test_columns_of_all_types(case: str, name: str, server: str, tmp_path: Path)
         one = anonymizer.run(given("postgres"), server, seed=seed, engine="postgres")
         other = anonymizer.run(given("duckdb"), here, seed=seed, engine="duckdb")
         same_release(one, server, other)
-
-
-def observed(folder: Path, address: str, population: Population) -> Seen:
-    """In which class everybody is, and which values the class publishes."""
-    values: dict[int, set[str]] = {}
-    for class_id, disease in query(address, "select class_id, disease from main.released"):
-        values.setdefault(class_id, set()).add(disease)
-    with duckdb.connect(str(folder / LEDGER), read_only=True) as connection:
-        text = (
-            "select person, class_id from anonymizer_ledger.members where person is not null"
-            " and release = (select max(release) from anonymizer_ledger.releases)"
-        )
-        members = dict(connection.execute(text).fetchall())
-    return {
-        one: (members[digest], frozenset(values[members[digest]]))
-        for digest, one in digests(folder, population.people).items()
-        if digest in members
-    }
-
-
-def replay(
-    folder: Path, address: str, population: Population, continued: dict[str, Any], loss: int
-) -> tuple[list[Seen], list[int]]:
-    """Five releases of a table that grows, shrinks and changes."""
-    releases, counterfeits = [], []
-    for _ in range(5):
-        write(address, population)
-        chosen = made(folder, republish=continued, suppression_limit=0.5)
-        release = anonymizer.run(chosen, address)
-        counterfeits.append(release.measures.get("counterfeits", 0))
-        releases.append(observed(folder, address, population))
-        population.leave(loss)
-        population.fall_ill(5)
-        population.arrive(loss // 2)
-    return releases, counterfeits
-
-
-def test_m_values_stay_over_many_releases(server: str, tmp_path: Path) -> None:
-    population = Population(seed=11, size=240)
-    releases, counterfeits = replay(tmp_path, server, population, {"m": M}, 16)
-    known = returning(releases) - population.changed
-    assert len(known) > 150
-    assert min(len(candidates_of_value(releases, one)) for one in known) >= M
-    for number, seen in enumerate(releases[1:], start=1):
-        for one in seen.keys() & releases[number - 1].keys() - population.changed:
-            assert seen[one][1] == releases[number - 1][one][1], "the signature is kept"
-    assert sum(counterfeits) > 0
-    (count,) = query(server, "select count(*) from main.released")[0]
-    assert count == len(releases[-1]) + counterfeits[-1]
-    with duckdb.connect(str(tmp_path / LEDGER), read_only=True) as ledger:
-        text = "select count(*) from anonymizer_ledger.members where person is null"
-        assert ledger.execute(text).fetchall() == [(sum(counterfeits),)]
-
-
-def test_k_candidates_stay_over_many_releases(server: str, tmp_path: Path) -> None:
-    population = Population(seed=5, size=240)
-    releases, _ = replay(tmp_path, server, population, {"append_only": True}, 8)
-    known = returning(releases)
-    assert len(known) > 200
-    assert min(len(candidates_of_class(releases, one)) for one in known) >= K
-
-
-def test_the_release_verifies(server: str, tmp_path: Path) -> None:
-    write(server, Population(seed=3, size=90))
-    chosen = made(tmp_path, republish={"m": M})
-    anonymizer.run(chosen, server)
-    assert anonymizer.verify(chosen, server).passed
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_there_is_no_script(case: str, server: str, tmp_path: Path) -> None:
-    """Its statements read what a ledger remembers."""
-    write(server, Population(seed=3, size=90))
-    with pytest.raises(EngineError, match="ledger"):
-        script(made(tmp_path, **CASES[case]), server, "postgres")
-
-
-def test_signatures_of_fewer_values_are_refused(server: str, tmp_path: Path) -> None:
-    write(server, Population(seed=3, size=90))
-    anonymizer.run(made(tmp_path, republish={"m": 2}, privacy={"k_anonymity": 2}), server)
-    with pytest.raises(AnonymizerError, match=r"republish\.m: .* stood in classes of fewer"):
-        anonymizer.run(made(tmp_path, republish={"m": 4}), server)

@@ -7,16 +7,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import anonymizer
 from anonymizer.engines.postgres.script import PLACE, script
-from anonymizer.errors import AnonymizerError
 from anonymizer.process.secret import Seed
-from anonymizer.run.scripts import plan_from_copy
 from tests.backends.tables import PEOPLE, load, on_postgres, people, policy, query, rows_of
-from tests.runs import fill
 
 pytestmark = pytest.mark.postgres
 
@@ -68,26 +64,6 @@ def test_the_script_makes_the_rows_of_a_run(address: str, tmp_path: Path, case: 
         made, address
     )
     query(address, f"drop schema {PLACE} cascade")
-
-
-@pytest.mark.parametrize("case", list(CASES))
-def test_a_copy_of_the_table_gives_the_same_script(address: str, tmp_path: Path, case: str) -> None:
-    """Counts and types of the copy are those of the table: so is every statement."""
-    columns, rest = CASES[case]
-    given = policy(columns, **rest)
-    copy = tmp_path / "copy.duckdb"
-    with duckdb.connect(str(copy)) as connection:
-        fill(connection, PEOPLE, people(120))
-    copied = script(plan_from_copy(given, copy, "postgres"), given)
-    there = script(anonymizer.plan(given, address), given)
-    assert copied == there.replace('"people"."public".', '"public".')
-
-
-def test_what_is_computed_between_statements_has_no_script(address: str) -> None:
-    semi = {"role": "quasi", "sensitive_when": "hidden", "protect": {"l_diversity": 2}}
-    given = policy({"age": semi, "zip": "quasi"}, algorithm={"name": "lgb"}, suppression_limit=0.5)
-    with pytest.raises(AnonymizerError, match="computed by the program"):
-        script(anonymizer.plan(given, address), given)
 
 
 def test_a_guard_of_the_script_stops_it(address: str, tmp_path: Path) -> None:

@@ -220,35 +220,6 @@ def test_a_frame_holds_what_is_published(types: str, kind: str, nulls: bool) -> 
     assert [one for (one,) in made.relation().project("w").fetchall()] == published
 
 
-def test_a_type_with_operators_of_its_own_is_in_no_condition(types: str) -> None:
-    """citext, compared in the run, would be compared as text: 'HIV' would not be 'hiv'."""
-    filled(types, "public.citext", "case when i % 5 = 0 then 'HIV' else 'flu' end")
-    flagged = {
-        "role": "quasi",
-        "sensitive_when": "v = 'hiv' or q > 3",
-        "protect": {"l_diversity": 2},
-    }
-    columns = {"v": {"role": "drop"}, "w": {"role": "drop"}, "x": {"role": "drop"}, "q": flagged}
-    policy = given(columns=columns, algorithm={"name": "lgb"})
-    with pytest.raises(SourceError, match="reads v, whose type comes with operators of its own"):
-        anonymizer.plan(policy, types)
-
-
-@pytest.mark.parametrize("columns", [36, 101, pytest.param(1590, marks=pytest.mark.slow)])
-def test_many_columns_and_no_key(types: str, columns: int) -> None:
-    names = [f"c{number}" for number in range(columns)]
-    made = ", ".join(f"(i % {n % 7 + 2})::smallint as c{n}" for n in range(columns))
-    query(types, "drop table if exists kinds.typed cascade")
-    query(
-        types,
-        f"create table kinds.typed as select 'v' || i % 4 as v, 1 as w, 1 as x, i % 5 as q, {made}"
-        " from generate_series(1, 80) i",
-    )
-    policy = given(PROTECTED).to_dict()
-    policy["columns"] |= {name: {"role": "drop"} for name in names}
-    assert on_postgres(Policy.model_validate(policy), types).verification.passed
-
-
 def test_numerics_without_a_scale_are_exported_as_they_are(types: str, tmp_path: Path) -> None:
     filled(types, "numeric", "(i % 5) * 0.123456789 + 1000")
     policy = given(w=KEPT, engine="postgres")

@@ -96,19 +96,6 @@ def in_duckdb(
     return other
 
 
-def test_mondrian(spark: Any, tmp_path: Path, adult_parquet: Path) -> None:
-    columns = dict.fromkeys(COLUMNS, "quasi") | {"income": "sensitive"}
-    path = adult(tmp_path, adult_parquet)
-    release, _ = both(spark, tmp_path, path, columns)
-    # the release is judged again from its files alone, where Spark is not
-    again = anonymizer.verify(policy(path, tmp_path / "released", columns), engine="spark")
-    assert again.passed
-    assert len(again.checks) < len(release.verification.checks)
-    assert len(release.df()) == release.measures["rows"] == 400
-    assert not list((tmp_path / "released").glob("*.tmp"))
-    assert spark.sql("show tables").collect() == []
-
-
 @pytest.fixture
 def in_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether executors take parts from files; else the driver hands them over."""
@@ -201,18 +188,6 @@ def test_mondrian_of_every_type_with_typed_cells(spark: Any, tmp_path: Path) -> 
     both(spark, tmp_path, people_file(tmp_path), columns, algorithm=algorithm, publish=publish)
 
 
-def test_lgb_with_buckets(spark: Any, tmp_path: Path) -> None:
-    hidden = {"sensitive_when": "hidden", "protect": {"l_diversity": 2}}
-    columns = {
-        "age": {"role": "quasi", **hidden},
-        "town": "quasi",
-        "born": "quasi",
-        "ill": {"role": "sensitive", "protect": {"l_diversity": 3}},
-    }
-    algorithm = {"name": "lgb", "generalization": "mdp"}
-    both(spark, tmp_path, people_file(tmp_path), columns, algorithm=algorithm)
-
-
 @some(2)
 @pytest.mark.parametrize("options", [{}, {"budget": 30}], ids=["exact", "budget"])
 def test_full_domain(
@@ -226,31 +201,6 @@ def test_full_domain(
     path = adult(tmp_path, adult_parquet, 300)
     rest: dict[str, Any] = {"algorithm": {"name": "full_domain", **options}}
     both(spark, tmp_path, path, columns, suppression_limit=0.1, **rest)
-
-
-def test_rows_that_nulls_suppress(spark: Any, tmp_path: Path) -> None:
-    columns = {"town": {"role": "quasi", "nulls": "suppress"}, "age": "quasi"}
-    path = people_file(tmp_path)
-    one, _ = both(spark, tmp_path, path, columns, suppression_limit=0.5)
-    assert one.measures["suppressed"] > 0
-    persons = {"person": "person", "merge_person_rows": True, "suppression_limit": 0.9}
-    both(spark, tmp_path, path, {**columns, "person": "identifier"}, **persons)
-
-
-@some(2)
-@pytest.mark.parametrize("builder", ["prefix", "suffix"])
-def test_codes(spark: Any, tmp_path: Path, builder: str) -> None:
-    columns = {"code": {"role": "quasi", "hierarchy": {"builder": builder}}, "age": "quasi"}
-    path = tmp_path / "codes.parquet"
-    with duckdb.connect(config={"threads": 1}) as connection:
-        codes = (
-            "('1' || i % 4 || i % 3) || case when i % 5 > 0 then cast(i % 2 as varchar) else '' end"
-        )
-        connection.execute(
-            f"copy (select i as id, {codes} as code, i % 30 as age from range(80) t(i))"
-            f" to '{path}' (format parquet)"
-        )
-    both(spark, tmp_path, path, columns)
 
 
 @some(2)
@@ -272,10 +222,3 @@ def test_privacyfrost(
     path = adult(tmp_path, adult_parquet, 300)
     rest: dict[str, Any] = {"algorithm": {"name": "privacyfrost", **options}}
     both(spark, tmp_path, path, columns, suppression_limit=limit, **rest)
-
-
-def test_none_publishes_every_row(spark: Any, tmp_path: Path) -> None:
-    columns = {"town": "keep", "age": "keep", "ill": "sensitive", "person": "identifier"}
-    asked: dict[str, Any] = {"algorithm": {"name": "none"}, "privacy": {}, "person": "person"}
-    one, _ = both(spark, tmp_path, people_file(tmp_path), columns, **asked)
-    assert one.kind == "pseudonymised"

@@ -9,7 +9,6 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.errors import SourceError
 from tests.backends.tables import PEOPLE, people
 from tests.backends.test_spark import both, policy
 from tests.runs import fill
@@ -68,22 +67,6 @@ def test_danonyir(spark: Any, tmp_path: Path, patients: Path, privacy: dict[str,
     rest: dict[str, Any] = {"person": "person", "privacy": privacy, "suppression_limit": 0.3}
     algorithm = {"name": "danonyir", "block_size": 16}
     both(spark, tmp_path, patients, columns, algorithm=algorithm, **rest)
-
-
-def test_danonyir_merges_the_rows_of_persons(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "people.parquet"
-    with duckdb.connect(config={"threads": 1}) as connection:
-        fill(connection, PEOPLE, people(110), "people")
-        connection.execute(f"copy (select row_number() over () as id, * from people) to '{path}'")
-    columns = {"age": "quasi", "zip": TREE, **PERSON}
-    rest: dict[str, Any] = {"person": "person", "merge_person_rows": True, "privacy": {"ir_k": 3}}
-    both(spark, tmp_path, path, columns, algorithm={"name": "danonyir"}, **rest)
-
-
-def test_geneir(spark: Any, tmp_path: Path, patients: Path) -> None:
-    columns = {"zip": TREE, **PERSON}
-    rest: dict[str, Any] = {"person": "person", "privacy": {"ir_k": 3}, "suppression_limit": 0.3}
-    both(spark, tmp_path, patients, columns, algorithm={"name": "geneir"}, **rest)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +147,6 @@ def test_a_population_of_the_catalog(
     assert one.verification.passed
 
 
-def test_a_population_that_is_not_there(spark: Any, tmp_path: Path, members: Path) -> None:
-    for population, path in (({"table": "nobody"}, "table"), ({"file": "nobody.csv"}, "file")):
-        given = policy(members, tmp_path, {"age": "quasi"}, privacy=asked(K_MAP, population))
-        with pytest.raises(SourceError, match=rf"privacy\.k_map\.population\.{path}"):
-            anonymizer.run(given, spark, seed=7)
-
-
 def test_a_release_is_verified_with_the_population_or_says_that_it_is_not(
     spark: Any, tmp_path: Path, members: Path, everybody: Path
 ) -> None:
@@ -187,19 +163,3 @@ def test_a_release_is_verified_with_the_population_or_says_that_it_is_not(
     again = anonymizer.verify(inside, spark)
     assert again.passed
     assert [item.name for item in again.not_checked] == ["k_map"]
-
-
-def test_an_exact_search_over_a_release_in_the_catalog(
-    spark: Any, tmp_path: Path, patients: Path
-) -> None:
-    columns = {"age": "quasi", "town": "quasi", **PERSON}
-    rest: dict[str, Any] = {"person": "person", "privacy": {"k_anonymity": 3, "eir_l": 2}}
-    given = policy(patients, tmp_path, columns, **rest)
-    inside = given.model_copy(
-        update={"publish": given.publish.model_copy(update={"database": None})}
-    )
-    made = anonymizer.run(inside, spark, seed=7)
-    again = anonymizer.verify(inside, spark)
-    assert again.passed
-    asked = {check.name: check.achieved for check in made.verification.checks}
-    assert {check.name: check.achieved for check in again.checks}["eir_l"] == asked["eir_l"]

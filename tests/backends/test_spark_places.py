@@ -98,15 +98,6 @@ def test_what_cannot_be_read(spark: Any, tmp_path: Path) -> None:
     assert "publish.database: is a file" in refused(given, spark)
 
 
-@pytest.mark.spark
-def test_a_text_file_is_read_as_on_duckdb(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    duckdb.execute(f"copy (from '{rows(tmp_path)}') to '{path}'").fetchall()
-    target = {"database": str(tmp_path / "out")}
-    release = anonymizer.run(policy({"file": str(path)}, publish=target), spark, seed=1)
-    assert release.measures["rows"] == 60
-
-
 def test_missing_files_are_told_before_spark_starts(tmp_path: Path) -> None:
     target = {"database": str(tmp_path / "out")}
     text = refused(policy({"file": str(tmp_path / "none.parquet")}, publish=target))
@@ -132,18 +123,6 @@ def test_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert "engine: Spark is not installed" in refused(given)
-
-
-@pytest.mark.spark
-def test_a_manifest_of_several_rows_in_the_catalog(spark: Any, tmp_path: Path) -> None:
-    given = policy({"file": str(rows(tmp_path))})
-    anonymizer.run(given, spark, seed=1)
-    said = spark.table("released_manifest").collect()[0][0].replace("\\", "\\\\")
-    twice = said.replace("'", "\\'")
-    for query in (f"values ('{twice}'), ('{twice}')", "select 'x' where false"):
-        spark.sql(f"create or replace view released_manifest (manifest) as {query}")
-        with pytest.raises(AnonymizerError, match="manifest: is not one row"):
-            anonymizer.verify(given, spark)
 
 
 @pytest.mark.spark

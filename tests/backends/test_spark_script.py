@@ -13,7 +13,6 @@ from anonymizer.engines.spark import script as spark_script
 from anonymizer.engines.spark.script import PLACE, script, scripted
 from anonymizer.errors import EngineError
 from anonymizer.process.secret import Seed
-from anonymizer.steps import Plan
 from tests.backends.test_spark import adult, policy
 
 pytestmark = pytest.mark.spark
@@ -64,27 +63,9 @@ def test_too_few_rounds_stop_the_script(short: Any, tmp_path: Path, adult_parque
         run_script(short, text)
 
 
-def test_a_script_has_no_rounds_to_refine_classes(tmp_path: Path, adult_parquet: Path) -> None:
-    refined: dict[str, Any] = {"algorithm": {"name": "mondrian", "refine": "full"}}
-    given = policy(adult(tmp_path, adult_parquet, 60), tmp_path / "released", COLUMNS, **refined)
-    with pytest.raises(EngineError, match=r"algorithm\.refine"):
-        scripted(given)
-
-
 def test_what_spark_cannot_say_is_refused(short: Any, tmp_path: Path, adult_parquet: Path) -> None:
     columns = {"age": {"role": "quasi", "hierarchy": {"builder": "cardinality"}}}
     rest: dict[str, Any] = {"algorithm": {"name": "full_domain"}, "suppression_limit": 0.5}
     given = policy(adult(tmp_path, adult_parquet, 60), tmp_path / "released", columns, **rest)
     with pytest.raises(EngineError, match="anonymizer run --engine spark"):
         script(anonymizer.plan(given, short, engine="spark"), given)
-
-
-def test_a_source_that_spark_cannot_read_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "people.csv"
-    file.write_text("age\n1\n", encoding="utf-8")
-    given = anonymizer.Policy.model_validate(
-        {"version": 1, "source": {"file": str(file)}, "columns": {"age": {"role": "quasi"}}}
-        | {"privacy": {"k_anonymity": 2}}
-    )
-    with pytest.raises(EngineError, match="is not a Parquet file"):
-        script(Plan("title", ()), given)

@@ -43,15 +43,6 @@ def test_a_certificate_of_a_release(released: Call) -> None:
     assert released("verify", "--certificate", "no.json", *KEY, *alone[:2]).code == 2
 
 
-def test_what_cannot_be_certified(released: Call, warehouse: Path) -> None:
-    before = listing(warehouse)
-    assert released("certify", "policy.yml").code == 2
-    assert released("certify", "policy.yml", "--sign", "key.pem.pub").code == 2
-    assert released("certify", "policy.yml", "--sign", "key.pem", "-o", "no/c.json").code == 2
-    assert released("certify", "policy.yml", "--sign", "key.pem", "-o", "policy.yml").code == 2
-    assert listing(warehouse) == before
-
-
 def test_lineage_goes_only_where_it_is_sent(released: Call, warehouse: Path) -> None:
     before = listing(warehouse)
     done = released("lineage", "policy.yml")

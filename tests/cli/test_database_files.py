@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import duckdb
@@ -34,13 +33,6 @@ def test_a_hierarchy_takes_the_place_of_no_table(
     assert rows() == 80
 
 
-def test_a_hierarchy_of_another_spelling_is_no_new_one(warehouse: Path, call: Call) -> None:
-    assert imported(call, "--table", "tree", "--database", "warehouse.duckdb") == ""
-    said = imported(call, "--table", "TREE", "--database", "warehouse.duckdb", "--replace")
-    assert "tree exists" in said
-    assert imported(call, "--table", "tree", "--database", "warehouse.duckdb", "--replace") == ""
-
-
 def test_a_hierarchy_breaks_no_release_and_no_record(warehouse: Path, call: Call) -> None:
     assert call("run", "policy.yml", "--database", "warehouse.duckdb", "--quiet").code == 0
     said = imported(call, "--table", "tree", "--database", "release.duckdb")
@@ -66,19 +58,6 @@ def test_a_data_file_is_no_database(suffix: str, warehouse: Path, call: Call) ->
     assert "ledger" in done.err
     assert file.read_bytes() == before
     assert not Path("release.duckdb").exists()
-
-
-def test_a_folder_is_no_hierarchy(warehouse: Path, call: Call) -> None:
-    done = call("hierarchy", "import", ".", "--table", "t", "--database", "warehouse.duckdb")
-    assert (done.code, done.err) == (2, "FILE: . is a folder (allowed: a CSV file)\n")
-
-
-def test_a_file_that_may_not_be_written_is_not_said_to_be_locked(
-    warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    said = imported(call, "--table", "tree", "--database", "warehouse.duckdb")
-    assert "--database: warehouse.duckdb may not be written by this user" in said
 
 
 def test_a_file_that_is_no_database_is_not_called_locked(warehouse: Path, call: Call) -> None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import click
 import pytest
 
-import anonymizer
 from anonymizer.cli import VERBS, load
-from anonymizer.engines.base import Limits
-from anonymizer.errors import AnonymizerError
 from tests.cli.conftest import Call, listing
 from tests.selection import some
 
-LIMITS = {"--threads", "--memory-limit", "--temp-size"}
-READS_NO_ROWS = {"hierarchy import", "clean"}
 POLICY = """\
 version: 1
 source: {file: visits.csv}
@@ -64,13 +58,6 @@ def commands() -> dict[str, click.Command]:
     return found
 
 
-@pytest.mark.parametrize("name", commands())
-def test_a_command_with_a_database_takes_limits(name: str) -> None:
-    options = {option for one in commands()[name].params for option in one.opts}
-    if "--database" in options and name not in READS_NO_ROWS:
-        assert options >= LIMITS
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_the_limit_reaches_the_engine(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
@@ -97,23 +84,3 @@ def test_the_limit_reaches_the_engine_that_reads_a_release(
     assert listing(published) == before
     done = call(*name.split(), *OF_RELEASES[name], "--memory-limit", "500MB", "--threads", "1")
     assert done.code == 0, done.err
-
-
-def test_a_limit_that_is_too_low_is_told(published: Path, call: Call) -> None:
-    done = call("verify", "policy.yml", "--memory-limit", "1KB")
-    assert done.code == 2
-    assert "the memory limit was reached" in done.err
-    assert "(hint: raise --memory-limit" in done.err
-
-
-def test_the_limits_of_a_release_in_python(published: Path, call: Call) -> None:
-    assert call("key", "new", "own.key").code == 0
-    policy = anonymizer.Policy.load("policy.yml")
-    limits = Limits(memory="much")
-    for asked in (
-        partial(anonymizer.verify, policy),
-        partial(anonymizer.certify, policy, sign="own.key"),
-        partial(anonymizer.report, policy, "report.md"),
-    ):
-        with pytest.raises(AnonymizerError, match=r"limits\.memory"):
-            asked(limits=limits)

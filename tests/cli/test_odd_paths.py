@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from anonymizer.cli import VERBS
@@ -89,13 +88,6 @@ def test_the_pipes_of_the_shell_are_read(warehouse: Path, call: Call) -> None:
     assert "named pipe" not in done.err
 
 
-def test_a_file_that_is_no_database_is_not_said_to_be_locked(warehouse: Path, call: Call) -> None:
-    Path("x.duckdb").write_text("no database")
-    done = call("rewrite", "--database", "x.duckdb")
-    assert done.code == 2
-    assert done.err == "--database: x.duckdb is not a DuckDB database that can be read\n"
-
-
 def test_half_a_file_of_the_demo_does_not_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,38 +119,3 @@ def test_the_second_verifier_names_the_way_to_one_of_several(warehouse: Path, ca
     assert done.code == 2
     assert "release: the file holds several, and none is named (main.one, main.two)" in done.err
     assert "name the POLICY of one" in done.err
-
-
-def test_the_tables_are_named_where_none_was_found(warehouse: Path, call: Call) -> None:
-    def told() -> str:
-        plan = call("plan", "policy.yml", *DATABASE)
-        init = call("init", "nothing_alike", *DATABASE)
-        assert (plan.code, init.code) == (2, 2)
-        assert plan.err.startswith("source.table: is not a table of the source (hint: ")
-        said = plan.err.split("(hint: ")[1]
-        assert said == init.err.split("(hint: ")[1]
-        return said.strip().removesuffix(")")
-
-    text = Path("policy.yml").read_text()
-    Path("policy.yml").write_text(text.replace("main.visits", "nothing_alike"))
-    assert told() == "the source has visits"
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute("drop table visits")
-    assert told() == "the source has no table"
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute('create schema "a b"')
-        connection.execute('create view "a b"."x.y" as select 1 as a')
-        for number in range(9):
-            connection.execute(f"create table z{number} (a integer)")
-    assert told() == 'the source has a b."x.y", z0, z1, z2, z3 and 5 more'
-
-
-def test_an_assessment_without_quasi_identifiers_says_how_to_name_them(
-    warehouse: Path, call: Call
-) -> None:
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute("create table one as select 1 as a, 'x' as b")
-    done = call("assess", "one", *DATABASE)
-    assert done.code == 2
-    assert "--quasi: names no column" in done.err
-    assert "(hint: name the columns that others may know)" in done.err

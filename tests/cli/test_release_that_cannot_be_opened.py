@@ -93,23 +93,6 @@ def test_a_release_without_its_view(published: Path, call: Call, verb: str) -> N
     assert done.err.startswith("release: lacks visits_anonymous, which its manifest tells of")
 
 
-@pytest.mark.parametrize("verb", ["verify", "report"])
-def test_the_source_in_the_place_of_the_release(warehouse: Path, call: Call, verb: str) -> None:
-    done = call(*VERBS[verb], *DATABASE)
-    assert done.code == 2
-    assert done.err.startswith("manifest: is missing (hint: name the database of the release, not")
-
-
-def test_a_folder_in_the_place_of_the_release(warehouse: Path, call: Call) -> None:
-    (warehouse / "release.duckdb").mkdir()
-    done = call("run", "policy.yml", *DATABASE)
-    assert done.code == 2
-    said = (
-        "publish.database: is a folder, not a file (hint: name a file in it, as in release.duckdb/"
-    )
-    assert done.err.startswith(said)
-
-
 @pytest.mark.parametrize("text", ["[]", '{"view": 1}', '{"view": "x"}', "[" * 100_000, "", "\xff"])
 def test_a_folder_with_files_that_are_no_manifests(tmp_path: Path, call: Call, text: str) -> None:
     (tmp_path / "a.manifest.json").write_text(text, encoding="latin-1")

@@ -57,67 +57,6 @@ def test_from_a_plan_to_files(place: Path, call: Call) -> None:
     assert again.code == 0, again.err
 
 
-@pytest.mark.slow
-def test_run_as_json(place: Path, call: Call) -> None:
-    found = call("run", "policy.yml", *DATABASE, "--format", "json").json
-    assert found["tables"]["visits"]["rows"] == len(hospital.tables()["visits"])
-    assert found["measures"]["tables"]["visits"]["suppressed"] == 0
-
-
-def test_plan_shows_the_tree(place: Path, call: Call) -> None:
-    drop = {**QUICK, "tables.labs.orphans": "drop", "publish.prefix": "a_"}
-    hospital.changed(place / "source.duckdb", "update labs set visit_id = 1 where rowid < 3")
-    write(place, drop)
-    done = call("plan", "policy.yml", *DATABASE)
-    assert done.code == 0
-    lines = done.out.splitlines()
-    start = lines.index("3 tables; a row of patients is a person")
-    assert [line.split() for line in lines[start + 2 : start + 5]] == [
-        ["patients", "60", "main.a_patients"],
-        ["visits", "patient_id", "->", "patients", "day,", "ward", "158", "0", "main.a_visits"],
-        ["labs", "visit_id", "->", "visits", "test", "135", "3", "(left", "out)", "main.a_labs"],
-    ]
-    assert "tables.labs: 3 rows reach no person and are left out (orphans: drop)" in done.err
-    assert "  k = 1 (rows in the smallest class)" in done.out
-    assert files(place) == {"policy.yml", "source.duckdb"}
-
-
-def test_plan_of_what_cannot_work(place: Path, call: Call) -> None:
-    """Everything that a look shows, at once, and what was found until then."""
-    hospital.changed(
-        place / "source.duckdb",
-        "update visits set patient_id = 1 where visit_id < 50010",
-        "alter table labs add column more integer",
-        "drop table patients",
-        "create table patients as select 1000 as patient_id, 'x' as name, date '2000-01-01' as"
-        " birth_date, 'f' as sex, '1' as zip, 1 as rest",
-    )
-    done = call("plan", "policy.yml", *DATABASE, "--format", "json")
-    assert done.code == 2
-    assert [error["path"] for error in done.json["errors"]] == [
-        "tables.patients.columns.died",
-        "tables.patients.columns.rest",
-        "tables.labs.columns.more",
-    ]
-    tables = {table["table"]: table for table in done.json["tables"]}
-    assert tables["patients"]["rows"] == 1
-    assert tables["visits"]["orphans"] == 158 - hospital_visits_of(1000)
-    assert tables["labs"] == {
-        "table": "labs", "above": "visits", "link": "visit_id", "key": None, "events": ["test"],
-        "view": "main.labs", "rows": 135, "orphans": 0, "left_out": False,
-    }  # fmt: skip
-    text = call("plan", "policy.yml", *DATABASE)
-    assert text.code == 2
-    assert "(an error)" in text.out
-    assert "3 problems: this cannot work as it is" in text.out
-
-
-def hospital_visits_of(person: int) -> int:
-    """Visits of a person, but for those that the test has given to nobody."""
-    rows = hospital.tables()["visits"]
-    return sum(row[1] == person and row[0] >= 50010 for row in rows)
-
-
 @some(2)
 @pytest.mark.parametrize(
     ("changes", "says"),
@@ -162,43 +101,6 @@ def test_a_release_that_does_not_pass(place: Path, call: Call) -> None:
     assert "DOES NOT HOLD" in done.out
 
 
-@pytest.mark.slow
-def test_diff(place: Path, call: Call) -> None:
-    (place / "old.yml").write_text((place / "policy.yml").read_text())
-    stricter = {**QUICK, "privacy.k_anonymity": 6}
-    write(place, stricter)
-    done = call("diff", "old.yml", "policy.yml", *DATABASE, "-o", "comment.md")
-    assert done.code == 0, done.err
-    lines = [line.split() for line in done.out.splitlines()]
-    assert done.out.startswith("The new policy runs, and everything holds.")
-    assert ["k_anonymity", "k=3", "k=6", "changed"] in lines
-    assert ["visits:", "rows", "published", "158", "158", "="] in lines
-    assert "persons found by somebody who knows their class and" in done.out
-    assert "| k\\_anonymity | k=3 | k=6 | changed |" in (place / "comment.md").read_text()
-    found = call("diff", "old.yml", "policy.yml", *DATABASE, "--format", "json").json
-    told = [change["what"] for change in found["observers"]]
-    assert told[:2] == ["one event: alone", "one event: fewer than 6 left"]
-    assert found["new"]["holds"]
-    (place / "comment.md").unlink()
-    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
-
-
-@pytest.mark.slow
-def test_diff_of_what_cannot_be_taken(place: Path, call: Call) -> None:
-    (place / "old.yml").write_text((place / "policy.yml").read_text())
-    hospital.changed(place / "source.duckdb", "update patients set sex = null where zip < '11'")
-    write(place, {**QUICK, "tables.patients.columns.sex.nulls": "suppress"})
-    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 1
-    write(place, {**QUICK, "privacy.k_anonymity": 100})
-    assert call("diff", "old.yml", "policy.yml", *DATABASE).code == 2
-    hospital.changed(place / "source.duckdb", "alter table labs add column more integer")
-    done = call("diff", "old.yml", "old.yml", *DATABASE, "--format", "json")
-    assert done.code == 2
-    assert [error["path"] for error in done.json["errors"]] == ["tables.labs.columns.more"]
-    assert done.json["unclassified"] == ["labs.more"]
-    assert files(place) == {"policy.yml", "old.yml", "source.duckdb"}
-
-
 def test_assess(place: Path, call: Call) -> None:
     hospital.changed(place / "source.duckdb", "update labs set visit_id = 1 where rowid < 3")
     done = call("assess", "policy.yml", *DATABASE)
@@ -215,37 +117,6 @@ def test_assess(place: Path, call: Call) -> None:
     assert files(place) == {"policy.yml", "source.duckdb"}
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--quasi", "sex"), ("--sensitive", "died"), ("--person", "patient_id"),
-        ("--require", "k=5"), ("--population", "patients"), ("--fraction", "0.5"),
-        ("--threshold", "0.2"), ("--combinations", "3"),
-    ],
-)  # fmt: skip
-def test_assess_takes_its_roles_from_the_policy(
-    place: Path, call: Call, option: tuple[str, str]
-) -> None:
-    done = call("assess", "policy.yml", *DATABASE, *option)
-    assert done.code == 2
-    assert done.err.startswith(f"{option[0]}: does not go with a policy of several tables")
-
-
-def test_assess_of_a_policy_of_one_table(place: Path, call: Call) -> None:
-    one = {
-        "version": 1,
-        "source": {"table": "patients"},
-        "columns": {"sex": {"role": "quasi"}, "died": {"role": "sensitive"}},
-        "privacy": {"k_anonymity": 2},
-    }
-    (place / "one.yml").write_text(json.dumps(one))
-    found = call("assess", "one.yml", *DATABASE, "--require", "k=1000", "--format", "json")
-    assert found.code == 1
-    named = ("assess", "patients", *DATABASE, "--quasi", "sex", "--sensitive", "died")
-    wanted = call(*named, "--require", "k=1000", "--format", "json")
-    assert found.json == wanted.json
-
-
 @pytest.mark.slow
 def test_sweep(place: Path, call: Call) -> None:
     vary = ("--vary", "k=3,61", "--vary", "knows.events=0,1")
@@ -258,10 +129,3 @@ def test_sweep(place: Path, call: Call) -> None:
     assert sum("cannot work" in line for line in lines[1:5]) == 2
     assert "risk: of somebody whose class and one event are known" in lines
     assert files(place) == {"policy.yml", "source.duckdb", "front.svg"}
-
-
-def test_compile_is_of_one_table(place: Path, call: Call) -> None:
-    done = call("compile", "policy.yml", *DATABASE)
-    assert done.code == 2
-    assert "tables: are several, and `compile` works on policies of one table" in done.err
-    assert "plan(policy, database).sql() has their SQL" in done.err

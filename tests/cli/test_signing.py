@@ -63,17 +63,6 @@ def test_another_key_and_no_signature(signed: Call) -> None:
     assert not Path("visits_anonymous.manifest.sig").exists()
 
 
-def test_files_that_hold_no_key(signed: Call) -> None:
-    done = signed("verify", *RELEASE, "--public-key", "policy.yml")
-    assert done.code == 2
-    assert "holds no Ed25519 public key" in done.err
-    done = signed("verify", *RELEASE, "--public-key", "nowhere.pem")
-    assert done.code == 2
-    done = signed("run", "policy.yml", *DATABASE, "--sign", "policy.yml")
-    assert done.code == 2
-    assert "holds no Ed25519 private key" in done.err
-
-
 def test_without_the_library(signed: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
         monkeypatch.setitem(sys.modules, name, None)
@@ -102,19 +91,6 @@ def test_the_second_reader(signed: Call) -> None:
     done = signed("verify", *RELEASE)
     assert done.code == 2
     assert "cannot be read" in done.err
-
-
-@pytest.mark.slow
-def test_the_second_reader_says_what_showed_who_published_it(signed: Call) -> None:
-    for arguments, origin in (
-        ((*RELEASE, *KEY), "signature"),
-        (("policy.yml",), "policy"),
-        (("policy.yml", *KEY), "signature"),
-        (RELEASE, "unknown"),
-    ):
-        done = signed("verify", *arguments, "--independent", "--format", "json")
-        assert (done.code, done.json["origin"]) == (0, origin)
-        assert ("is unknown" in done.err) is (origin == "unknown")
 
 
 @pytest.mark.parametrize("how", ["replaced", "changed"])
@@ -154,25 +130,3 @@ def test_the_second_reader_is_asked_besides_the_first(signed: Call, extra: tuple
     done = signed("verify", *RELEASE, *extra)
     assert done.code == 1
     assert "are not those that were judged" in done.err
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_an_export_that_was_changed(signed: Call, suffix: str) -> None:
-    file = Path(f"visits{suffix}")
-    assert signed("export", "policy.yml", "-o", str(file)).code == 0
-    done = signed("verify", "--database", str(file), "--independent")
-    assert (done.code, "all checks hold" in done.out) == (0, True)
-    assert "by whom this release was made is unknown" in done.err
-    with duckdb.connect() as connection:
-        connection.execute(f"create table rows as from '{file}'")
-        connection.execute(f"copy (from rows union all from rows) to '{file}'")
-    done = signed("verify", "--database", str(file), "--independent")
-    assert (done.code, done.out) == (1, "")
-    assert f"{file}: is not the file that was exported" in done.err
-
-
-def test_an_export_that_was_renamed(signed: Call) -> None:
-    assert signed("export", "policy.yml", "-o", "visits.csv").code == 0
-    Path("visits.csv").rename("june.csv")
-    Path("visits.csv.manifest.json").rename("june.csv.manifest.json")
-    assert signed("verify", "--database", "june.csv", "--independent").code == 0

@@ -89,16 +89,6 @@ def test_what_is_not_one_table_is_refused(name: str, verb: str, folder: Path, ca
     assert listing(folder) == before
 
 
-def test_a_file_without_names_of_columns_tells_no_row(folder: Path, call: Call) -> None:
-    text = "".join(f"Alice{i} Smith,Ward {i % 9},v{i % 5}\n" for i in range(200))
-    (folder / "visits.csv").write_text(text)
-    for verb in ("plan", "run"):
-        done = call(*VERBS[verb])
-        assert done.code == 2
-        assert "its first line has to name the columns" in done.err
-        assert not any(value in done.out + done.err for value in ("Alice", "Ward", "v1"))
-
-
 @some(2)
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_table_is_read(name: str, folder: Path, call: Call) -> None:
@@ -136,25 +126,6 @@ def test_a_csv_file_that_ends_within_a_line(name: str, folder: Path, call: Call)
         assert done.code == 2
         assert "ends in the middle of a line: it was cut off" in done.err
     assert listing(folder) == before
-
-
-def test_a_last_line_without_its_end_is_told(folder: Path, call: Call) -> None:
-    """It may be whole: many programs write no line end after the last line."""
-    for text, told in ((HEAD + ROWS, False), (HEAD + ROWS + "Bob,3,v1", True)):
-        (folder / "visits.csv").write_text(text)
-        for verb in ("plan", "run"):
-            done = call(*VERBS[verb])
-            assert done.code == 0
-            assert ("source.file: has no line end after its last line" in done.err) is told
-
-
-def test_a_cell_in_quotes_far_from_the_beginning(folder: Path, call: Call) -> None:
-    """Its quotes are none of its letters, and a comma between them ends no cell."""
-    (folder / "visits.csv").write_text(LONG + 'Bob,3,"v1"\n' + 'Bob,3,"v1, v2"\n' * 3)
-    assert call("run", "policy.yml").code == 0
-    with duckdb.connect("release.duckdb", read_only=True) as connection:
-        shown = {s for (s,) in connection.execute("select s from v").fetchall()}
-    assert shown == {*(f"v{i}" for i in range(5)), "v1, v2"}
 
 
 LIST = ",\n".join(f'{{"name": "Z{i}", "age": {i % 9}, "s": "v{i % 5}"}}' for i in range(200))
@@ -240,17 +211,6 @@ def test_a_record_that_does_not_fit_is_told_by_its_number(
     assert not any(value in done.err for value in ("Alice", "Bob", "v1"))
 
 
-@pytest.mark.parametrize("verb", ["plan", "run"])
-def test_a_hint_at_a_query_says_how_a_file_gets_one(verb: str, folder: Path, call: Call) -> None:
-    rows = "".join(f"n{n};{n},5;v{n % 5}\n" for n in range(200))
-    (folder / "visits.csv").write_text(f"name;age;s\n{rows}")
-    policy = (folder / "policy.yml").read_text()
-    (folder / "policy.yml").write_text(policy.replace("role: quasi", "role: quasi, kind: numeric"))
-    done = call(*VERBS[verb])
-    assert done.code == 2
-    assert "hint: cast the column in source.query; a file has no query: make a table" in done.err
-
-
 UNNAMED = {
     "nothing": "",
     "a list of numbers": "[1, 2, 3]",
@@ -270,20 +230,6 @@ def test_a_json_file_without_objects_is_told(name: str, folder: Path, call: Call
         done = call(verb, "policy.yml" if verb == "run" else "visits.json")
         assert done.code == 2
         assert done.err.startswith(f"{where}: holds no objects, whose keys name the columns (hint:")
-
-
-def test_objects_may_have_a_key_that_is_named_json(folder: Path, call: Call) -> None:
-    (folder / "visits.json").write_text("\n".join(f'{{"json": {i % 9}}}' for i in range(90)))
-    assert call("assess", "visits.json", "--quasi", "json").code == 0
-
-
-def test_a_source_file_of_another_format(folder: Path, call: Call) -> None:
-    for name in ("visits.tsv", "visits.csv.gz", "visits"):
-        (folder / "policy.yml").write_text(POLICY.replace("visits.csv", name))
-        done = call("plan", "policy.yml")
-        assert done.code == 2
-        assert done.err.startswith("source.file: has a suffix that tells no known format (allowed:")
-        assert "hint: make a table of it in a database" in done.err
 
 
 @pytest.mark.parametrize(

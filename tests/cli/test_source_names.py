@@ -10,8 +10,7 @@ import pandas
 import pytest
 
 import anonymizer
-from anonymizer.errors import AnonymizerError, SourceError
-from anonymizer.source.files import refuse_renamed
+from anonymizer.errors import AnonymizerError
 from tests.cli.conftest import Call, listing
 from tests.cli.test_source_files import POLICY, VERBS
 
@@ -56,31 +55,12 @@ def test_names_of_a_csv_file_that_would_change(name: str, folder: Path, call: Ca
     refused(call, folder, said, "init")
 
 
-def test_every_verb_refuses_them(folder: Path, call: Call) -> None:
-    (folder / "visits.csv").write_text(f"name,Age,age,s\n{ROWS}")
-    refused(call, folder, "has the same name for columns 2 and 3", *VERBS)
-
-
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("head", ["name,age,s,age_1", 'name,"a ""q"", c","na\nme", s ', "a,é,b,s"])
 def test_names_that_are_kept(head: str, ending: str, folder: Path, call: Call) -> None:
     text = "\ufeff" + f"{head}\n{ROWS}".replace("\n", ending)
     (folder / "visits.csv").write_bytes(text.encode())
     assert call(*VERBS["init"]).code == 0
-
-
-def test_repeated_cells_of_a_file_without_names_are_not_told(folder: Path, call: Call) -> None:
-    rows = "".join(f"Alice{i},Ward {i % 9},Ward {i % 9}\n" for i in range(60))
-    (folder / "visits.csv").write_text(rows)
-    done = call(*VERBS["init"])
-    assert done.code == 2
-    assert "columns 2 and 3" in done.err
-    assert "Ward" not in done.out + done.err
-
-
-def test_an_empty_csv_file(folder: Path, call: Call) -> None:
-    (folder / "visits.csv").write_text("")
-    refused(call, folder, "is empty", *VERBS)
 
 
 @pytest.mark.parametrize(
@@ -147,13 +127,3 @@ def test_columns_of_a_frame() -> None:
     frame = pandas.DataFrame({"Age": [1] * 9, "age": [2] * 9})
     with pytest.raises(AnonymizerError, match="frame: has the same name for columns 1 and 2"):
         anonymizer.anonymize(frame, quasi=["age"], k=3)
-
-
-def test_other_changes_of_names_are_no_problem() -> None:
-    refuse_renamed([" a ", "b"], ["a", "b", "c"], "source")
-
-
-def test_a_name_that_the_engine_changes_for_another_reason_is_refused() -> None:
-    refuse_renamed([" age"], ["age "], "source.file")
-    with pytest.raises(SourceError, match="has names of columns that the engine changes"):
-        refuse_renamed(["age", "zip"], ["age", "zip_1"], "source.file")

@@ -14,7 +14,6 @@ import pytest
 
 from anonymizer.cli import VERBS
 from tests.cli.conftest import POLICY, Call, listing
-from tests.forging import seal_again
 from tests.selection import some
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -34,13 +33,6 @@ def test_every_verb_has_help(verb: str, call: Call) -> None:
     done = call(verb, "--help")
     assert done.code == 0
     assert done.out.startswith(f"Usage: anonymizer {verb}")
-
-
-@pytest.mark.parametrize("verb", ["", *VERBS])
-def test_help_keeps_its_lines(verb: str, call: Call) -> None:
-    out = call(*verb.split(), "--help").out
-    assert "\\b" not in out
-    assert verb or "anonymizer plan policy.yml --database db       what would" in out
 
 
 @pytest.mark.parametrize(
@@ -73,21 +65,6 @@ def test_a_missing_folder_is_told_before_the_work(
     assert "hint: mkdir -p nodir" in done.err
 
 
-def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Call) -> None:
-    (warehouse / "folder.svg").mkdir()
-    sweep = ("sweep", "policy.yml", *DATABASE, "--vary", "k=4")
-    assert "-o: folder.svg is a folder" in call(*sweep, "-o", "folder.svg").err
-    lattice = call("lattice", "policy.yml", *DATABASE, "--plot", "l.txt")
-    assert (lattice.code, "--plot: does not tell a form" in lattice.err) == (2, True)
-    lattice = call("lattice", "policy.yml", *DATABASE, "-o", "l.txt")
-    assert (lattice.code, "-o: does not tell a form (allowed: *.csv" in lattice.err) == (2, True)
-    before = listing(warehouse)
-    for target in ("policy.yml", "warehouse.duckdb"):
-        done = call("diff", "policy.yml", "policy.yml", *DATABASE, "-o", target)
-        assert (done.code, "a file that the command reads" in done.err) == (2, True)
-    assert listing(warehouse) == before
-
-
 @pytest.mark.slow
 def test_init_drafts_for_a_table_or_for_a_database(warehouse: Path, call: Call) -> None:
     done = call("init", *DATABASE)
@@ -114,12 +91,6 @@ def test_init_drafts_for_a_table_or_for_a_database(warehouse: Path, call: Call) 
     assert (warehouse / "warehouse_release.duckdb").exists()
 
 
-def test_version(call: Call) -> None:
-    from anonymizer import __version__
-
-    assert call("--version").out.strip().endswith(__version__)
-
-
 @pytest.mark.slow
 def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
     before = listing(warehouse)
@@ -132,55 +103,6 @@ def test_plan_and_compile_write_nothing(warehouse: Path, call: Call) -> None:
     assert "$secret" not in compiled.out
     assert "set variable secret = " in compiled.out
     assert listing(warehouse) == before
-
-
-def test_compile_writes_the_file_it_is_told(warehouse: Path, call: Call) -> None:
-    assert call("compile", "policy.yml", *DATABASE, "-o", "run.sql").code == 0
-    assert "create or replace table" in (warehouse / "run.sql").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dialect", "said"),
-    [
-        ("postgres", 'CREATE UNLOGGED TABLE "anonymizer_work"'),
-        ("spark", "CREATE VIEW anonymizer_work.source"),
-    ],
-)
-def test_compile_takes_a_file_for_a_copy_of_the_table_elsewhere(
-    warehouse: Path, call: Call, dialect: str, said: str
-) -> None:
-    """Neither a server nor its library is needed for a script."""
-    before = listing(warehouse)
-    done = call("compile", "policy.yml", *DATABASE, "--dialect", dialect)
-    assert done.code == 0, done.err
-    assert said in done.out
-    assert "anon_source" not in done.out
-    assert listing(warehouse) == before
-
-
-def test_a_script_for_postgres_has_no_name_that_it_would_cut(warehouse: Path, call: Call) -> None:
-    """Two names that begin with the same 63 bytes would be one."""
-    long = "d" * 64
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename disease to {long}")
-        connection.execute(f"create table t{long} as from visits")
-    text = POLICY.replace("disease:", f"{long}:")
-    (warehouse / "long.yml").write_text(text.replace("main.visits", f"main.t{long}"))
-    done = call("compile", "long.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"source.table: t{long} is too long a name (allowed: 63 bytes;" in done.err
-    assert f"columns.{long}: has too long a name (allowed: 63 bytes;" in done.err
-    assert call("compile", "long.yml", *DATABASE).code == 0
-    # what it makes of a name may be too long as well
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute(f"alter table visits rename age to {long[:62]}")
-        connection.execute(f"alter table visits rename {long} to disease")
-    text = POLICY.replace("age:", f"{long[:62]}:").replace("publish: {", "publish: {cells: typed, ")
-    (warehouse / "typed.yml").write_text(text)
-    done = call("compile", "typed.yml", *DATABASE, "--dialect", "postgres")
-    assert (done.code, done.out) == (2, "")
-    assert f"would be published as {long[:62]}_lo, which is too long" in done.err
 
 
 def test_run_publishes_what_verify_and_export_read(warehouse: Path, call: Call) -> None:
@@ -222,16 +144,6 @@ def test_errors_come_all_at_once_as_text_and_as_json(warehouse: Path, call: Call
     assert all(set(error) == {"path", "message", "allowed", "hint"} for error in errors)
 
 
-def test_what_cannot_work_is_2_and_leaves_nothing(warehouse: Path, call: Call) -> None:
-    write(warehouse, ("k_anonymity: 4", "k_anonymity: 81"))
-    before = listing(warehouse)
-    for verb in ("plan", "run"):
-        done = call(verb, "policy.yml", *DATABASE)
-        assert done.code == 2
-        assert "k_anonymity" in done.err
-    assert listing(warehouse) == before
-
-
 def test_too_many_suppressed_rows_are_1_and_keep_the_old_release(
     published: Path, call: Call
 ) -> None:
@@ -245,77 +157,11 @@ def test_too_many_suppressed_rows_are_1_and_keep_the_old_release(
     assert (published / "release.duckdb").read_bytes() == release
 
 
-@pytest.mark.parametrize("name", ["full_domain", "privacyfrost"])
-def test_rows_left_out_for_their_nulls_are_told_apart_from_a_lattice_where_nothing_holds(
-    warehouse: Path, call: Call, name: str
-) -> None:
-    write(
-        warehouse,
-        (
-            "age: {role: quasi}",
-            "age: {role: quasi, nulls: suppress, hierarchy: {builder: conventional}}",
-        ),
-        ("sex: {role: quasi}", "sex: {role: quasi, hierarchy: {builder: frequency}}"),
-        ("privacy:", f"algorithm: {{name: {name}}}\nprivacy:"),
-    )
-    with duckdb.connect("warehouse.duckdb") as connection:
-        connection.execute("update visits set age = null where patient_id < 20")
-    done = call("run", "policy.yml", *DATABASE)
-    assert done.code == 1
-    assert done.err.startswith("suppression_limit: ")
-    assert " 20 " in done.err
-    assert not (warehouse / "release.duckdb").exists()
-
-
 def test_verify_without_anything_to_check_is_2(warehouse: Path, call: Call) -> None:
     assert call("verify", "policy.yml").code == 2
     with duckdb.connect("empty.duckdb") as connection:
         connection.execute("create table something (x integer)")
     assert call("verify", "--database", "empty.duckdb").code == 2
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"run_id": 1, "layout": {}}'])
-def test_a_manifest_that_cannot_be_read_is_2(published: Path, call: Call, text: str) -> None:
-    with duckdb.connect("release.duckdb") as release:
-        release.execute("update visits_anonymous_manifest set manifest = $1", [text])
-    for arguments in (("verify", "policy.yml"), ("verify", "--database", "release.duckdb")):
-        done = call(*arguments)
-        assert done.code == 2
-        assert done.err.startswith("manifest: cannot be read")
-
-
-def test_a_cell_out_of_form_is_told_at_its_column(published: Path, call: Call) -> None:
-    with duckdb.connect("release.duckdb") as release:
-        ((rows,),) = release.sql(
-            "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
-        ).fetchall()
-        release.execute(f"update \"{rows}\" set age = '[30,' where class_id = 1")
-    seal_again(Path("release.duckdb"), "visits_anonymous")
-    done = call("verify", "policy.yml")
-    assert done.code == 1
-    assert "columns.age: cell_form requires 0" in done.err
-
-
-def test_a_source_that_is_missing_is_told_under_its_option(published: Path, call: Call) -> None:
-    done = call("report", "policy.yml", "--source", "nothing.duckdb")
-    assert done.code == 2
-    assert done.err.startswith("--source: there is no file nothing.duckdb")
-
-
-def test_a_changed_release_fails_verification(published: Path, call: Call) -> None:
-    with duckdb.connect("release.duckdb") as release:
-        found = release.sql(
-            "select table_name from duckdb_tables() where table_name like '\\_visits%' escape '\\'"
-        ).fetchall()
-
-        # one row alone in what is published of it
-        release.execute(
-            f"update \"{found[0][0]}\" set age = '99' where rowid ="
-            f' (select min(rowid) from "{found[0][0]}" where class_id = 1)'
-        )
-    done = call("verify", "policy.yml")
-    assert done.code == 1
-    assert "Traceback" not in done.err
 
 
 @pytest.mark.slow
@@ -372,23 +218,6 @@ def test_clean_removes_a_folder_that_was_made_again_after_its_run(
         os.utime(path, (0, 0))
     assert call("run", "policy.yml", *DATABASE, "--test-seed", "1").code == 0
     assert not folder.exists()
-
-
-@pytest.mark.parametrize("way", ["clean", "run"])
-def test_a_stale_manifest_beside_a_release_is_written_again(
-    published: Path, call: Call, way: str
-) -> None:
-    """As a run leaves it that is killed between its swap and the writing of the file."""
-    (file,) = published.glob("*.manifest.json")
-    told = file.read_text()
-    file.write_text('{"run_id": "another"}')
-    if way == "clean":
-        done = call("clean", "--database", "release.duckdb")
-        assert f"wrote {file} again" in done.out
-    else:
-        write(published, ("name: ", "name: second_"))
-        assert call("run", "policy.yml", *DATABASE).code == 0
-    assert file.read_text() == told
 
 
 def test_unknown_verbs_and_options_are_2_with_a_way_on(warehouse: Path, call: Call) -> None:
@@ -480,14 +309,6 @@ def test_ctrl_c_is_130_with_a_message(
     assert [path.name for path in warehouse.iterdir() if path.name.startswith("anonymizer-")] == []
 
 
-def test_verify_states_the_database_that_it_verified(published: Path, call: Call) -> None:
-    """Also where it is named by the policy alone."""
-    stated = call("verify", "policy.yml", "--format", "json").json["database"]
-    assert stated == str(published.resolve() / "release.duckdb")
-    given = call("verify", "--database", "release.duckdb", "--format", "json").json["database"]
-    assert given == "release.duckdb"
-
-
 @some(1)
 @pytest.mark.parametrize(
     ("file", "catalog"),
@@ -516,25 +337,3 @@ def test_a_table_may_be_named_with_its_catalog(
     refused = call("plan", "policy.yml", "--database", file)
     assert refused.code == 2
     assert "source.table: is not a table of the source" in refused.err
-
-
-@some(1)
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [
-        ("forms", None),
-        ("person_kind", None),
-        ("persons", "ledger: is damaged: its table of releases has no column persons"),
-    ],
-)
-def test_a_ledger_without_a_column(
-    column: str, said: str | None, warehouse: Path, call: Call
-) -> None:
-    """One of an earlier version is shown; of a damaged one it is said what is wrong."""
-    write(warehouse, ("publish:", "ledger: releases.ledger\npublish:"))
-    assert call("run", "policy.yml", *DATABASE, "--quiet").code == 0
-    with duckdb.connect("releases.ledger") as connection:
-        connection.execute(f"alter table anonymizer_ledger.releases drop column {column}")
-    shown = call("ledger", "show", "releases.ledger")
-    assert shown.code == (0 if said is None else 2)
-    assert (said or "published") in shown.out + shown.err

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
-import anonymizer
 from anonymizer.cli import main
-from anonymizer.dbt_release import policy_of
-from anonymizer.errors import AnonymizerError, PolicyError, SourceError
 from anonymizer.policy import Policy
 from tests.core.several_tables import SEVERAL
 
@@ -70,27 +65,6 @@ def test_diff_of_one_table_and_several(
     said = f"{one}: is of one table, and {several} of several: their figures are not comparable"
     assert capsys.readouterr().err.splitlines()[-1].startswith(said)
     assert files(place) == before
-
-
-def problems_of(call: Callable[[], object], kind: type[AnonymizerError]) -> list[str]:
-    with pytest.raises(kind) as raised:
-        call()
-    return [problem.path for problem in raised.value.problems]
-
-
-def test_one_frame_is_not_several_tables() -> None:
-    pandas: Any = pytest.importorskip("pandas")
-    frame, policy = pandas.DataFrame({"zip": ["z"]}), Policy.loads(SEVERAL)
-    assert problems_of(lambda: anonymizer.run(policy, frame), SourceError) == ["database"]
-    given: Any = {"tables": {}}
-    called = problems_of(lambda: anonymizer.anonymize(frame, ["zip"], **given), PolicyError)
-    assert called == ["tables"]
-
-
-def test_a_model_of_dbt_is_one_table(tmp_path: Path) -> None:
-    model = {"columns": {}, "query": "select 1", "name": "n", "schema": "s"}
-    data = {"policy": {"tables": {}}, **model}
-    assert problems_of(lambda: policy_of(data, tmp_path), PolicyError) == ["tables"]
 
 
 def test_schema_describes_both(capsys: pytest.CaptureFixture[str]) -> None:

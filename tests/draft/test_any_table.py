@@ -87,19 +87,6 @@ def test_a_table_of_identifiers_only(tmp_path: Path) -> None:
     assert "everybody_: {role: quasi}" in found.text
 
 
-@pytest.mark.slow
-def test_a_file_of_identifiers_only(tmp_path: Path) -> None:
-    (tmp_path / "mails.csv").write_text(
-        "email\n" + "\n".join(f"user{i}@mail.example" for i in range(50)) + "\n"
-    )
-    found = draft(str(tmp_path / "mails.csv"), base=tmp_path)
-    (tmp_path / "policy.yml").write_text(found.text)
-    with pytest.raises(SourceError, match="50 values with mail addresses"):
-        run(Policy.load(tmp_path / "policy.yml"), None)
-    assert found.guesses["email"].role == "quasi"
-    assert "fewest" in found.guesses["email"].reason
-
-
 @pytest.mark.parametrize(("rows", "said"), [(0, "has no rows"), (1, "has one row")])
 def test_too_few_rows_for_any_release(rows: int, said: str, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "few.duckdb")) as connection:
@@ -120,19 +107,6 @@ def test_a_table_whose_name_has_to_stand_in_quotes(name: str, tmp_path: Path) ->
     found = draft(quoted, str(tmp_path / "any.duckdb"), base=tmp_path)
     (tmp_path / "policy.yml").write_text(found.text, encoding="utf-8")
     run(Policy.load(tmp_path / "policy.yml"), tmp_path / "any.duckdb")
-
-
-def test_a_file_without_values_is_told_as_one(tmp_path: Path) -> None:
-    (tmp_path / "empty.csv").write_text("name,age\n" + ",\n" * 40)
-    with pytest.raises(SourceError, match="has no column with values that can be generalized"):
-        draft(str(tmp_path / "empty.csv"), base=tmp_path)
-
-
-def test_names_that_would_end_a_comment(tmp_path: Path) -> None:
-    names = ("grade\nof \\a\x85👩\u200d🚀", "grade\nof \\a\x85👩\u200d🚀2")
-    columns = ", ".join(f'(i % 5) as "{name}"' for name in names)
-    found = drafted(tmp_path, columns, 100)
-    assert {one.role for one in found.guesses.values()} == {"quasi", "drop"}
 
 
 def test_names_that_a_release_has_itself(tmp_path: Path) -> None:
@@ -172,26 +146,3 @@ def test_names_of_columns_in_other_languages(tmp_path: Path) -> None:
     found = drafted(tmp_path, columns, 300)
     assert [name for name, one in found.guesses.items() if one.role == "sensitive"] == [*sensitive]
     assert {found.guesses[name].role for name in quasi} == {"quasi"}
-
-
-def test_free_text_is_nobody(tmp_path: Path) -> None:
-    note = "'Der Patient klagt seit dem Tag ' || i // 3 * 2 || ' über Schmerzen und Unruhe'"
-    with duckdb.connect(str(tmp_path / "any.duckdb")) as connection:
-        connection.execute(
-            f"create table t as select i % 40 as age, {note} as note, {note} || i % 2 as remark"
-            " from range(300) r(i)"
-        )
-    found = draft("t", str(tmp_path / "any.duckdb"), base=tmp_path)
-    assert found.guesses["remark"].role == "identifier"
-    assert "person:" not in found.text
-
-
-def test_a_household_is_no_person(tmp_path: Path) -> None:
-    """Its rows are of several persons, and would be merged into one that nobody is."""
-    columns = "i as record_id, i // 3 as {}, 20 + i % 40 as age, i % 2 as sex"
-    found = drafted(tmp_path, columns.format("household_id"), 3000)
-    assert found.person is None
-    assert "merge_person_rows" not in found.text
-    assert "# person: household_id   # 3.0 rows per value: if it tells whose" in found.text
-    (tmp_path / "any.duckdb").unlink()
-    assert drafted(tmp_path, columns.format("person_id"), 3000).person == "person_id"

@@ -10,7 +10,6 @@ import pytest
 from anonymizer import Policy
 from anonymizer.review.draft.table_draft import draft
 from anonymizer.review.suggest import Suggested, suggest
-from tests.draft.labelled import make
 from tests.tables import customers, public
 
 COLUMNS = """
@@ -111,27 +110,6 @@ def test_customers_and_public_tables(tmp_path: Path) -> None:
     for name in ("cgd", "rwm5yr", "fair"):
         path = public.make(tmp_path / f"{name}.duckdb", name)
         check(of(path, name))
-
-
-def test_tables_of_codes(tmp_path: Path, data_folder: Path) -> None:
-    path = make(tmp_path / "c.duckdb", "informs_conditions", data_folder, 5000)
-    found = of(path, "informs_conditions", ("icd9_code",))
-    check(found)
-    told = found["icd9_code"][0]
-    assert told.suggestion is not None
-    assert told.suggestion.options["builder"] == "prefix"
-    assert len(told.levels) == 3
-
-
-def test_init_drafts_codes_where_few_columns_are_quasi(tmp_path: Path) -> None:
-    path = tmp_path / "z.duckdb"
-    more = ", ".join(f"(i % {n}) as town{n}" for n in (7, 8, 9, 10, 11, 12))
-    with duckdb.connect(str(path), config={"threads": 1}) as connection:
-        zips = "select i % 60 as age, printf('%05d', i * 37 % 1000 * 97) as zip"
-        connection.execute(f"create table few as {zips} from range(3000) r(i)")
-        connection.execute(f"create table many as {zips}, {more} from range(3000) r(i)")
-    assert "hierarchy: {builder: prefix}" in draft("few", str(path)).text
-    assert "hierarchy: {" not in draft("many", str(path)).text
 
 
 def test_numbers_that_no_bounds_suit(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import anonymizer
 from anonymizer import SchemaPolicy, run
-from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.schema.derived import load_policy
 from anonymizer.review.draft.schema_draft import TablesDraft, draft_tables
@@ -189,50 +188,6 @@ def test_tables_that_reach_nobody_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rows_hang_on_the_finest_table_that_they_have_a_key_of(tmp_path: Path) -> None:
-    agreeing = "select v.visit_id, v.patient_id, i % 5 as grade from range(300) r(i)"
-    agreeing += f" join ({VISITS}) v on v.visit_id = i"
-    made = drafted(
-        tmp_path,
-        patients=PATIENTS,
-        visits=VISITS,
-        results=agreeing,
-        others="select i % 400 as visit_id, i % 200 as patient_id, i % 5 as grade"
-        " from range(300) r(i)",
-        gaps="select case when i % 2 = 0 then i end as visit_id, i * 7 % 200 as patient_id"
-        " from range(300) r(i)",
-        calls="select case when i % 9 > 0 then i % 200 end as patient_id, i % 5 as grade"
-        " from range(300) r(i)",
-    )
-    assert made.links["results"] == ("visit_id", "visits")
-    assert roles(made, "results")["patient_id"] == "drop"
-    assert "leads to patients as well: rows reach their person by visit_id" in made.text
-    assert made.links["others"] == ("patient_id", "patients")
-    assert "to another person than patient_id" in made.guesses["others"]["visit_id"].reason
-    assert made.links["gaps"] == ("patient_id", "patients")
-    assert "    orphans: drop   # 34 rows have no patient_id" in made.text
-    published(tmp_path)
-
-
-def test_persons_are_not_their_households_nor_their_details(tmp_path: Path) -> None:
-    made = drafted(
-        tmp_path,
-        households="select i as household_id, i % 7 as region from range(100) r(i)",
-        persons="select i as person_id, i % 100 as household_id, (i + 1) % 300 as partner_id,"
-        " 20 + i % 60 as age, i % 2 as sex from range(300) r(i)",
-        person_details="select i as person_id, i % 4 as education from range(300) r(i)",
-        illnesses="select i % 300 as person_id, 'A' || i % 30 as code from range(900) r(i)",
-    )
-    assert made.person == "persons"
-    assert set(made.guesses) == {"persons", "person_details", "illnesses"}
-    assert set(made.links.values()) == {("person_id", "persons")}
-    assert made.keys == {"persons": "person_id", "person_details": None, "illnesses": None}
-    assert roles(made, "persons")["household_id"] == "drop"
-    assert "holds keys of households, which has no row per person" in made.text
-    assert "persons.household_id holds its keys" in made.left_out["households"]
-
-
-@pytest.mark.slow
 def test_keys_and_columns_under_other_names(tmp_path: Path) -> None:
     made = drafted(
         tmp_path,
@@ -286,23 +241,6 @@ def test_keys_of_other_persons_tell_who_they_are(tmp_path: Path) -> None:
     assert made.guesses["leaves"]["approved_by"].reason == said
 
 
-def test_a_declared_link_to_another_person_tells_who_it_is(tmp_path: Path) -> None:
-    declared = "employee_id integer primary key, head integer references employees(employee_id)"
-    path = tmp_path / "source.duckdb"
-    with duckdb.connect(str(path), config={"threads": 1}) as connection:
-        connection.execute(f"create table employees ({declared}, age integer)")
-        for head, some in (("null", "0, 30"), ("i // 10", "30, 300")):
-            rows = f"select i, {head}, 20 + i % 45 from range({some}) r(i)"
-            connection.execute(f"insert into employees {rows}")
-        leaves = "select i % 300 as employee_id, i % 3 as days from range(400) r(i)"
-        connection.execute(f"create table leaves as {leaves}")
-    made = draft_tables(path, base=tmp_path).guesses["employees"]["head"]
-    assert (made.role, made.reason) == (
-        "identifier",
-        "holds keys of employees; it tells who another person is",
-    )
-
-
 def test_keys_of_other_rows_of_one_table(tmp_path: Path) -> None:
     path = filled(tmp_path / "source.duckdb", {"staff": EMPLOYEES})
     made = draft("staff", str(path), base=tmp_path)
@@ -349,18 +287,6 @@ def test_links_of_several_columns_are_told(tmp_path: Path) -> None:
     assert made.left_out["labs"].startswith(f"reaches no person: {said}")
 
 
-def test_persons_with_a_key_of_two_columns_are_told(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "source.duckdb"), config={"threads": 1}) as connection:
-        connection.execute(VISITED + TESTED)
-        connection.execute("insert into visits select i % 9, i, 'w' from range(100) r(i)")
-        connection.execute("insert into labs select i % 9, i, 't' from range(100) r(i)")
-    with pytest.raises(SourceError) as refused:
-        draft_tables(tmp_path / "source.duckdb", base=tmp_path)
-    (problem,) = refused.value.problems
-    assert "in labs, (patient, visit no) is declared as a key of visits (id, nr)" in problem.message
-    assert str(problem.hint).startswith("add such a column to both tables")
-
-
 def test_doctors_are_no_patients(tmp_path: Path) -> None:
     made = drafted(
         tmp_path,
@@ -385,20 +311,6 @@ def test_doctors_are_no_patients(tmp_path: Path) -> None:
     assert set(made.left_out) == {"doctors", "shifts", "holidays"}
 
 
-def test_rows_of_persons_that_tell_their_sex_are_no_persons(tmp_path: Path) -> None:
-    made = drafted(
-        tmp_path,
-        people="select i as pid, 'Name ' || i as name from range(300) r(i)",
-        visits="select i as visit_id, i * 3 % 300 as pid, i % 2 as sex from range(90) r(i)",
-        labs="select i % 90 as visit_id, i % 3 as test from range(200) r(i)",
-        letters="select i * 3 as pid, i % 3 as pages from range(20) r(i)",
-    )
-    assert made.person == "people"
-    assert list(made.links) == ["letters", "visits", "labs"]
-    assert made.links["letters"] == ("pid", "people")
-    assert "looks like a table of persons too" not in made.text
-
-
 def test_tables_of_one_name_in_two_schemas(tmp_path: Path) -> None:
     path = tmp_path / "source.duckdb"
     with duckdb.connect(str(path), config={"threads": 1}) as connection:
@@ -413,22 +325,6 @@ def test_tables_of_one_name_in_two_schemas(tmp_path: Path) -> None:
     assert set(made.left_out) == {"patients_manifest_2"}
 
 
-def test_what_the_tool_made_is_no_source(tmp_path: Path) -> None:
-    path = filled(tmp_path / "source.duckdb", SMALL)
-    first = draft_tables(path, base=tmp_path)
-    here = first.text.replace("{database: source_release.duckdb}", "{schema: published}")
-    assert here != first.text
-    run(anonymizer.Policy.loads(here, tmp_path), path)
-    with duckdb.connect(str(path), config={"threads": 1}) as connection:
-        connection.execute("create view seen as from visits")
-        connection.execute("create temp table passing as from visits")
-        made = anonymizer.init(database=connection)
-        assert isinstance(made, TablesDraft)
-    assert set(made.guesses) == set(SMALL)
-    assert made.left_out == {}
-    assert "# Left out: 1 views" in made.text
-
-
 def test_frames_and_views_stand_for_tables(tmp_path: Path) -> None:
     path = filled(tmp_path / "source.duckdb", {f"raw_{k}": v for k, v in SMALL.items()})
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
@@ -440,30 +336,6 @@ def test_frames_and_views_stand_for_tables(tmp_path: Path) -> None:
         assert "source: {table: patients}" in made.text
         assert list(made.links) == ["visits"]
         assert run(anonymizer.Policy.loads(made.text, tmp_path), connection).verification.passed
-
-
-def test_statements_do_not_grow_with_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    raw = DuckDBEngine.raw
-
-    def counted(self: DuckDBEngine, text: str, *given: object, **more: object) -> object:
-        asked.append(text)
-        return raw(self, text, *given, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(DuckDBEngine, "raw", counted)
-    numbers = []
-    for times in (1, 10):
-        tables = {
-            "patients": PATIENTS.replace("range(200)", f"range({200 * times})"),
-            "visits": VISITS.replace("range(400)", f"range({400 * times})"),
-            "labs": LABS.replace("range(500)", f"range({500 * times})"),
-        }
-        path = filled(tmp_path / f"{times}.duckdb", tables)
-        asked.clear()
-        draft_tables(path, base=tmp_path)
-        numbers.append(len(asked))
-    assert numbers[0] == numbers[1]
-    assert numbers[0] <= 4 + 5 * len(HOSPITAL)
 
 
 @pytest.mark.slow
@@ -483,16 +355,6 @@ def test_columns_of_any_type(tmp_path: Path) -> None:
     assert roles(made, "patients")["class_id"] == "drop"
     assert roles(made, "things")["row_ref"] == "drop"
     assert "columns are event: the more there are" in made.text
-    published(tmp_path)
-
-
-def test_persons_of_whom_nothing_is_known(tmp_path: Path) -> None:
-    made = drafted(
-        tmp_path,
-        patients="select i as patient_id, 'Name ' || i as name from range(200) r(i)",
-        visits="select i % 200 as patient_id, i % 3 as ward from range(400) r(i)",
-    )
-    assert "everybody: {role: quasi}   # added by the query" in made.text
     published(tmp_path)
 
 

@@ -34,13 +34,12 @@ from tests.oracle.masks import (
     Single,
     coded,
     cut_off,
-    form_of,
     found_limit,
     rounded,
     text_of,
     token,
 )
-from tests.runs import policy, published, run
+from tests.runs import policy, run
 from tests.selection import some
 
 SIZE = 1000
@@ -83,75 +82,6 @@ def test_tokens_are_those_of_the_oracle(tmp_path: Path, form: str) -> None:
     shown = released(tmp_path, columns, dict.fromkeys(columns, role))
     for name, (kind, values) in columns.items():
         assert not differing(shown[name], [token(v, key, form) for v in values]), kind
-
-
-@pytest.mark.slow
-def test_a_key_that_is_forgotten_gives_other_tokens_in_every_run(tmp_path: Path) -> None:
-    columns = of_types(TYPES, 100, Random(12))
-    roles = {name: {"role": "token"} for name in columns}
-    first, again, other = (released(tmp_path, columns, roles, seed=seed) for seed in (1, 1, 2))
-    for name, (_, values) in columns.items():
-        tokens = {text_of(v): t for v, t in zip(values, first[name], strict=True) if t is not None}
-        assert first[name] == again[name]
-        assert not set(tokens.values()) & set(other[name])
-
-
-def test_columns_with_one_key_have_the_same_tokens(tmp_path: Path) -> None:
-    values = column("VARCHAR", 200, Random(13))
-    columns = dict.fromkeys(("a", "b", "c"), ("VARCHAR", values))
-    key_file(tmp_path, "one.key")
-    key_file(tmp_path, "two.key")
-    role = {"role": "token", "key_file": "one.key"}
-    other = {"role": "token", "key_file": "two.key"}
-    shown = released(tmp_path, columns, {"a": role, "b": role, "c": other})
-    assert shown["a"] == shown["b"]
-    assert not (set(shown["a"]) & set(shown["c"])) - {None}
-
-
-def plates(dice: Random) -> str:
-    """Numbers like those of cars, members and contracts: long enough that few are ever used."""
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    form = dice.choice(
-        ["AA-AA 0000000", "aAa.000/000-000", "00000000000000", "aaaaaaaaaaaaaaaaaaa"]
-    )
-    made = {"A": letters, "a": letters.lower(), "0": "0123456789"}
-    return "".join(dice.choice(made.get(sign, sign)) for sign in form)
-
-
-@pytest.mark.slow
-def test_tokens_like_their_values(tmp_path: Path) -> None:
-    dice = Random(14)
-    values = [None if dice.random() < 0.05 else plates(dice) for _ in range(SIZE)]
-    values[::7] = values[1::7][: len(values[::7])] + values[:1] * (
-        len(values[::7]) - len(values[1::7])
-    )
-    columns = {"m": ("VARCHAR", values)}
-    key = key_file(tmp_path)
-    role = {"role": "token", "format": "like", "key_file": "tokens.key"}
-    (shown,) = released(tmp_path, columns, {"m": role}).values()
-    pairs = set(zip(values, shown, strict=True))
-    assert all((v is None) == (t is None) for v, t in pairs)
-    assert len({v for v, _ in pairs}) == len({t for _, t in pairs}) == len(pairs)
-    assert all(form_of(v) == form_of(t) for v, t in pairs if v is not None)
-    assert not {v for v, _ in pairs if v} & {t for _, t in pairs}
-    (again,) = released(tmp_path, columns, {"m": role}, seed=2, order=hash).values()
-    assert again == shown
-    key_file(tmp_path, key=bytes(byte ^ 1 for byte in key))
-    (other,) = released(tmp_path, columns, {"m": role}).values()
-    assert sum(a == b for a, b in zip(other, shown, strict=True) if a) < 5
-
-
-@some(1)
-@pytest.mark.parametrize("kind", ["BIGINT", "DATE", "UUID"])
-def test_numbers_dates_and_uuids_have_tokens_like_them(tmp_path: Path, kind: str) -> None:
-    values = [
-        v for v in column(kind, 400, Random(15)) if kind != "BIGINT" or v is None or v > 10**9
-    ]
-    columns = {"m": (kind, values)}
-    role = {"role": "token", "format": "like"}
-    (shown,) = released(tmp_path, columns, {"m": role}).values()
-    for value, made in zip(values, shown, strict=True):
-        assert value is None or form_of(text_of(value)) == form_of(made)
 
 
 @pytest.mark.parametrize("value", ["Zoë", "a\nb", "🙂", "naïve"])
@@ -207,25 +137,6 @@ def test_shifts(tmp_path: Path, keep: list[str]) -> None:
         assert len(every) > 45
 
 
-def test_rows_are_shifted_alike_by_another_column(tmp_path: Path) -> None:
-    dice = Random(22)
-    columns = {
-        "seen": ("DATE", column("DATE", SIZE, dice)),
-        "left": ("DATE", column("DATE", SIZE, dice)),
-    }
-    houses = [dice.choice([None, *range(40)]) for _ in range(SIZE)]
-    role = {"role": "shift", "within": 8, "per": "house"}
-    whole = {**columns, "house": ("SMALLINT", houses)}
-    shown = released(tmp_path, whole, {"seen": role, "left": role})
-    drawn: dict[Any, set[dt.timedelta]] = {}
-    for name in columns:
-        for house, value, made in zip(houses, columns[name][1], shown[name], strict=True):
-            if value is not None:
-                drawn.setdefault(house, set()).add(made - value)
-    assert all(len(days) == 1 for days in drawn.values())
-    assert {abs(day).days for (day,) in drawn.values()} <= set(range(1, 9))
-
-
 @pytest.mark.slow
 def test_shifts_last_with_a_key_file(tmp_path: Path) -> None:
     columns = {"m": ("DATE", column("DATE", 200, Random(23)))}
@@ -238,21 +149,6 @@ def test_shifts_last_with_a_key_file(tmp_path: Path) -> None:
     one, two = (released(tmp_path, columns, forgotten, persons=persons, seed=s) for s in (1, 2))
     assert one != first
     assert one != two
-
-
-# TIMESTAMP_S, TIMESTAMP_MS and TIMESTAMP_NS are read from text by way of TIMESTAMP
-@pytest.mark.parametrize("kind", [kind for kind in DATES if not kind.startswith("TIMESTAMP_")])
-def test_infinite_dates_stay_and_the_ends_of_time_are_refused_or_kept(
-    tmp_path: Path, kind: str
-) -> None:
-    values: list[Any] = ["infinity", "-infinity", None, dt.date(2020, 5, 17)] * 3
-    persons = ["a", "b", "c"] * 4
-    role = {"role": "shift", "within": 20}
-    shown = released(
-        tmp_path, {"m": (kind, values)}, {"m": role}, persons=persons, shown=TEXT, seed=3
-    )["m"]
-    assert [one for one in shown if one and "inf" in one] == ["infinity", "-infinity"] * 3
-    assert shown.count(None) == 3
 
 
 @pytest.mark.slow
@@ -352,8 +248,6 @@ def test_codes_that_are_found(tmp_path: Path, role: str, persons: bool) -> None:
 
 # rounding --------------------------------------------------------------------------------------
 
-STEPS: dict[str, Any] = {"whole": 5, "decimal": "0.05", "real": 0.1}
-
 
 def step_of(kind: str) -> Any:
     if kind in WHOLE:
@@ -403,22 +297,6 @@ def test_reals_are_rounded(tmp_path: Path, kind: str, step: float, method: str) 
 
 
 @some(1)
-@pytest.mark.parametrize("kind", ["INTEGER", "DECIMAL(9,2)", "DOUBLE", "HUGEINT"])
-def test_random_rounding_keeps_the_mean(tmp_path: Path, kind: str) -> None:
-    dice = Random(43)
-    values: list[Any] = [dice.randint(0, 1000) for _ in range(4 * SIZE)]
-    if kind == "DECIMAL(9,2)":
-        values = [Decimal(v) / 4 for v in values]
-    role = {**OPEN, "role": "round", "to": 10, "method": "random"}
-    (shown,) = released(tmp_path, {"m": (kind, values)}, {"m": role}).values()
-    moved = [float(made) - float(value) for made, value in zip(shown, values, strict=True)]
-    assert all(abs(one) < 10 for one in moved)
-    assert all(made % 10 == 0 for made in shown)
-    assert abs(statistics.fmean(moved)) < 4 * statistics.pstdev(moved) / math.sqrt(len(moved))
-    assert statistics.pstdev(moved) > 3
-
-
-@some(1)
 @pytest.mark.parametrize("unit", ["year", "quarter", "month", "week", "day", "hour"])
 def test_dates_are_cut_off(tmp_path: Path, unit: str) -> None:
     columns = of_types(
@@ -441,13 +319,6 @@ def test_dates_are_cut_off(tmp_path: Path, unit: str) -> None:
         for name, (kind, values) in some.items():
             expected = [None if v is None else plain(cut_off(v, unit)) for v in values]
             assert not differing(shown[name], expected), kind
-
-
-def test_the_last_nanosecond_of_a_year_is_not_rounded_into_the_next(tmp_path: Path) -> None:
-    values = ["1999-12-31 23:59:59.999999999", "1969-12-31 23:59:59.999999999"]
-    role = {**OPEN, "role": "round", "to": "year"}
-    shown = released(tmp_path, {"m": ("TIMESTAMP_NS", values)}, {"m": role}, shown=TEXT)["m"]
-    assert shown == ["1999-01-01 00:00:00", "1969-01-01 00:00:00"]
 
 
 # noise -----------------------------------------------------------------------------------------
@@ -544,14 +415,6 @@ def test_draws_do_not_depend_on_threads_or_the_order_of_rows(
     assert all(other[name] != first[name] for name in roles)
 
 
-def test_rows_that_are_equal_have_draws_of_their_own(tmp_path: Path) -> None:
-
-    database = table(tmp_path, {"q": ("INTEGER", [1] * 500), "m": ("DOUBLE", [50.0] * 500)})
-    given = {"q": "quasi", "m": {"role": "noise", "amount": 5, "between": [0, 100]}}
-    rows = published(run(policy(tmp_path, given), database))
-    assert len({row["m"] for row in rows}) == 500
-
-
 # redaction, null, constant -----------------------------------------------------------------------
 
 PLANTED = {
@@ -598,20 +461,6 @@ def test_identifiers_in_text_are_replaced(tmp_path: Path) -> None:
         expected.append(made)
     (shown,) = released(tmp_path, {"m": ("VARCHAR", values)}, {"m": {"role": "redact"}}).values()
     assert not differing(shown, expected)
-
-
-def test_identifiers_after_a_new_line_are_replaced_and_lines_stay(tmp_path: Path) -> None:
-    values = ["one\nann@example.org\r\nhttps://example.org/x\nthree", "\na@example.org\n"] * 10
-    (shown,) = released(tmp_path, {"m": ("VARCHAR", values)}, {"m": {"role": "redact"}}).values()
-    assert shown == ["one\n[mail]\r\n[url]\nthree", "\n[mail]\n"] * 10
-
-
-@pytest.mark.slow
-def test_only_the_patterns_that_are_named_are_replaced(tmp_path: Path) -> None:
-    values = ["ann@example.org and +49 30 901820", "192.168.0.17,192.168.0.18,192.168.0.19"] * 10
-    role = {"role": "redact", "patterns": ["mail", "ip"], "acknowledge": ["phone"]}
-    (shown,) = released(tmp_path, {"m": ("VARCHAR", values)}, {"m": role}).values()
-    assert shown == ["[mail] and +49 30 901820", "[ip],[ip],[ip]"] * 10
 
 
 @some(1)

@@ -12,11 +12,10 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, SourceError
+from anonymizer.errors import NothingToCheckError, PolicyError, SourceError
 from anonymizer.independent import judge
-from anonymizer.policy.safe_harbor import LETTERS, RESTRICTED, named_kinds, named_notes
+from anonymizer.policy.safe_harbor import RESTRICTED, named_kinds
 from anonymizer.release.manifest import Manifest, parsed
-from anonymizer.review.report import write_report
 from anonymizer.verification.form import PATTERN
 from tests.forging import seal_again
 from tests.selection import some
@@ -122,45 +121,6 @@ def test_what_is_done_passes(tmp_path: Path, source: Path) -> None:
     assert (areas, oldest, early, days, phones, faxes) == (0, 90, FIRST, 0, 0, 1)
 
 
-@pytest.mark.slow
-def test_the_report_lists_the_eighteen(tmp_path: Path, source: Path) -> None:
-    given = policy(tmp_path, passing())
-    release = anonymizer.run(given, source)
-    listed = release.manifest.data["safe_harbor"]
-    assert [one["letter"] for one in listed] == list("ABCDEFGHIJKLMNOPQR")
-    held = {(one["letter"], of["column"]) for one in listed for of in one["columns"]}
-    assert held == {(letter, name) for name, (_, letter, _) in COLUMNS.items()}
-    for form in ("md", "html", "json"):
-        write_report(given, tmp_path / f"report.{form}")
-    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    for letter, (says, _) in LETTERS.items():
-        assert f"| {letter} | {says} | " in markdown
-        assert f'<th scope="row">{letter}</th>' in html
-    assert (
-        f"birth_date: year only, {FIRST} and earlier as one; age: 90 and older as one" in markdown
-    )
-    assert "name: not published" in html
-    data = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
-    assert len(data["safe_harbor"]) == 18
-    said = release.manifest.data["certificate"]
-    assert "Safe Harbor, 45 CFR 164.514(b)(2)(i)" in said
-    assert "no actual knowledge" in said
-    assert "complian" not in said
-
-
-def test_what_is_not_in_the_table_is_told(tmp_path: Path, source: Path) -> None:
-    columns = passing()
-    columns["fax"] = {"role": "drop", "safe_harbor": "none"}
-    listed = anonymizer.run(policy(tmp_path, columns), source).manifest.data["safe_harbor"]
-    assert listed[4] == {
-        "letter": "E",
-        "identifier": "fax numbers",
-        "columns": [],
-        "done": "not in the table",
-    }
-
-
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("how", ["left out", "stated none", "kept"])
 def test_one_that_was_forgotten_is_refused(
@@ -259,26 +219,6 @@ def test_births_are_coded_by_the_year_of_the_release(tmp_path: Path, source: Pat
         anonymizer.run(policy(tmp_path, columns), source)
 
 
-def test_years_long_ago_are_refused_whatever_they_are(tmp_path: Path, source: Path) -> None:
-    columns = passing()
-    columns["x1"] = {"role": "round", "to": "year", "safe_harbor": "dates"}
-    query = "select *, date '1900-01-01' + (sex = 'f')::integer * 40000 as x1 from visits"
-    with pytest.raises(SourceError, match=rf"columns\.x1: shows 200 values before {FIRST}"):
-        anonymizer.run(policy(tmp_path, columns, source={"query": query}), source)
-
-
-def test_years_may_be_whole_numbers(tmp_path: Path, source: Path) -> None:
-    columns = passing()
-    columns["birth_year"] = {"role": "bottom_code", "at": FIRST, "safe_harbor": "birth"}
-    columns["admit_year"] = {"role": "keep", "safe_harbor": "dates"}
-    query = "select *, year(birth_date) as birth_year, year(admitted) as admit_year from visits"
-    anonymizer.run(policy(tmp_path, columns, source={"query": query}), source)
-    assert rows(tmp_path, "select min(birth_year), min(admit_year) from harbor") == [(FIRST, 2021)]
-    columns["admit_year"]["safe_harbor"] = "none"
-    with pytest.raises(PolicyError, match=r"columns\.admit_year\.safe_harbor"):
-        policy(tmp_path, columns, source={"query": query})
-
-
 DISGUISED = {
     "dates in text": ("'seen 2021-03-0' || (age % 9 + 1)", "holds dates"),
     "dates in American text": ("(age % 9 + 1) || '/14/2021'", "holds dates"),
@@ -351,103 +291,6 @@ def test_what_is_in_disguise_is_found(tmp_path: Path, source: Path, what: str) -
         anonymizer.run(policy(tmp_path, columns, source={"query": query}), source)
 
 
-def test_many_different_values_are_no_list(tmp_path: Path) -> None:
-    path = tmp_path / "source.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            "create table visits as"
-            " select 'v' || (i % 1500) as x1, i % 3 as y from range(6000) r(i)"
-        )
-    columns = {name: {"role": "keep", "safe_harbor": "none"} for name in ("x1", "y")}
-    with pytest.raises(SourceError, match=r"columns\.x1: holds 1,500 different values"):
-        anonymizer.run(policy(tmp_path, columns), path)
-
-
-def test_descriptions_of_a_list_are_no_free_text(tmp_path: Path, source: Path) -> None:
-    columns = {**passing(), "ward_type": {"role": "keep", "safe_harbor": "none"}}
-    query = (
-        "select *, ['general medicine', 'intensive care', 'day care',"
-        " 'rehabilitation after a stroke or an injury of the head'][1 + age % 4] as ward_type"
-        " from visits"
-    )
-    anonymizer.run(policy(tmp_path, columns, source={"query": query}), source)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cells", ["text", "typed"])
-def test_classes_may_be_asked_for_as_well(tmp_path: Path, source: Path, cells: str) -> None:
-    columns = passing()
-    columns["zip"] = {"role": "quasi", "zip3": True, "safe_harbor": "geography"}
-    columns["age"] = {"role": "quasi", "top_code": 90, "safe_harbor": "ages"}
-    columns["birth_date"] = {
-        "role": "quasi",
-        "round": "year",
-        "bottom_code": f"{FIRST}-01-01",
-        "safe_harbor": "birth",
-    }
-    columns["sex"]["role"] = "quasi"
-    with pytest.raises(PolicyError, match="names no guarantee"):
-        policy(tmp_path, columns)
-    given = policy(
-        tmp_path,
-        columns,
-        privacy={"k_anonymity": 3},
-        publish={"database": "release.duckdb", "name": "harbor", "cells": cells},
-    )
-    assert given.algorithm.name == "mondrian"
-    assert given.suppression_limit == 0.05
-    release = anonymizer.run(given, source)
-    assert release.kind == "anonymised"
-    expected = {
-        ("safe_harbor_zip3", "zip"),
-        ("safe_harbor_age", "age"),
-        ("safe_harbor_year", "birth_date"),
-        ("safe_harbor_text", "sex"),
-    }
-    assert {(c.name, c.column) for c in anonymizer.verify(given).checks} > expected
-    second = judge(tmp_path / "release.duckdb").checks
-    assert {(c.name, c.column) for c in second if c.passed} > expected
-    assert not [c for c in second if not c.passed]
-
-
-def test_the_option_is_the_presets(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match=r"columns\.name\.safe_harbor: is an option of preset"):
-        policy(tmp_path, passing(), preset=None)
-    hierarchy = {"role": "quasi", "top_code": 90, "safe_harbor": "ages"}
-    columns = {**passing(), "age": {**hierarchy, "hierarchy": {"builder": "cardinality"}}}
-    with pytest.raises(PolicyError, match=r"columns\.age\.hierarchy"):
-        policy(tmp_path, columns, privacy={"k_anonymity": 3})
-
-
-def test_several_tables_have_no_such_preset() -> None:
-    given = """
-    version: 1
-    preset: safe_harbor
-    person: people
-    tables:
-      people:
-        source: {table: people}
-        key: id
-        columns: {id: {role: key}, age: {role: quasi, safe_harbor: none}}
-    privacy: {k_anonymity: 5}
-    publish: {database: release.duckdb}
-    """
-    with pytest.raises(PolicyError) as caught:
-        Policy.loads(given)
-    assert "preset: is for one table" in str(caught.value)
-    with pytest.raises(PolicyError, match=r"tables\.people\.columns\.age\.safe_harbor"):
-        Policy.loads(given.replace("preset: safe_harbor", "preset: internal"))
-
-
-@pytest.mark.parametrize("engine", ["postgres", "spark"])
-def test_other_engines_do_not_judge_it(tmp_path: Path, source: Path, engine: Any) -> None:
-    from anonymizer.engines.registry import refuse
-
-    given = policy(tmp_path, passing())
-    with pytest.raises(PolicyError, match="preset: is not available"):
-        refuse(given, engine)
-
-
 CHANGES = {
     "a day": ("update {t} set admitted = admitted + interval 1 day", "safe_harbor_year"),
     "an age": ("update {t} set age = 93 where age = 90", "safe_harbor_age"),
@@ -492,13 +335,6 @@ def test_the_second_reader_judges_them_too(tmp_path: Path, source: Path, what: s
         connection.execute(statement.format(t=f'"{table}"'))
     seal_again(file, "harbor")
     assert check in {one.name for one in judge(file).checks if not one.passed}
-
-
-def test_a_check_that_is_missing_is_missed(tmp_path: Path, monkeypatch: Any, source: Path) -> None:
-    monkeypatch.setattr("anonymizer.verification.form.of_safe_harbor", lambda *_: iter(()))
-    with pytest.raises(GuaranteeError, match=r"columns\.age\.safe_harbor: was not judged"):
-        anonymizer.run(policy(tmp_path, passing()), source)
-    assert not (tmp_path / "release.duckdb").exists()
 
 
 FORGED = {
@@ -562,28 +398,6 @@ def test_areas_of_texts(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.slow
-def test_areas_of_numbers(tmp_path: Path) -> None:
-    listed = "(2139), (501), (94107), (21391234), (-5), (1234567890)"
-    found = areas(tmp_path, "", f"from (values {listed}) t(zip)")
-    assert found == {
-        "2139": "021",
-        "501": "005",
-        "94107": "941",
-        "21391234": "021",
-        "-5": "000",
-        "1234567890": "000",
-    }
-
-
-@pytest.mark.slow
-def test_areas_of_a_file(tmp_path: Path) -> None:
-    text = "population,zip3\n20000,100\n20001,021\n50000,36\n"
-    listed = "('10001'), ('02139'), ('03601'), ('94107')"
-    found = areas(tmp_path, text, f"from (values {listed}) t(zip)")
-    assert found == {"10001": "000", "02139": "021", "03601": "036", "94107": "000"}
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "zip,people\n021,5\n", "zip3,population\n021,many\n", "zip3,population\n021,5\n021,6\n"],
@@ -640,12 +454,6 @@ def test_the_restricted_areas_are_those_of_the_guidance() -> None:
 )
 def test_what_names_of_columns_say(name: str, kinds: set[str]) -> None:
     assert set(named_kinds(name)) == kinds
-
-
-def test_what_names_of_texts_say() -> None:
-    assert named_notes("doctorNotes")
-    assert named_notes("free_text")
-    assert not named_notes("diagnosis")
 
 
 def test_a_cell_that_is_a_range_is_no_place() -> None:

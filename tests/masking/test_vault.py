@@ -52,31 +52,12 @@ def test_every_token_has_its_value(folder: Path) -> None:
     assert stat.S_IMODE((folder / "vault.duckdb").stat().st_mode) == 0o600
 
 
-@pytest.mark.slow
-def test_tokens_that_last_are_held_once(folder: Path) -> None:
-    """A second release has the same tokens of mail, and others of phone, whose key is forgotten."""
-    run(folder)
-    run(folder)
-    with duckdb.connect(str(folder / "vault.duckdb")) as vault:
-        counts = vault.execute("select name, count(*) from tokens group by 1 order by 1").fetchall()
-    assert counts == [("mail", 100), ("phone", 200)]
-
-
 @pytest.mark.parametrize(
     ("name", "what"), [("source.duckdb", "the source"), ("release.duckdb", "the release")]
 )
 def test_a_file_with_another_purpose_is_refused(folder: Path, name: str, what: str) -> None:
     with pytest.raises(EngineError, match=f"columns.mail.vault: is the file of {what}"):
         run(folder, POLICY.replace("vault.duckdb", name))
-
-
-def test_a_database_with_other_tables_is_refused(folder: Path) -> None:
-    with duckdb.connect(str(folder / "vault.duckdb")) as connection:
-        connection.execute("create table notes as select 1 as n")
-    (folder / "vault.duckdb").chmod(0o600)
-    with pytest.raises(EngineError, match="is a database with other tables"):
-        run(folder)
-    assert not (folder / "release.duckdb").exists()
 
 
 def test_a_vault_that_others_can_read_is_refused(folder: Path) -> None:
