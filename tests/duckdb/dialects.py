@@ -58,7 +58,7 @@ LOWERED: dict[str, list[tuple[Any, str, int]]] = {
     "privacyfrost suppressing": [(recode, "WORD", 6)],
 }
 """Limits that are lowered for a case, so that its table is a large one."""
-OF_THE_LEDGER = "ledger/values.sql.j2"
+OF_THE_LEDGER = ("ledger/group", "ledger/series", "ledger/values")
 """Asked in the DuckDB that holds the ledger, whatever the engine."""
 
 

@@ -72,7 +72,7 @@ def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[t
     return types, table
 
 
-@some(3)
+@some(3, 8)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(map(str, o.values())))
 @pytest.mark.parametrize("number", range(4))
 def test_classes_are_those_of_the_naive_recursion(

@@ -98,5 +98,5 @@ def test_exact_beyond_its_size(
     monkeypatch.setattr(grouping, "EXACT_UP_TO", 20)
     path, message, hint = refused(source, tmp_path, limit=1.0, mode="exact")
     assert path == "algorithm.mode"
-    assert "there are 30 rows" in message
+    assert "the table has 30 rows" in message
     assert hint == "mode: batched"

@@ -118,7 +118,7 @@ def released(
     return published(release), len(parts)
 
 
-@some(1)
+@some(1, 5)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(rule) or "k")
 def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     draw = random.Random(str(rule))
@@ -195,7 +195,7 @@ def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
         script(given(tmp_path, {}), source(tmp_path, TYPES, table(random.Random(6), 9)), None)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_parts_of_fifty_thousand_tuples_lose_at_most_one_percent_more(tmp_path: Path) -> None:
     rows, file = 150_000, tmp_path / "numbers.parquet"
     spread = ", ".join(f"cast(hash(i, {j}) % {97 + 40 * j} as integer) as q{j}" for j in range(5))

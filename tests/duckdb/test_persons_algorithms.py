@@ -69,7 +69,7 @@ def check(released: runs.Rows, privacy: dict[str, Any], column: str = "ill") -> 
         assert tables.judge(persons, privacy)(list(range(len(persons))))
 
 
-@some(1)
+@some(1, 10)
 @pytest.mark.parametrize(
     ("name", "privacy"),
     [("mondrian", model) for model in MODELS] + [("geneir", model) for model in MODELS[1:]],
@@ -202,7 +202,7 @@ def fails(folder: Path, rows: list[tuple[Any, ...]], name: str, privacy: Any, **
     return str(caught.value)
 
 
-@some(1)
+@some(1, 5)
 @pytest.mark.parametrize("name", ALL)
 def test_bad_input(tmp_path: Path, name: str) -> None:
     others = [(who, 30 + who, "m", "152", f"ill {who % 3}") for who in range(2, 7)]
@@ -276,7 +276,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 
-@some(2)
+@some(2, 6)
 @pytest.mark.parametrize(
     ("name", "merged", "column"),
     [

@@ -20,7 +20,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@some(2)
+@some(2, 8)
 @rounds(1, 3)
 @pytest.mark.parametrize("loop", ["recursive", "driven"])
 @pytest.mark.parametrize("rule", RULES, ids="+".join)

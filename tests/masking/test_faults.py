@@ -330,7 +330,7 @@ def set_masks(name: str, masks: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-@some(5)
+@some(5, 26)
 @pytest.mark.parametrize("name", ["customer", "income", "town"])
 @pytest.mark.parametrize("case", STRANGE)
 def test_strange_masks_of_a_manifest_are_refused(
