@@ -15,7 +15,7 @@ from anonymizer.publish.duckdb.file import BUILT, FileTarget
 from anonymizer.run import source_comparison
 from anonymizer.run.source_comparison import LINK
 from tests.runs import policy, run, source
-from tests.selection import some
+from tests.selection import few, some
 
 TYPES = {"id": "INTEGER", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR", "ward": "VARCHAR"}
 ROWS = [(i, 20 + i % 9, f"10{i % 4}", "abcd"[i % 4], "XY"[i // 20]) for i in range(40)]
@@ -82,8 +82,36 @@ def test_rows_that_go_wrong_are_refused(
     assert not (tmp_path / "release.duckdb").exists()
 
 
+def test_a_link_to_the_wrong_row_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    tamper(monkeypatch, "update {link} set row_ref = 0")
+    with pytest.raises(GuaranteeError, match="source_rows"):
+        run(policy(tmp_path, columns(), k=4, suppression_limit=0.1), database)
+
+
 ODD = ("{a}", "1,0", " b", "NULL", "*", "c or NULL", '"d"', "[e]", "", "plain")
 """Texts that a cell shows quoted, but for the last."""
+SEPARATED = [
+    # what stands in the release alone
+    ("update {rows} set age = '99' where rowid = 0", "", "source_link"),
+    ("update {rows} set zip = 'plain' where zip like '%{{%'", "", "source_link"),
+    ("delete from {rows} where rowid = 0", "", "group_sizes"),
+    ("update {rows} set group_id = null where rowid = 0", "", "group_sizes"),
+    ("update {values} set group_id = group_id % 3 + 1", "", "source_values"),
+    ("update {values} set group_id = null where rowid = 0", "", "group_sizes"),
+    ("update {values} set ill = 'z' where rowid = 0", "", "source_values"),
+    # what the algorithm itself did wrong, so that link and release agree
+    ("update {rows} set age = '99' where group_id = 1", "both", "source_covers"),
+    ("update {rows} set age = null where group_id = 1", "both", "source_covers"),
+    ("update {rows} set zip = '{{a}}' where zip = '\"{{a}}\"'", "both", "source_covers"),
+    ("update {rows} set zip = '\"plain\"' where zip = 'plain'", "both", ""),
+    # rows that stand for others
+    ("update {link} set row_ref = (row_ref + 1) % 40", "", "source_covers"),
+    ("update {link} set row_ref = 0", "", "source_rows"),
+    ("update {link} set row_ref = 400 where row_ref = 0", "", "source_rows"),
+]
 
 
 def separated(folder: Path, suppressed: int) -> tuple[Policy, Path]:
@@ -99,3 +127,45 @@ def separated(folder: Path, suppressed: int) -> tuple[Policy, Path]:
         suppression_limit=0.1,
     )
     return given, source(folder, TYPES, rows)
+
+
+@some(2)
+@pytest.mark.parametrize("suppressed", [0, 1, 2])
+def test_separated_rows_that_are_right_are_proved_without_comparing_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suppressed: int
+) -> None:
+    asked: list[str] = []
+    raw = DuckDBEngine.raw
+
+    def heard(engine: DuckDBEngine, text: str, *rest: Any) -> Any:
+        asked.append(text)
+        return raw(engine, text, *rest)
+
+    monkeypatch.setattr(DuckDBEngine, "raw", heard)
+    made = run(*separated(tmp_path, suppressed))
+    assert made.verification.passed
+    assert made.measures["suppressed"] == suppressed
+    assert any("as stands" in text for text in asked)
+    assert not any("uncovered" in text or "side_by_side" in text for text in asked)
+
+
+@some(2)
+@pytest.mark.parametrize("suppressed", few([2, 0], 1))
+@pytest.mark.parametrize(("statement", "both", "broken"), SEPARATED)
+def test_separated_rows_that_go_wrong_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+    both: str,
+    broken: str,
+    suppressed: int,
+) -> None:
+    given, database = separated(tmp_path, suppressed)
+    also = [statement.replace("{rows}", "{link}")] if both else []
+    tamper(monkeypatch, statement, *also)
+    if broken:
+        with pytest.raises(GuaranteeError, match=broken):
+            run(given, database)
+        assert not (tmp_path / "release.duckdb").exists()
+    else:
+        assert run(given, database).verification.passed

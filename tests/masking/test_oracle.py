@@ -10,13 +10,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import duckdb
 import pytest
 
-import anonymizer
 from anonymizer.engines.base import Limits
 from anonymizer.errors import SourceError
-from tests.masking.runs import KEPT, key_file, named, of_types, read, released
+from tests.masking.runs import key_file, named, of_types, released
 from tests.masking.values import (
     DATES,
     DECIMALS,
@@ -27,7 +25,6 @@ from tests.masking.values import (
     WHOLE,
     column,
     ends,
-    table,
 )
 from tests.oracle.masks import (
     UTC,
@@ -39,12 +36,10 @@ from tests.oracle.masks import (
     text_of,
     token,
 )
-from tests.runs import policy, run
 from tests.selection import some
 
 SIZE = 1000
 OPEN = {"acknowledge_unique": True}
-TEXT = "cast({} as varchar)"
 
 
 def same(shown: Any, expected: Any) -> bool:
@@ -149,47 +144,6 @@ def test_shifts_last_with_a_key_file(tmp_path: Path) -> None:
     one, two = (released(tmp_path, columns, forgotten, persons=persons, seed=s) for s in (1, 2))
     assert one != first
     assert one != two
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu"])
-def test_the_time_zone_of_a_session_changes_nothing(tmp_path: Path, zone: str) -> None:
-    dice = Random(24)
-    kind = "TIMESTAMP WITH TIME ZONE"
-    given = {
-        "a": {"role": "shift", "within": 300, "per": "house"},
-        "b": {"role": "round", "to": "month"},
-        "c": {"role": "top_code", "at": "1990-05-05", "acknowledge_unique": True},
-        "d": {"role": "token", "key_file": "tokens.key"},
-        "house": "drop",
-        "q": "quasi",
-        "id": KEPT,
-    }
-    columns = {name: (kind, column(kind, SIZE, dice)) for name in "abcd"}
-    houses = [n % 20 for n in range(SIZE)]
-    numbers = list(range(SIZE))
-    database = table(
-        tmp_path,
-        {
-            **columns,
-            "house": ("INTEGER", houses),
-            "q": ("INTEGER", houses),
-            "id": ("INTEGER", numbers),
-        },
-    )
-    key_file(tmp_path)
-    made = []
-    asked = policy(tmp_path, given, publish={"name": "masked"})
-    for of_session in ("UTC", zone):
-        with duckdb.connect(str(database), config={"threads": 1}) as connection:
-            connection.execute(f"set TimeZone = '{of_session}'")
-            run(asked, connection)
-        assert anonymizer.verify(asked).passed
-        made.append(read(tmp_path, "abcd", TEXT))
-    assert made[0] == made[1]
-    with duckdb.connect(str(tmp_path / "release.duckdb"), read_only=True) as connection:
-        connection.execute(f"set TimeZone = '{zone}'")
-        assert anonymizer.verify(asked, connection).passed
 
 
 # codes -----------------------------------------------------------------------------------------

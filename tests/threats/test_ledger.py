@@ -210,3 +210,13 @@ def test_ledger_settles_a_killed_run(tmp_path: Path, people: Population, stands:
     assert [e.run_id for e in listed(tmp_path / "private.duckdb")] == expected
     assert {e.state for e in listed(tmp_path / "private.duckdb")} == {"published"}
     run(tmp_path)  # what was settled is sealed as published
+
+
+@pytest.mark.slow
+def test_ledger_of_lgb_buckets(tmp_path: Path, people: Population) -> None:
+    options: dict[str, Any] = {"columns": PROTECTED, "algorithm": {"name": "lgb"}}
+    run(tmp_path, **options)
+    with pytest.raises(GuaranteeError) as raised:
+        run(tmp_path, **options)  # nobody came or went: new randomness is a second release
+    assert [problem.path for problem in raised.value.problems] == ["columns.disease"]
+    assert "the one value that must be theirs" in raised.value.problems[0].message
