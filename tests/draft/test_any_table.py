@@ -63,7 +63,7 @@ def drafted(folder: Path, columns: str, rows: int) -> Draft:
     return found
 
 
-@some(1, 12)
+@some(1, 8)
 @pytest.mark.parametrize("name", TYPES)
 def test_a_column_of_any_type_alone_and_beside_others(name: str, tmp_path: Path) -> None:
     for folder, others in ((tmp_path / "alone", ""), (tmp_path / "beside", ", 20 + i % 50 as age")):

@@ -83,7 +83,7 @@ def test_a_draft_runs_as_it_is(
         assert not [w for w in released.warnings if f"columns.{column}: is sensitive" in w]
 
 
-@some(2)
+@some(2, 5)
 @pytest.mark.parametrize("name", TABLES)
 def test_little_is_told_of_a_table_that_is_as_it_is_meant(
     name: str, tmp_path: Path, request: pytest.FixtureRequest

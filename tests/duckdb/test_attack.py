@@ -117,7 +117,7 @@ POLICIES: dict[str, Callable[[Path], anonymizer.Policy]] = {
 FAST = ("mondrian", "lgb", "msb")
 
 
-@some(1)
+@some(1, 4)
 @pytest.mark.parametrize(
     "name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in POLICIES]
 )

@@ -106,7 +106,7 @@ def test_no_grouping_loses_less(tmp_path: Path, rounds: int) -> None:
 
 
 @pytest.mark.slow
-@some(1)
+@some(1, 3)
 @pytest.mark.parametrize(
     "more",
     [

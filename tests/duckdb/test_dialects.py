@@ -17,7 +17,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return corpus.make_template(tmp_path_factory.mktemp("dialects") / "source.duckdb")
 
 
-@some(6, 50)
+@some(6, 30)
 @pytest.mark.parametrize("engine", DIALECTS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_case(engine: str, name: str, template: Path, tmp_path: Path) -> None:

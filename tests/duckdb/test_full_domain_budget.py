@@ -111,7 +111,7 @@ def test_no_bound_is_above_the_optimum(
 
 
 @pytest.mark.slow
-@some(1, 9)
+@some(1, 4)
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", few(list(PROTECTED), 3))
 def test_node_under_rules(tmp_path: Path, name: str, limit: float) -> None:

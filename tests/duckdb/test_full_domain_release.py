@@ -75,7 +75,7 @@ def test_nothing_of_a_suppressed_row_is_published(tmp_path: Path, cells: str) ->
         assert all(a[1] < b[0] for a, b in itertools.pairwise(spans))
 
 
-@some(2)
+@some(2, 5)
 @pytest.mark.parametrize("name", ["full_domain", "privacyfrost", "geneir"])
 @pytest.mark.parametrize("sql_type", ["BOOLEAN", "TIMESTAMP", "DECIMAL(9,2)", "VARCHAR"])
 def test_a_category_without_values_keeps_its_type(tmp_path: Path, name: str, sql_type: str) -> None:

@@ -69,7 +69,7 @@ def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     monkeypatch.setattr(FileTarget, "carry_over", carry_over)
 
 
-@some(2)
+@some(2, 10)
 @pytest.mark.parametrize(("statement", "both", "broken"), WRONG)
 def test_rows_that_go_wrong_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, both: str, broken: str
@@ -149,7 +149,7 @@ def test_separated_rows_that_are_right_are_proved_without_comparing_cells(
     assert not any("uncovered" in text or "side_by_side" in text for text in asked)
 
 
-@some(2)
+@some(2, 14)
 @pytest.mark.parametrize("suppressed", few([2, 0], 1))
 @pytest.mark.parametrize(("statement", "both", "broken"), SEPARATED)
 def test_separated_rows_that_go_wrong_are_refused(

@@ -171,7 +171,7 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
             return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
 
 
-@some(2)
+@some(2, 6)
 @pytest.mark.parametrize("split", ["loss", "median"])
 @pytest.mark.parametrize("name", ["l", "entropy", "recursive", "t equal", "t ordered", "alpha"])
 def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
@@ -199,7 +199,7 @@ def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
     assert len(found) < len(unconstrained), "the rule should have stopped some cut"
 
 
-@some(2)
+@some(2, 4)
 @pytest.mark.parametrize("values", [63, 64, 127, 128, 200, 255, 256, 300])
 def test_a_category_of_many_values_beside_another(tmp_path: Path, values: int) -> None:
     """A class may hold so many of them that their count takes more than a byte."""

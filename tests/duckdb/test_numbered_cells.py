@@ -81,7 +81,7 @@ def into(
     return made
 
 
-@some(1)
+@some(1, 3)
 @pytest.mark.parametrize("policy_of", [sets, levels, buckets, persons, typed])
 def test_the_release_is_the_same_with_its_texts_and_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy_of: Any

@@ -69,7 +69,7 @@ def check(released: runs.Rows, privacy: dict[str, Any], column: str = "ill") -> 
         assert tables.judge(persons, privacy)(list(range(len(persons))))
 
 
-@some(1, 10)
+@some(1, 6)
 @pytest.mark.parametrize(
     ("name", "privacy"),
     [("mondrian", model) for model in MODELS] + [("geneir", model) for model in MODELS[1:]],
@@ -151,7 +151,7 @@ WHOLE_RECORDS: list[dict[str, Any]] = [
 ]
 
 
-@some(2)
+@some(2, 4)
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("privacy", WHOLE_RECORDS, ids="+".join)
 def test_lgb_classes_hold_models_on_whole_records(

@@ -75,7 +75,7 @@ def asked(folder: Path, way: Mapping[str, Any], weights: Mapping[str, float]) ->
     )
 
 
-@some(1)
+@some(1, 3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_heavy_column_loses_less(tmp_path: Path, adult: Path, way: str) -> None:
     plain = run(asked(tmp_path, WAYS[way], {}), adult).measures

@@ -111,7 +111,7 @@ WRITTEN = [
 """Identifiers, texts in which they are written in another way, and what is published."""
 
 
-@some(1)
+@some(1, 8)
 @pytest.mark.parametrize(("who", "text", "shown"), WRITTEN)
 def test_they_are_found_however_they_are_written(
     tmp_path: Path, who: str | None, text: str, shown: str

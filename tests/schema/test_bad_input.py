@@ -243,7 +243,7 @@ PUBLISHED: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
 QUICK = ("visits of nobody are left out", "no visits", "typed events without a value")
 
 
-@some(0)
+@some(0, 6)
 @pytest.mark.parametrize(
     "name",
     [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PUBLISHED],

@@ -118,7 +118,7 @@ def test_a_column_that_differs_is_refused(database: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "lifted/release.duckdb").exists()
 
 
-@some(0)
+@some(0, 3)
 @pytest.mark.parametrize("name", ["owner", "up", "UP", "own", "v1", "anonymizer_key"])
 def test_a_column_may_be_called_as_anything(name: str, database: Path, tmp_path: Path) -> None:
     """The keys of the source are not published for a column that is called as they are inside."""

@@ -56,7 +56,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hospital.write(tmp_path_factory.mktemp("source") / "source.duckdb")
 
 
-@some(0)
+@some(0, 6)
 @pytest.mark.parametrize("kind", few(KINDS, 6))
 def test_run(kind: str, source: Path, tmp_path: Path) -> None:
     changes, drop = KINDS[kind]
@@ -124,7 +124,7 @@ OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
 }  # fmt: skip
 
 
-@some(1)
+@some(1, 4)
 @pytest.mark.parametrize("name", OTHERS)
 def test_verify_with_another_policy(made: Path, name: str) -> None:
     changes, drop, says = OTHERS[name]

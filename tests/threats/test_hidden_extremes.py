@@ -127,7 +127,7 @@ BUILDERS: list[tuple[str, Mapping[str, Any]]] = [
 ]
 
 
-@some(2, 8)
+@some(2, 6)
 @pytest.mark.parametrize("cells", ["text", "typed"])
 @pytest.mark.parametrize("how", ["left out for NULL", "suppressed"])
 @pytest.mark.parametrize(("column", "tree"), BUILDERS, ids=[b["builder"] for _, b in BUILDERS])

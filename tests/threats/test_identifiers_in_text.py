@@ -119,7 +119,7 @@ TYPED = {
 
 
 @pytest.mark.slow
-@some(1)
+@some(1, 5)
 @pytest.mark.parametrize("sql_type", TYPED)
 def test_no_type_is_left_unread(tmp_path: Path, sql_type: str) -> None:
     value, kind = TYPED[sql_type]
@@ -132,7 +132,7 @@ def test_no_type_is_left_unread(tmp_path: Path, sql_type: str) -> None:
     assert run(policy(tmp_path, said, k=4), database).verification.passed
 
 
-@some(2)
+@some(2, 8)
 @pytest.mark.parametrize("sql_type", ["INTEGER", "BIGINT", "DECIMAL(9,2)", "DOUBLE", "HUGEINT"])
 @pytest.mark.parametrize("of", ["INTEGER", "DOUBLE", "UHUGEINT", "DECIMAL(38,12)"])
 def test_numbers_of_identifiers_in_columns_of_other_numbers(
@@ -267,7 +267,7 @@ OF_NOTES = {
 }
 
 
-@some(2)
+@some(2, 5)
 @pytest.mark.parametrize("rows", [1, 160, 400])
 @pytest.mark.parametrize("kind", OF_NOTES)
 def test_other_values_are_of_no_account(tmp_path: Path, kind: str, rows: int) -> None:

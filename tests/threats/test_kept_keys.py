@@ -38,7 +38,7 @@ def given(folder: Path, table: str, columns: dict[str, Any], **rest: Any) -> Any
     return policy(folder, columns, k=4, source={"table": table}, publish=publish, **rest)
 
 
-@some(1)
+@some(1, 6)
 @pytest.mark.parametrize(
     ("column", "refused"),
     [

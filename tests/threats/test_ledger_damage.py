@@ -87,7 +87,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@some(3)
+@some(3, 10)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_ledger_is_refused(kept: Path, tmp_path: Path, name: str) -> None:
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
@@ -108,7 +108,7 @@ def content(connection: duckdb.DuckDBPyConnection) -> list[str]:
     )
 
 
-@some(4)
+@some(4, 8)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_ledger_that_was_changed_is_refused(kept: Path, tmp_path: Path, name: str) -> None:
     """Nothing is lost and everything has its form: only the seal tells it."""

@@ -132,7 +132,7 @@ def published(folder: Path) -> bytes:
     )
 
 
-@some(1, 12)
+@some(1, 8)
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_view_of_the_source_reaches_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str], reading: str
@@ -167,7 +167,7 @@ SOURCE_VERBS = {
 }
 
 
-@some(1, 10)
+@some(1, 6)
 @pytest.mark.parametrize("verb", SOURCE_VERBS)
 @pytest.mark.parametrize("kind", ["view", "query"])
 def test_no_verb_reads_a_file_for_its_source(
@@ -294,7 +294,7 @@ RELEASE_VERBS = {
 }
 
 
-@some(1, 8)
+@some(1, 6)
 @pytest.mark.parametrize("reading", ["read_text", "glob", "a scalar macro", "a table macro"])
 @pytest.mark.parametrize("verb", RELEASE_VERBS)
 def test_no_verb_runs_the_sql_of_a_release(

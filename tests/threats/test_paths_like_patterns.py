@@ -24,7 +24,7 @@ def two_files(folder: Path, name: str) -> Path:
     return folder / name
 
 
-@some(2)
+@some(2, 3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("own", [True, False], ids=["in the sandbox", "an open connection"])
 def test_the_source_is_the_file_of_that_name(tmp_path: Path, name: str, own: bool) -> None:

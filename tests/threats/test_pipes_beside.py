@@ -87,7 +87,7 @@ CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@some(1)
+@some(1, 6)
 @pytest.mark.parametrize("kind", [_pipe, _device], ids=["a pipe", "a device"])
 @pytest.mark.parametrize("name", CALLS)
 def test_a_file_beside_another(
