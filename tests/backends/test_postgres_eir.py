@@ -12,24 +12,15 @@ from anonymizer.compile import Table
 from anonymizer.contract.layout import Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.session import postgres_engine
-from anonymizer.guarantees import screening
 from anonymizer.verification.release import verify_release
 from tests.backends.tables import (
     PEOPLE,
-    embedded,
     load,
-    on_duckdb,
-    on_postgres,
-    policy,
-    same_release,
 )
-from tests.duckdb import test_verify_rules as rules
-from tests.selection import some
+from tests.duckdb import random_classes as rules
 
 pytestmark = pytest.mark.postgres
 
-PERSON: dict[str, Any] = {"person": "person", "merge_person_rows": True}
-COLUMNS: dict[str, Any] = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
 HELD = {"class_id": "INTEGER", "person_id": "INTEGER", "zone": "VARCHAR", "value": "VARCHAR"}
 
 
@@ -45,52 +36,6 @@ def persons(seed: int, n: int = 200) -> list[tuple[Any, ...]]:
             row |= {"age": draw.randrange(60), "zip": str(draw.randrange(10, 30))}
             made.append(tuple((row | {"ill": ill, "person": person}).values()))
     return made
-
-
-CASES: dict[str, dict[str, Any]] = {
-    "2": {"eir_l": 2},
-    "3": {"eir_l": 3},
-    "4": {"eir_l": 4},
-    "with k": {"eir_l": 3, "k_anonymity": 4},
-    "with shares": {"eir_l": 3, "ir_alpha_beta": {"alpha": 0.5, "beta": 0.7}},
-    "with eir shares": {"eir_l": 2, "eir_alpha_beta": {"alpha": 0.6, "beta": 0.6}},
-}
-
-
-@some(3)
-@pytest.mark.parametrize("case", CASES)
-def test_the_release_is_that_of_duckdb(
-    case: str, postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = persons(len(case))
-    load(postgres, PEOPLE, rows, "people")
-    given = policy(COLUMNS, **PERSON, privacy=CASES[case])
-    searched: list[int] = []
-    search = screening.has_hitting_set
-
-    def counted(sets: Any, size: int) -> bool:
-        searched.append(size)
-        return search(sets, size)
-
-    for place in ("algorithms.partition.judged", "algorithms.persons.judging"):
-        monkeypatch.setattr(f"anonymizer.{place}.has_hitting_set", counted)
-    one = on_postgres(given, postgres)
-    there = len(searched)
-    same_release(one, postgres, on_duckdb(given, embedded(PEOPLE, rows, "people")))
-    assert len(searched) == 2 * there, "the same groups are left to the search"
-    assert there or case in ("2", "with shares", "with eir shares")
-
-
-def test_two_columns_and_unknown_values(postgres: str) -> None:
-    rows = [(*row[:4], f"t{n % 5}", *row[5:]) for n, row in enumerate(persons(9))]
-    load(postgres, PEOPLE, rows, "people")
-    given = policy(
-        {"age": "quasi", "town": "sensitive", "ill": {"role": "sensitive", "null_as_value": True}},
-        **PERSON,
-        privacy={"eir_l": 3},
-    )
-    one = on_postgres(given, postgres)
-    same_release(one, postgres, on_duckdb(given, embedded(PEOPLE, rows, "people")))
 
 
 def held(draw: random.Random) -> list[tuple[int, int, str | None]]:

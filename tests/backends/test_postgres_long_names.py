@@ -8,7 +8,6 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.postgres.dialect import as_written
 from anonymizer.errors import PolicyError
 from tests.backends.tables import query
 
@@ -64,15 +63,6 @@ def test_figures_of_columns_keep_their_whole_names(address: str) -> None:
     assert any(f"columns.{ID}: 61 values in 120 rows" in said for said in made.warnings)
 
 
-def test_a_condition_that_is_null_is_told(address: str) -> None:
-    flagged = {AGE: {"sensitive_when": "hide", "protect": {"l_diversity": 2}}}
-    policy = given(
-        flagged, algorithm={"name": "lgb"}, publish={"rename": {f"{AGE}_bucket": "bucket"}}
-    )
-    made = anonymizer.run(policy, address, seed=7)
-    assert any("sensitive_when is NULL in 13 rows" in said for said in made.warnings)
-
-
 @pytest.mark.parametrize(
     ("publish", "path"),
     [
@@ -89,7 +79,3 @@ def test_a_published_name_that_is_too_long_is_refused(
     assert problem.path == path
     assert problem.allowed == "63 bytes"
     assert "rename" in (problem.hint or "")
-
-
-def test_only_names_that_stand_for_others_are_taken_back() -> None:
-    assert as_written("not even SQL", ["a", "b" * 63]) == ["a", "b" * 63]

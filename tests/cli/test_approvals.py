@@ -57,22 +57,3 @@ def test_a_run_that_needs_an_approval(place: Path, call: Call) -> None:
     # with a preset it is another policy too
     done = call("run", "policy.yml", *DATABASE, "--require-approval", "--preset", "external")
     assert done.code == 2
-
-
-def test_what_cannot_be_approved(place: Path, call: Call) -> None:
-    before = listing(place)
-    for arguments in (
-        ("--by", "Grace"),
-        ("--until", LATER),
-        ("--by", "Grace", "--until", "soon"),
-        ("--by", "Grace", "--until", "2020-01-01"),
-        ("--by", " ", "--until", LATER),
-    ):
-        assert call("approve", "policy.yml", *arguments).code == 2
-    assert call("approve", "nowhere.yml", *BY).code == 2
-    (place / "policy.yml").write_text(POLICY)
-    done = call("approve", "policy.yml", *BY)
-    assert done.code == 2
-    assert "ledger: is missing" in done.err
-    (place / "policy.yml").write_bytes(before["policy.yml"])
-    assert listing(place) == before

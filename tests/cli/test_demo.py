@@ -24,13 +24,3 @@ def test_the_demonstration_runs_in_a_folder_of_its_own(
     assert call("verify", "policy.yml").code == 0
     assert call("plan", "policy.yml", "--database", "adult.duckdb").code == 0
     assert call("export", "policy.yml", "-o", "adult.parquet").code == 0
-
-
-@pytest.mark.slow
-def test_hierarchies_are_found_beside_a_policy_in_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert call("demo", "made").code == 0
-    done = call("run", "made/policy.yml", "--database", "made/adult.duckdb")
-    assert done.code == 0, done.err

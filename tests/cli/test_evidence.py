@@ -38,16 +38,3 @@ def test_a_page_of_its_own(released: Call, warehouse: Path) -> None:
     assert "> anybody" in done.out
     assert "the policy has changed" not in done.out
     assert released("verify", "policy.yml").code == 0
-
-
-def test_what_has_no_page(released: Call, warehouse: Path) -> None:
-    before = listing(warehouse)
-    for standard in ("gdpr", "safe-harbor"):
-        assert released("report", "policy.yml", "--as", standard).code == 2
-    for broken in ("recipients: 3", "acceptable_risk: 2", "reader: anybody", "controls: one"):
-        Path("policy.yml").write_text(POLICY + f"context: {{{broken}}}\n")
-        done = released("report", "policy.yml", "--as", "ema")
-        assert done.code == 2
-        assert f"context.{broken.split(':')[0]}" in done.err
-    Path("policy.yml").write_bytes(before["policy.yml"])
-    assert listing(warehouse) == before

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from anonymizer.process.text import figure
 from tests.cli.conftest import POLICY, Call
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -22,26 +20,6 @@ def test_a_database_is_named_as_it_was_given(
     assert (done.code, done.err) == (2, "--database: there is no file /x/nodir/foo.duckdb\n")
     done = call(*verb, "--database", str(warehouse))
     assert (done.code, done.err) == (2, f"--database: {warehouse} is a folder, not a file\n")
-
-
-def test_a_release_is_named_as_it_was_given(warehouse: Path, call: Call) -> None:
-    for verb in (("verify",), ("report", "policy.yml"), ("export", "policy.yml", "-o", "r.csv")):
-        done = call(*verb, "--database", "nodir/r.duckdb")
-        assert (done.code, "there is no file nodir/r.duckdb" in done.err) == (2, True), verb
-
-
-def test_the_options_of_an_attack_are_named(warehouse: Path, call: Call) -> None:
-    assert call("run", "policy.yml", *DATABASE).code == 0
-    attack = ("attack", "policy.yml", *DATABASE)
-    done = call(*attack, "--release", "nodir/r.duckdb")
-    assert (done.code, done.err.partition(" (")[0]) == (
-        2,
-        "--release: there is no file nodir/r.duckdb",
-    )
-    done = call(*attack, "--release", "policy.yml")
-    assert (done.code, done.err.partition(":")[0]) == (2, "--release")
-    done = call(*attack, "--earlier", "warehouse.duckdb")
-    assert (done.code, done.err.partition(": is missing")[0]) == (2, "--earlier")
 
 
 @pytest.mark.parametrize(
@@ -69,20 +47,6 @@ def test_an_argument_that_cannot_be_used_tells_what_can(
     assert (done.code, said in done.err) == (2, True), done.err
 
 
-def test_large_figures_are_written_out() -> None:
-    shown = (9999.4, 9999.6, 26667.4, 626823.0, 106_195_509.0, 0.03664)
-    assert list(map(figure, shown)) == [
-        "9999", "10,000", "26,667", "626,823", "106,195,509", "0.03664",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("group", [(), ("hierarchy",), ("ledger",), ("key",)])
-def test_commands_are_listed_with_whole_sentences(group: tuple[str, ...], call: Call) -> None:
-    listed = call(*group, "--help").out.partition("Commands:")[2]
-    assert listed
-    assert "..." not in listed
-
-
 def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: Call) -> None:
     """No option was given, so none is to be mended."""
     for verb in (
@@ -97,19 +61,6 @@ def test_a_release_of_the_policy_is_named_by_the_policy(warehouse: Path, call: C
         assert "anonymizer run makes it" in done.err
 
 
-@pytest.mark.parametrize("name", ["release.parquet", "release.CSV", "release.json"])
-def test_a_release_is_not_called_like_a_file_of_rows(
-    warehouse: Path, call: Call, name: str
-) -> None:
-    text = POLICY.replace("release.duckdb", name)
-    (warehouse / "policy.yml").write_text(text)
-    for verb in ("plan", "run"):
-        done = call(verb, "policy.yml", *DATABASE)
-        assert (done.code, done.err.partition(":")[0]) == (2, "publish.database")
-        assert "anonymizer export" in done.err
-    assert not (warehouse / name).exists()
-
-
 def test_a_database_that_may_not_be_read(
     warehouse: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,15 +73,6 @@ def test_a_database_that_may_not_be_read(
         "--database: warehouse.duckdb may not be read by this user (hint: chmod u+r, or run as a"
         " user who may read it)\n"
     )
-
-
-@pytest.mark.parametrize("given", ["k5", "foo=5"])
-def test_every_name_that_the_pages_use_is_listed(warehouse: Path, call: Call, given: str) -> None:
-    done = call("assess", "visits", *DATABASE, "--require", given)
-    assert done.code == 2
-    assert "distinct_l (or l, l_diversity)" in done.err
-    assert "t_equal (or t, t_closeness)" in done.err
-    assert "hint: as in k=5" in done.err
 
 
 @pytest.mark.parametrize("verb", ["run", "assess"])
@@ -151,14 +93,6 @@ def test_a_size_that_is_none_is_told_under_its_option(
     assert done.code == 2
     assert done.err.startswith(f"{option}: is not a setting the engine accepts")
     assert "as in 4GB" in done.err
-
-
-def test_a_seed_file_that_is_none_is_named(warehouse: Path, call: Call) -> None:
-    seeded = ("run", "policy.yml", *DATABASE, "--seed-file")
-    assert call(*seeded, "nope").err == "--seed-file: there is no file nope\n"
-    assert call(*seeded, ".").err == "--seed-file: . is a folder, not a file\n"
-    (warehouse / "binary").write_bytes(b"\xff\xfe")
-    assert call(*seeded, "binary").err.startswith("--seed-file: is not text (allowed: 64 hexa")
 
 
 def test_a_policy_without_a_version_is_told_its_first_line(warehouse: Path, call: Call) -> None:
@@ -184,14 +118,6 @@ def test_what_is_left_open_is_told_where_it_begins(
     assert f"close every {{, [ and quote: the one that begins in line {line} is still" in done.err
 
 
-def test_a_bracket_that_nothing_follows_is_not_said_to_begin_there(
-    warehouse: Path, call: Call
-) -> None:
-    (warehouse / "policy.yml").write_text("version: 1\nsource: [\n")
-    done = call("plan", "policy.yml", *DATABASE)
-    assert "close every {, [ and quote)" in done.err
-
-
 @pytest.mark.parametrize("verb", ["plan", "run"])
 def test_a_ledger_without_its_folder_tells_how_to_make_it(
     warehouse: Path, call: Call, verb: str
@@ -200,71 +126,3 @@ def test_a_ledger_without_its_folder_tells_how_to_make_it(
     done = call(verb, "policy.yml", *DATABASE)
     assert done.code == 2
     assert "ledger: is in a folder that does not exist (hint: mkdir -p private)" in done.err
-
-
-def test_a_header_in_a_hierarchy_is_suspected(warehouse: Path, call: Call) -> None:
-    changed = POLICY.replace("sex: {role: quasi}", "sex: {role: quasi, hierarchy: {file: sex.csv}}")
-    (warehouse / "policy.yml").write_text(changed)
-    (warehouse / "sex.csv").write_text("sex;all\nf;*\nm;*\n")
-    done = call("plan", "policy.yml", *DATABASE)
-    assert "hint: the first line may be a header: leave it out" in done.err + done.out
-    (warehouse / "sex.csv").write_text("f;x\nm;y\n")
-    done = call("plan", "policy.yml", *DATABASE)
-    assert "(hint: add a last column of *)" in done.err + done.out
-
-
-def test_a_table_without_rows_is_said_to_have_none(warehouse: Path, call: Call) -> None:
-    """Not that no column of it can be guessed, and no figures of nothing."""
-    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
-        connection.execute("delete from visits")
-    done = call("assess", "visits", *DATABASE)
-    assert done.err == "TABLE: has no rows (hint: there is nothing to assess)\n"
-    done = call("plan", "policy.yml", *DATABASE)
-    assert done.code == 2
-    assert done.out.startswith("the source as it is: no rows\n")
-
-
-def test_one_class_is_told_in_the_singular(warehouse: Path, call: Call) -> None:
-    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
-        connection.execute("update visits set age = 40, sex = 'f'")
-    assert "rows in 1 class of equal" in call("plan", "policy.yml", *DATABASE).out
-
-
-@pytest.mark.slow
-def test_many_columns_that_lost_everything_are_told_in_one_line(
-    warehouse: Path, call: Call
-) -> None:
-    names = [f"c{number:02}" for number in range(1, 13)]
-    columns = ", ".join(f"i % {number + 1} as {name}" for number, name in enumerate(names, 1))
-    with duckdb.connect(str(warehouse / "warehouse.duckdb")) as connection:
-        connection.execute(f"create table wide as select {columns} from range(60) as n(i)")
-    roles = "\n".join(f"  {name}: {{role: quasi}}" for name in names)
-    (warehouse / "wide.yml").write_text(
-        f"version: 1\nsource: {{table: wide}}\ncolumns:\n{roles}\nprivacy: {{k_anonymity: 50}}\n"
-        "publish: {database: wide_release.duckdb}\n"
-    )
-    done = call("run", "wide.yml", *DATABASE)
-    told = [line for line in done.err.splitlines() if "little is left" in line]
-    assert len(told) == 2  # one class, and its columns
-    assert "100 % of the information of c01, c02, c03, c04, c05 and 7 more columns" in told[1]
-
-
-SUBCOMMANDS = {
-    ("ledger", "list"): "(allowed: approvals, forget, show; hint: did you mean approvals or show?)",
-    ("ledger", "shwo"): "(allowed: approvals, forget, show; hint: did you mean show?)",
-    ("key", "make"): "(allowed: new, secret)",
-    (
-        "hierarchy",
-        "sugest",
-    ): "(allowed: export, import, show, suggest; hint: did you mean suggest?)",
-    ("verfy",): "hint: did you mean verify?)",
-}
-
-
-@pytest.mark.parametrize("given", SUBCOMMANDS)
-def test_a_subcommand_that_there_is_not(given: tuple[str, ...], call: Call) -> None:
-    done = call(*given)
-    of = " ".join(["anonymizer", *given[:-1]])
-    assert done.code == 2
-    assert done.err.startswith(f"{of}: {given[-1]} is not a command (allowed: ")
-    assert done.err.endswith(f"{SUBCOMMANDS[given]}\n")

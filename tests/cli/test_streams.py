@@ -9,13 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from anonymizer.errors import TargetError
-from anonymizer.process.files import write_text
-from tests.cli.conftest import POLICY, Call
 from tests.selection import some
 
 FULL = Path("/dev/full")
-NONE = ("verify", "none.yml")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 
 
@@ -108,54 +104,3 @@ def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str)
     assert "cannot be written" in done.stderr
     assert sorted(warehouse.iterdir()) == before
     assert shell(f"@ key {kind} own.key").returncode == 0
-
-
-@pytest.mark.slow
-def test_a_link_to_itself(warehouse: Path) -> None:
-    Path("loop.duckdb").symlink_to("loop.duckdb")
-    policy = Path("policy.yml").read_text().replace("release.duckdb", "loop.duckdb")
-    Path("loop.yml").write_text(policy)
-    for command in (
-        "run loop.yml --database warehouse.duckdb",
-        "verify loop.yml",
-        "plan policy.yml --database loop.duckdb",
-        "clean --database loop.duckdb",
-        "export policy.yml --database loop.duckdb -o rows.csv",
-        "key new loop.duckdb",
-    ):
-        done = shell(f"@ {command}")
-        assert "defect" not in done.stderr, command
-        assert done.returncode == 2, command
-
-
-def test_a_public_key_is_written_through_no_link(warehouse: Path) -> None:
-    Path("own.key.pub").symlink_to("elsewhere.pub")
-    done = shell("@ key new own.key")
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
-    assert not Path("own.key").exists()
-    assert not Path("elsewhere.pub").exists()
-    assert Path("own.key.pub").is_symlink()
-
-
-def test_a_file_in_what_is_no_folder(warehouse: Path) -> None:
-    with pytest.raises(TargetError, match=r"x\.md cannot be written"):
-        write_text("policy.yml/x.md", "a report")
-
-
-def test_this_folder_has_a_name(warehouse: Path) -> None:
-    done = shell("@ verify --database . --independent")
-    assert done.returncode == 2
-    assert f"{warehouse.name}: holds 0 exports" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_script_on_standard_output_is_the_one_in_a_file(call: Call, warehouse: Path) -> None:
-    """Statements look for characters that are not printable; escaped, they would be others."""
-    Path("policy.yml").write_text(POLICY.replace("{role: sensitive", "{role: keep").replace(
-        ", protect: {l_diversity: 2}", ""))  # fmt: skip
-    compiled = ("compile", "policy.yml", "--database", "warehouse.duckdb")
-    assert call(*compiled, "-o", "run.sql").code == 0
-    written = Path("run.sql").read_text(encoding="utf-8")
-    assert "\u200b" in written or "\u00a0" in written
-    assert call(*compiled).out == written

@@ -38,37 +38,6 @@ def test_a_table_and_a_policy_get_the_same(warehouse: Path, call: Call) -> None:
         assert by_policy.json["suggestions"] == told
 
 
-def test_a_policy_that_is_wrong_otherwise(warehouse: Path, call: Call) -> None:
-    (warehouse / "p.yml").write_text(
-        "version: 1\nsource: {table: visits}\ncolumns: {age: {role: quasi}}\n"
-        "privacy: {k_anonymity: 0}\nalgorithm: {name: full_domain}\npublish: {name: o}\n"
-    )
-    done = call(*SUGGEST, "p.yml", *DATABASE)
-    assert done.code == 2
-    assert "privacy.k_anonymity: " in done.err
-    assert "columns.age.hierarchy: is missing" in done.err
-
-
-@pytest.mark.parametrize("algorithm", ["{name: fulldomain}", "{name: full_domain, nonsense: 3}"])
-def test_a_policy_with_a_wrong_algorithm(algorithm: str, warehouse: Path, call: Call) -> None:
-    """Only what may follow from missing hierarchies is let pass."""
-    (warehouse / "p.yml").write_text(
-        "version: 1\nsource: {table: visits}\ncolumns: {age: {role: quasi}}\n"
-        f"privacy: {{k_anonymity: 2}}\nalgorithm: {algorithm}\npublish: {{name: o}}\n"
-    )
-    done = call(*SUGGEST, "p.yml", *DATABASE)
-    assert done.code == 2
-    assert done.err.startswith("algorithm")
-
-
-@pytest.mark.parametrize("column", ["disease", "DISEASE"])
-def test_columns_may_be_named(column: str, warehouse: Path, call: Call) -> None:
-    done = call(*SUGGEST, "visits", *DATABASE, "--column", column)
-    assert done.code == 0, done.err
-    assert done.out.startswith("disease: hierarchy: {builder: frequency}   # ")
-    assert " 1.000  *" in done.out.splitlines()[-1]
-
-
 def test_what_cannot_be_suggested_for(warehouse: Path, call: Call) -> None:
     done = call(*SUGGEST, "visits", *DATABASE, "--column", "agee")
     assert done.code == 2

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import click
 import duckdb
 import pytest
 
-from anonymizer.cli import VERBS, load
 from tests.cli.conftest import Call, listing
 from tests.core.test_files_of_policy import FILES, POLICY
 
@@ -32,20 +30,6 @@ OTHERS = {
 READS_NOTHING = {"schema"}
 
 
-def with_output() -> set[str]:
-    """Every command that has -o."""
-    found = set()
-    for verb in VERBS:
-        command = load(verb)
-        parts = {verb: command}
-        if isinstance(command, click.Group):
-            parts = {f"{verb} {name}": one for name, one in command.commands.items()}
-        for name, one in parts.items():
-            if any("-o" in parameter.opts for parameter in one.params):
-                found.add(name)
-    return found
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -57,10 +41,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     duckdb.connect(str(tmp_path / "made.duckdb")).close()
     (tmp_path / "made.duckdb").rename(tmp_path / "release.duckdb")
     return tmp_path
-
-
-def test_every_command_with_an_output_is_tried() -> None:
-    assert with_output() == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - READS_NOTHING))

@@ -76,21 +76,6 @@ def test_a_requirement_decides_the_exit_code(
     assert run("assess", "visitors", "--database", database) == 2
 
 
-def test_every_column_that_is_not_there_is_told(
-    database: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ("assess", "visits", "--database", database, "--quasi", "aeg,nowhere", "--sensitive")
-    code, found = result(capsys, *given, "nothing", "--person", "nobody")
-    assert code == 2
-    assert [error["path"] for error in found["errors"]] == [
-        "--quasi",
-        "--quasi",
-        "--sensitive",
-        "--person",
-    ]
-    assert all(error["allowed"] or error["hint"] for error in found["errors"])
-
-
 def test_a_file_needs_no_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "people.csv"
     file.write_text('"first, last",age\na,1\nb,1\nc,2\n')
@@ -117,39 +102,3 @@ def test_a_draft_runs_after_review(database: Path, tmp_path: Path,
     assert "Name 1" not in text
     capsys.readouterr()
     assert run("run", policy, "--database", database, "--test-seed", "1", "--quiet") == 0
-
-
-def test_odd_names_make_a_policy(tmp_path: Path) -> None:
-    path = tmp_path / "odd.duckdb"
-    names = ['a "b', "null", "x: y", "#c", "1", "äö", "l'age"]
-    with duckdb.connect(str(path)) as connection:
-        listed = ", ".join('range % 5 as "' + n.replace('"', '""') + '"' for n in names)
-        connection.execute(f"create schema s; create table s.t as select {listed} from range(60)")
-    assert run("init", "s.t", "--database", path, "-o", tmp_path / "p.yml") == 0
-    assert list(anonymizer.Policy.load(tmp_path / "p.yml").columns) == names
-
-
-def test_columns_called_like_work_columns(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """q1, s1 and person are names that the tool gives, too: the figures are the same."""
-    path = tmp_path / "names.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(
-            "create table plain as select i % 5 as a, i % 7 as b, i % 4 as c, i % 9 as d"
-            " from range(300) t(i)"
-        )
-        connection.execute(
-            "create table odd as select a as q2, b as q1, c as s1, d as person from plain"
-        )
-    found = []
-    for table, quasi, sensitive, person in (
-        ("plain", "a,b", "c", "d"),
-        ("odd", "q2,q1", "s1", "person"),
-    ):
-        names = ("--quasi", quasi, "--sensitive", sensitive, "--person", person)
-        code, data = result(capsys, "assess", table, "--database", path, *names)
-        assert code == 0
-        found.append([data[name] for name in ("rows", "persons", "k", "person_k", "uniques")])
-        found[-1].append(list(data["distinct_l"].values()))
-    assert found[0] == found[1]

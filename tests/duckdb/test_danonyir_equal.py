@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from anonymizer.algorithms.danonyir import most_rounds
-from anonymizer.engines.duckdb.source import open_session
-from anonymizer.engines.execute import Executor
-from anonymizer.process.secret import Seed
-from anonymizer.run.prepare import prepare
 from tests import danonyir_tables as tables
 from tests import runs
 from tests.selection import some
@@ -64,32 +58,3 @@ def test_copies_of_persons_are_released(tmp_path: Path, privacy: dict[str, Any])
     assert release.verification.passed
     measures = release.measures
     assert measures["persons"] + measures["suppressed_persons"] == 240
-
-
-@pytest.mark.parametrize("privacy", [MODELS[0], MODELS[1]], ids="+".join)
-def test_the_rounds_do_not_grow_with_the_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
-    """All persons without a cluster are placed in a logarithm of rounds, several at once."""
-    rows = copies(random.Random(3), 12, 40)
-    database = runs.source(tmp_path, tables.TYPES, rows)
-    with open_session(
-        policy(tmp_path, privacy, block_size=8), database, limits=runs.THRIFTY
-    ) as session:
-        session.engine.binds = {"secret": Seed.test(1).secret}
-        executor = Executor(session.engine)
-        prepared = prepare(policy(tmp_path, privacy, block_size=8), session, executor)
-        executor.run(prepared.compiled.stages)
-        (homeless,) = session.engine.raw(
-            "select count(*) from (select unnest(homeless) from settled_blocks)", "test"
-        )[0]
-    rounds = executor.rounds["place persons elsewhere"]
-    assert homeless == 0 or rounds <= 2 * math.ceil(math.log2(homeless + 1)) + 4
-    assert rounds <= most_rounds(len(rows))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("privacy", MODELS, ids="+".join)
-def test_thousands_of_copies(tmp_path: Path, privacy: dict[str, Any]) -> None:
-    rows = copies(random.Random(11), 60, 200)
-    release = runs.run(policy(tmp_path, privacy), runs.source(tmp_path, tables.TYPES, rows))
-    assert release.verification.passed
-    assert release.measures["classes"] >= 100

@@ -79,18 +79,6 @@ def test_other_columns_tell_no_persons(tmp_path: Path, name: str) -> None:
     assert "person:" not in found.text
 
 
-def test_what_may_tell_persons_is_a_comment(tmp_path: Path) -> None:
-    found = drafted(tmp_path, "i as row_id, 'x' || (i // 4) as name")
-    assert found.person is None
-    assert "\n# person: name   # 4.0 rows per value: " in found.text
-    folder = tmp_path / "gaps"
-    folder.mkdir()
-    gaps = drafted(folder, "i as row_id, case when i > 1 then i // 4 end as mrn", 1000)
-    assert gaps.person is None
-    assert "\n# person: mrn   #" in gaps.text
-    assert "2 rows have none" in gaps.text
-
-
 def test_the_table_of_the_page_on_releases_in_place(tmp_path: Path) -> None:
     found = drafted(tmp_path, "i as visit, 'patient ' || i // 2 as patient")
     assert {name: guess.role for name, guess in found.guesses.items()} == {
@@ -99,29 +87,6 @@ def test_the_table_of_the_page_on_releases_in_place(tmp_path: Path) -> None:
         "age": "quasi",
     }
     assert found.person == "patient"
-
-
-def test_few_values_are_no_identifier_and_a_flag_is_no_age(tmp_path: Path) -> None:
-    found = drafted(
-        tmp_path,
-        "['public', 'private'][1 + i % 2] as insurance, ['Ann', 'Bob'][1 + i % 2] as name,"
-        " i % 3 = 0 as hide_age, i % 3 = 0 as flag_zip, i % 3 = 0 as is_age, i % 2 as show_income,"
-        " i % 5 = 0 as hiv_flag, i + 0.25 as charges",
-    )
-    roles = {name: guess.role for name, guess in found.guesses.items()}
-    assert roles == {
-        "insurance": "quasi",
-        "name": "identifier",
-        "hide_age": "drop",
-        "flag_zip": "drop",
-        "is_age": "quasi",
-        "show_income": "drop",
-        "hiv_flag": "sensitive",
-        "charges": "drop",
-        "age": "quasi",
-    }
-    assert "flag" in found.guesses["hide_age"].reason
-    assert "a category" in found.guesses["is_age"].reason
 
 
 def test_numbers_and_dates_that_are_text_are_told(tmp_path: Path) -> None:

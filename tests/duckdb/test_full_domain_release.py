@@ -12,13 +12,11 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.base import Limits
 from tests.runs import policy, published, run, source
 from tests.selection import some
 
 LETTERS = {"builder": "order", "values": ["a", "b", "c", "d"]}
 TENS = {"builder": "intervals", "cuts": [0, 10, 20, 30, 40], "top": 50}
-NASTY = ['age"; drop table people; --', "sélect 'x'", "{{ q1 }}", "l1"]
 
 
 def people(seed: random.Random, rows: int) -> list[tuple[Any, ...]]:
@@ -77,63 +75,7 @@ def test_nothing_of_a_suppressed_row_is_published(tmp_path: Path, cells: str) ->
         assert all(a[1] < b[0] for a, b in itertools.pairwise(spans))
 
 
-@pytest.mark.slow
-def test_odd_names(tmp_path: Path) -> None:
-    rows = people(random.Random(5), 60)
-    types = dict(zip(NASTY, ["INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"], strict=True))
-    release = run(given(tmp_path, NASTY), source(tmp_path, types, rows))
-    assert set(published(release)[0]) == {"class_id", *NASTY}
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    names = ["age", "letter", "code", "mark"]
-    again = run(
-        given(plain, names),
-        source(plain, dict(zip(names, types.values(), strict=True)), rows),
-    )
-    ours = {tuple(row.values())[1:] for row in published(release)}
-    assert ours == {tuple(row.values())[1:] for row in published(again)}
-    assert {f"level.{name}" for name in NASTY[:3]} <= set(release.measures)
-
-
-@pytest.mark.parametrize("cells", ["text", "typed"])
-def test_columns_without_values(tmp_path: Path, cells: str) -> None:
-    """All NULL, a single value, and NULLs that meet values only at the root."""
-    rows = [(None, "a", "x" if number % 2 else None, f"m{number}") for number in range(6)]
-    names = ["age", "letter", "code", "mark"]
-    types = dict(zip(names, ["INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"], strict=True))
-    release = run(
-        given(tmp_path, names, limit=0.0, publish={"cells": cells}), source(tmp_path, types, rows)
-    )
-    found = published(release)
-    assert len(found) == 6
-    if cells == "text":
-        assert {(row["age"], row["letter"], row["code"]) for row in found} == {
-            (None, "a", "* or NULL")
-        }
-    else:
-        assert {(row["age_lo"], row["age_nullable"]) for row in found} == {(None, True)}
-        assert {(row["code"], row["code_nullable"]) for row in found} == {("*", True)}
-
-
-@pytest.mark.parametrize("cells", ["text", "typed"])
-def test_nothing_but_columns_without_values(tmp_path: Path, cells: str) -> None:
-    """No column has a level to climb to: the lattice is its bottom."""
-    columns = {
-        "age": {"role": "quasi", "hierarchy": {"builder": "conventional"}},
-        "letter": {"role": "quasi", "hierarchy": {"builder": "frequency"}},
-        "ill": "sensitive",
-    }
-    types = {"age": "INTEGER", "letter": "VARCHAR", "ill": "VARCHAR"}
-    database = source(tmp_path, types, [(None, None, "abc"[i % 3]) for i in range(12)])
-    algorithm = {"name": "full_domain"}
-    release = run(
-        policy(tmp_path, columns, k=3, algorithm=algorithm, publish={"cells": cells}), database
-    )
-    assert len(published(release)) == 12
-    assert len({row["class_id"] for row in published(release)}) == 1
-
-
-@some(2)
+@some(2, 5)
 @pytest.mark.parametrize("name", ["full_domain", "privacyfrost", "geneir"])
 @pytest.mark.parametrize("sql_type", ["BOOLEAN", "TIMESTAMP", "DECIMAL(9,2)", "VARCHAR"])
 def test_a_category_without_values_keeps_its_type(tmp_path: Path, name: str, sql_type: str) -> None:
@@ -193,19 +135,6 @@ def test_a_person_leaves_with_all_rows(tmp_path: Path) -> None:
     lost = Counter(Counter(row[2] for row in rows).values()) - Counter(visits.values())
     assert sum(lost.values()) == release.measures["suppressed_persons"] == 40 - len(visits) > 0
     assert sum(size * count for size, count in lost.items()) == release.measures["suppressed"]
-
-
-@pytest.mark.slow
-def test_same_release_whatever_order_and_threads(tmp_path: Path) -> None:
-    rows = people(random.Random(9), 100)
-    names = ["age", "letter", "code", "mark"]
-    types = dict(zip(names, ["INTEGER", "VARCHAR", "VARCHAR", "VARCHAR"], strict=True))
-    found = []
-    for threads, order in ((1, rows), (2, rows[::-1])):
-        database = source(tmp_path, types, order)
-        release = run(given(tmp_path, names), database, limits=Limits(threads=threads))
-        found.append(published(release))
-    assert found[0] == found[1]
 
 
 def test_null_rows_left_out_count_towards_the_limit(tmp_path: Path) -> None:

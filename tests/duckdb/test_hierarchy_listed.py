@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from anonymizer.compile import Table
 from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchy import exchange, inputs, tree
-from anonymizer.hierarchy.exchange import check, export_csv, export_table
+from anonymizer.hierarchy.exchange import check, export_csv
 from tests.duckdb.hierarchy_build import OPTIONS, Built, build
 from tests.selection import some
 
@@ -50,42 +47,6 @@ def test_suffix_counts_code_points() -> None:
         "5": ["5", "**5", "*"],
         "🚀e\u0301": ["*e\u0301", "**\u0301", "*"],
     }
-
-
-def test_suffix_of_equal_lengths() -> None:
-    built = build({"builder": "suffix"}, values("x45", "y45", "z46"), "VARCHAR", "")
-    assert wide(built) == {
-        "x45": ["*45", "**5", "*"],
-        "y45": ["*45", "**5", "*"],
-        "z46": ["*46", "**6", "*"],
-    }
-
-
-@pytest.mark.parametrize("builder", ["prefix", "suffix", "frequency"])
-def test_odd_texts(builder: str) -> None:
-    texts = [
-        "",
-        " ",
-        "a,b",
-        'say "x"',
-        "*",
-        "NULL",
-        "x or NULL",
-        "{é}",
-        "e\u0301",
-        "👩‍🚀",
-        "🚀👩‍🚀",
-        "'; DROP",
-    ]
-    build({"builder": builder}, values(*texts), "VARCHAR", "categorical")
-    draw = random.Random(7)
-    some = {"".join(draw.choices("ab*é\u0301👩\u200d🚀", k=draw.randint(0, 7))) for _ in range(150)}
-    build({"builder": builder}, values(*some), "VARCHAR", "categorical")
-
-
-def test_numbers_are_codes_too() -> None:
-    built = build({"builder": "prefix"}, "select unnest([-12, -13, 7]) as value, 1 as n", "INTEGER")
-    assert built.labels(1) == ["-1*", "7"]
 
 
 def test_frequency_merges_the_rarest_first() -> None:
@@ -142,56 +103,6 @@ def test_arx_files_go_round(name: str, data_folder: Path, tmp_path: Path) -> Non
     assert check(given, "x") == []
 
 
-def test_bundled_files(adult_parquet: Path) -> None:
-    for path in sorted((adult_parquet.parent / "hierarchies").glob("*.csv")):
-        query = f"select {path.stem} as value, count(*) as n from '{adult_parquet}' group by 1"
-        build({"file": str(path)}, f"from ({query}) where value is not null", "VARCHAR", "")
-
-
-def test_leaves_follow_the_tree_and_count_all_of_it(tmp_path: Path) -> None:
-    (tmp_path / "h.csv").write_text("a;X;All\nb;Y;All\nc;X;All\n\nd;Y;All\n", encoding="utf-8-sig")
-    built = build({"file": "h.csv"}, values("c", "d"), "VARCHAR", "", base=tmp_path)
-    assert built.rows("value, leaf, level, node, label, leaves") == [
-        ("c", 2, 1, 1, "X", 2),
-        ("c", 2, 2, 1, "*", 4),
-        ("d", 4, 1, 3, "Y", 2),
-        ("d", 4, 2, 1, "*", 4),
-    ]
-
-
-def test_children_and_parents(tmp_path: Path) -> None:
-    text = "a;X\nb;X\nc;Y\nX;Top\nY;Top\nd;Top\n"
-    (tmp_path / "h.csv").write_text(text, encoding="utf-8")
-    built = build({"file": "h.csv"}, values("a", "c", "d"), "VARCHAR", "", base=tmp_path)
-    assert wide(built) == {"a": ["X", "*"], "c": ["Y", "*"], "d": ["d", "*"]}
-
-
-def test_tables(tmp_path: Path) -> None:
-    table = 'create table h (v integer, "level ""1""" varchar, top varchar);'
-    rows = "insert into h select i, (i // 10)::varchar || 'x', '*' from range(30) t(i)"
-    query = "select i as value, 1 as n from range(30) t(i)"
-    built = build({"table": "h"}, query, "INTEGER", tables=f"{table} {rows}")
-    assert built.labels(1) == ["0x", "1x", "2x"]
-    hours = "select i as value, 1 as n from range(1, 101) t(i)"
-    first = build({"builder": "cardinality", "min_width": 7}, hours, "INTEGER")
-    step = export_table(1, first.height, Table("kept"), bounds=True)
-    first.raw(step.statement().text)
-    names = [row[0] for row in first.raw("describe kept")]
-    assert names[:3] == ["value", "level_1", "level_2"]
-    assert names[-2:] == [f"lo_{first.height}", f"hi_{first.height}"]
-    kept = first.raw("select * from kept")
-    create = f"create table kept ({', '.join(f'{n} varchar' for n in names)});"
-    lines = ", ".join(str(tuple(str(cell) for cell in row)) for row in kept)
-    again = build(
-        {"table": "kept"}, hours, "INTEGER", tables=f"{create} insert into kept values {lines}"
-    )
-    assert again.rows("value, leaf, level, node, label") == first.rows(
-        "value, leaf, level, node, label"
-    )
-    with pytest.raises(AnonymizerError, match=r"columns\.x\.hierarchy\.table: is empty"):
-        build({"table": "h"}, query, "INTEGER", tables=table)
-
-
 BAD: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "is empty"),
     "blank": (b"\n\n", "is empty"),
@@ -238,32 +149,9 @@ def test_space_between_intervals_that_holds_no_value_is_no_gap(tmp_path: Path) -
     assert check(codes, "h") == []
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(AnonymizerError, match=r"there is no file h\.csv"):
-        build({"file": "h.csv"}, values("a"), "VARCHAR", "", base=tmp_path)
-    (tmp_path / "h.csv").mkdir()
-    with pytest.raises(AnonymizerError, match=r"the file h\.csv cannot be read"):
-        build({"file": "h.csv"}, values("a"), "VARCHAR", "", base=tmp_path)
-
-
-def test_several_problems_are_told_together() -> None:
-    rows: list[list[str]] = [["a", "X", "M"], ["a", "Y", "N"], ["b", "X", "N"]]
-    said = [problem.message for problem in check(rows, "h")]
-    assert [text.split(" ")[0] for text in said] == ["1", "level", "has"]
-    assert [problem.message for problem in check([], "h")] == ["is empty"]
-
-
 def test_a_branch_may_repeat_its_label() -> None:
     nodes = tree.nodes([["a", "a", "a", "*"], ["b", "X", "X", "*"]], "h")
     assert [(n.value, n.level, n.label) for n in nodes if n.level == 2] == [
         ("a", 2, "a"),
         ("b", 2, "X"),
     ]
-
-
-def test_untidy_types(tmp_path: Path) -> None:
-    (tmp_path / "h.csv").write_text("1;X;*\n2.50;X;*\n3e1;Y;*\nother;Y;*\n", encoding="utf-8")
-    spec: dict[str, Any] = {"file": "h.csv"}
-    for sql_type in ("DOUBLE", "DECIMAL(9,2)"):
-        query = "select unnest([1, 2.5, 30]) as value, 1 as n"
-        assert build(spec, query, sql_type, base=tmp_path).labels(1) == ["X", "Y"]

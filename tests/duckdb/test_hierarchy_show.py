@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import pytest
@@ -59,30 +58,6 @@ def test_published_distortions_of_the_cardinality_hierarchy() -> None:
     assert published == costs(shown(spec)), "the default is the same formula"
 
 
-def test_no_formula_for_other_builders() -> None:
-    with pytest.raises(ValueError, match="no formula for prefix"):
-        shown({"builder": "prefix"}, published=True)
-
-
-def test_distortion_of_nodes_without_bounds() -> None:
-    found = shown({"builder": "frequency"})
-    for node in found.nodes:
-        assert node.distortion == pytest.approx(found.height * (node.leaves - 1) / 99)
-    assert {node.share for node in found.nodes if node.level == found.height} == {1.0}
-
-
-def test_figures_and_json() -> None:
-    found = shown({"builder": "cardinality", "min_width": 10})
-    assert [level.nodes for level in found.levels] == [10, 5, 3, 2, 1]
-    for level in range(1, 6):
-        nodes = [node for node in found.nodes if node.level == level]
-        assert sum(node.rows for node in nodes) == sum(hour % 3 + 1 for hour in range(1, 101))
-        assert sum(node.values for node in nodes) == 100
-    as_json = json.loads(json.dumps(found.as_dict()))
-    assert (as_json["height"], as_json["nests"], len(as_json["nodes"])) == (5, True, 21)
-    assert as_json["nodes"][0]["label"] == "*"
-
-
 @pytest.mark.parametrize("nested", [True, False])
 def test_drawing(nested: bool) -> None:
     chain = "chain" if nested else "independent"
@@ -98,21 +73,3 @@ def test_drawing(nested: bool) -> None:
     assert ("… 1 more" if nested else "… 6 more") in text
     assert ("level 3" in text) is not nested
     assert "share of the root's" in text
-
-
-def test_markup_in_labels_is_text() -> None:
-    built = build(
-        {"builder": "prefix"}, "select '[red]' as value, 1 as n", "VARCHAR", "categorical"
-    )
-    found = show(built, 1, column="[bold]", sql_type="VARCHAR", builder="prefix")
-    console = Console(width=80)
-    with console.capture() as captured:
-        console.print(found.tree())
-    assert "[red*" in captured.get()
-    assert "[bold] (prefix" in captured.get()
-
-
-def test_nothing_to_show() -> None:
-    built = build({"builder": "prefix"}, f"{HOURS} limit 0", "SMALLINT")
-    found = show(built, 1, column="hours", sql_type="SMALLINT", builder="prefix")
-    assert (found.height, found.levels, found.nests) == (0, (), True)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from anonymizer.engines.base import Limits
 from tests.oracle.attributes import Attribute, categorical, numeric
 from tests.oracle.cells import covers, domain_of, parse
 from tests.oracle.ncp import LocalGeneralization
 from tests.oracle.partition import partition_loss
-from tests.runs import THRIFTY, classes, policy, published, run, source
+from tests.runs import classes, policy, published, run, source
 from tests.selection import some
 
 TABLES = {
@@ -187,20 +186,3 @@ def test_stop_rule_and_rebalance(
         how = {"name": "lgb", "generalization": "ncp", "rebalance": rebalance}
         found = published(run(policy(tmp_path, ID_AND_AGE, algorithm=how), database))
         assert {tuple(sorted(group)) for group in classes(found)} == wanted, rebalance
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rebalance", [False, True])
-def test_same_release_whatever_order_and_threads(tmp_path: Path, rebalance: bool) -> None:
-    rows = tiny(random.Random(1), 3_000)
-    how = {"name": "lgb", "generalization": "ncp", "rebalance": rebalance}
-    releases = []
-    for threads, order in ((1, rows), (2, rows[::-1])):
-        folder = tmp_path / str(threads)
-        folder.mkdir()
-        database = source(folder, TYPES, order)
-        given = policy(folder, columns_of(folder, hidden=True), k=5, algorithm=how)
-        limits = Limits(threads=threads) if threads > 1 else THRIFTY
-        releases.append(published(run(given, database, limits=limits)))
-    assert Counter(map(str, releases[0])) == Counter(map(str, releases[1]))
-    assert releases[0] == releases[1]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.errors import SourceError
-from anonymizer.measure import query_error
 from anonymizer.measure.queries import answer_queries
 from tests.duckdb.test_verify_form import (
     KINDS,
@@ -102,38 +99,3 @@ def test_intervals_are_those_of_the_oracle(
             assert answer.expected_error == pytest.approx(float(width))
             seen += 1
     assert seen > 12
-
-
-@pytest.mark.slow
-def test_reproducible_by_seed(connection: duckdb.DuckDBPyConnection) -> None:
-    source, release = random_release(random.Random(32))
-    originals = store(connection, source, release)
-
-    def error(seed: int, **options: Any) -> dict[str, float | int]:
-        return query_error(
-            lambda text: connection.execute(text).fetchall(),
-            VIEW, lgb_layout(), originals, "pay",
-            queries=20, predicates=2, seed=seed, table=in_main,
-        ).as_dict()  # fmt: skip
-
-    assert error(1) == error(1) != error(2)
-    found = error(1)
-    assert found["queries"] == 20
-    assert found["redrawn"] >= 0
-    assert 0 <= found["expected_mean"] <= found["sure_mean"]
-    drawn = "select attribute, operator, code, many from query_draws order by all"
-    before = connection.execute(drawn).fetchall()
-    connection.execute("set threads = 1")
-    error(1)
-    assert connection.execute(drawn).fetchall() == before
-
-
-@pytest.mark.slow
-def test_a_source_without_answers(connection: duckdb.DuckDBPyConnection) -> None:
-    source, release = random_release(random.Random(33))
-    originals = store(connection, [{**row, "pay": 0} for row in source], release)
-    with pytest.raises(SourceError, match="other than 0"):
-        query_error(
-            lambda text: connection.execute(text).fetchall(),
-            VIEW, lgb_layout(), originals, "pay", queries=3, table=in_main,
-        )  # fmt: skip

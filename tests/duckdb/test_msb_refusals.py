@@ -43,14 +43,6 @@ def test_value_in_two_levels(source: duckdb.DuckDBPyConnection, tmp_path: Path) 
     assert "lists a value both in level 0 and in level 1" in message
 
 
-def test_value_in_two_levels_by_its_type(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    twice = {"levels": {0: ["30"], 1: [30]}, "default_level": 1}
-    source.execute("create or replace table people as select age, sex, 30 as disease from people")
-    path, message, _ = refused(source, tmp_path, protect={"disease": twice})
-    assert path == "columns.disease.protect.levels"
-    assert "names 1 values of the data in two levels" in message
-
-
 def test_level_without_an_l(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     levels = {"levels": {0: ["Flu"], 4: ["HIV"]}, "default_level": 1}
     path, message, _ = refused(
@@ -72,18 +64,6 @@ def test_value_that_no_level_lists(source: duckdb.DuckDBPyConnection, tmp_path: 
     assert "is missing: 3 values of the data stand in no level" in message
     assert hint is not None
     assert "default_level" in hint
-
-
-def test_one_distinct_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    source.execute("update people set disease = 'Flu'")
-    path, message, _ = refused(
-        source,
-        tmp_path,
-        limit=1.0,
-        protect={"physician": {"l_diversity": 2}, "disease": {"l_diversity": 2}},
-    )
-    assert path == "columns.disease.protect.l_diversity"
-    assert "it takes 2 different values, 1 value more than" in message
 
 
 def test_l_larger_than_n(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -112,13 +92,6 @@ def test_too_frequent_a_value(source: duckdb.DuckDBPyConnection, tmp_path: Path)
     assert "rows would be suppressed" in message
 
 
-def test_no_row_without_a_null(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    source.execute("update people set physician = null")
-    path, message, _ = refused(source, tmp_path, limit=1.0)
-    assert path in ("privacy.level_l", "columns.physician.protect")
-    assert message
-
-
 def test_exact_beyond_its_size(
     source: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,18 +100,3 @@ def test_exact_beyond_its_size(
     assert path == "algorithm.mode"
     assert "the table has 30 rows" in message
     assert hint == "mode: batched"
-
-
-def test_exact_beyond_its_work(
-    source: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(grouping, "EXACT_WORK", 100)
-    path, message, _ = refused(source, tmp_path, limit=1.0, mode="exact")
-    assert path == "algorithm.mode"
-    assert "different vectors" in message
-
-
-def test_no_classes_to_generalize(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    path, message, _ = refused(source, tmp_path, limit=1.0, generalize={"k": 40})
-    assert path == "algorithm.generalize.k"
-    assert "asks for classes of 40 rows" in message

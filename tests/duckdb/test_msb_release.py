@@ -12,7 +12,6 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.errors import GuaranteeError
 from anonymizer.independent.judge import judge
 from anonymizer.release.published import Release
 from tests.duckdb.msb_policy import PAPER_L, people, policy
@@ -73,60 +72,6 @@ def test_every_record_once_in_diverse_groups(
                 assert n * PAPER_L[level] <= sum(counts.values())
 
 
-def test_plain_l_over_several_columns(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    people(source, 60)
-    rules = {"physician": {"l_diversity": 3}, "disease": {"l_diversity": 3}}
-    release = run(source, tmp_path, protect=rules, limit=1.0)
-    assert release.verification.passed
-    shares = [release.measures[f"worst_share.{name}"] for name in rules]
-    assert max(shares) <= release.measures["share_bound.disease"] == pytest.approx(1 / 3)
-    checked = {(check.name, check.column) for check in release.verification.checks}
-    assert {("distinct_l", "disease"), ("group_sizes", "physician")} <= checked
-    assert {("source_values", "disease"), ("source_rows", None)} <= checked
-
-
-def test_measures_are_the_definitions(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    people(source, 80, seed=4)
-    release = run(source, tmp_path, limit=1.0, strategy="mbf")
-    made = tables(tmp_path)
-    needed: dict[int, int] = {}
-    for name in ("_physician", "_disease"):
-        for group, value in made[name]:
-            level = LEVEL.get(value, 1) if name == "_disease" else 1
-            needed[group] = max(needed.get(group, 0), PAPER_L[level])
-    rows, l = len(made[""]), sum(needed.values())
-    assert release.measures["additional_loss"] == pytest.approx((rows - l) / l)
-    assert release.measures["suppression_ratio"] == pytest.approx((80 - rows) / 80)
-    assert release.measures["groups"] == len(needed)
-    assert release.measures["group_mean"] == pytest.approx(rows / len(needed))
-
-
-def test_singletons_only_when_asked_for(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    source.execute(
-        "create table people as select (20 + i)::integer as age, 'F' as sex, 'Flu' as disease,"
-        " 'any' as physician from range(20) t(i)"
-    )
-    free = {"levels": {0: ["Flu", "any"]}, "default_level": 1}
-    protect = {"physician": free, "disease": free}
-    release = run(source, tmp_path, protect=protect)
-    assert release.measures["group_min"] == 2
-    release = run(source, tmp_path, protect=protect, allow_singletons=True)
-    assert release.measures["group_max"] == 1
-    assert release.measures["worst_share.disease"] is None
-
-
-def test_generalized_quasi_identifiers(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    people(source, 120, seed=3)
-    release = run(source, tmp_path, generalize={"k": 5}, limit=0.2, publish={"cells": "typed"})
-    assert release.verification.passed
-    frame = release.df()
-    assert frame.groupby("class_id").size().min() >= 5
-    assert {"group_id", "age_lo", "age_hi"} <= set(frame.columns)
-    assert "k_anonymity" in {check.name for check in release.verification.checks}
-    assert not any("presence" in warning for warning in release.warnings)
-    assert not any("presence" in known for known in release.manifest.data["known_attacks"])
-
-
 def test_presence_is_said_to_be_disclosed(
     source: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
@@ -134,50 +79,6 @@ def test_presence_is_said_to_be_disclosed(
     release = run(source, tmp_path, limit=0.5)
     assert any("presence" in warning for warning in release.warnings)
     assert any("presence" in known for known in release.manifest.data["known_attacks"])
-
-
-@pytest.mark.parametrize("cells", ["text", "typed"])
-def test_beside_the_source_and_again(source: duckdb.DuckDBPyConnection, cells: str) -> None:
-    people(source, 50)
-    made = policy(None, limit=0.5, publish={"cells": cells})
-    for _ in range(2):
-        release = anonymizer.run(made, source, seed=2)
-    listed = {row[0] for row in source.execute("select name from (show tables)").fetchall()}
-    assert {"patients", "patients_disease", "patients_physician", "patients_manifest"} <= listed
-    counts = source.execute(
-        "select (select count(*) from patients), (select count(*) from patients_disease)"
-    ).fetchone()
-    assert counts == (release.measures["rows"],) * 2
-    other = policy(
-        None,
-        protect={"disease": {"l_diversity": 2}},
-        columns={"physician": {"role": "drop"}},
-        limit=0.5,
-    )
-    anonymizer.run(other, source, seed=2)
-    listed = {row[0] for row in source.execute("select name from (show tables)").fetchall()}
-    assert "patients_physician" not in listed
-
-
-def test_a_table_of_the_users_survives(source: duckdb.DuckDBPyConnection) -> None:
-    people(source, 30)
-    source.execute("create table patients_disease as select 42 as mine")
-    with pytest.raises(anonymizer.AnonymizerError, match="not published by this tool"):
-        anonymizer.run(policy(None, limit=1.0), source, seed=2)
-    assert source.execute("from patients_disease").fetchall() == [(42,)]
-
-
-@pytest.mark.slow
-def test_same_seed_same_release(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    people(source, 70, nulls=0.05)
-    release = run(source, tmp_path, limit=0.5)
-    first = tables(tmp_path)
-    source.execute("create or replace table people as from people order by disease, age desc")
-    source.execute("set threads = 2")
-    assert run(source, tmp_path, limit=0.5).measures["groups"] == release.measures["groups"]
-    assert tables(tmp_path) == first
-    anonymizer.run(policy(tmp_path, limit=0.5), source, seed=99)
-    assert tables(tmp_path) != first
 
 
 def test_order_of_values_says_nothing(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -227,31 +128,6 @@ def test_nothing_of_a_suppressed_row(source: duckdb.DuckDBPyConnection, tmp_path
     assert published == held < 60
     raw = (tmp_path / "release.duckdb").read_bytes()
     assert published or b"Scurvy" not in raw
-
-
-def test_more_suppressed_than_allowed(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    """No single column forbids it, but the two together leave records without a group."""
-    source.execute(
-        "create table people as select i::integer as age, 'F' as sex,"
-        " 'p' || (i * i) % 7 as physician, 'd' || (i * i) % 5 as disease from range(24) t(i)"
-    )
-    rules = {"physician": {"l_diversity": 3}, "disease": {"l_diversity": 3}}
-    with pytest.raises(GuaranteeError, match="suppression_limit") as failed:
-        run(source, tmp_path, protect=rules, limit=0.2, mode="exact", strategy="mbf")
-    assert failed.value.exit_code == 1
-    assert not (tmp_path / "release.duckdb").exists()
-
-
-def test_null_as_value(source: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    people(source, 80, seed=5, nulls=0.2)
-    rules = {"physician": {"l_diversity": 2}, "disease": {"l_diversity": 2}}
-    columns = {
-        name: {"role": "sensitive", "protect": rules[name], "null_as_value": True} for name in rules
-    }
-    run(source, tmp_path, protect=rules, columns=columns, limit=0.3)
-    for name in ("_physician", "_disease"):
-        for values in groups_of(tables(tmp_path)[name]).values():
-            assert max(Counter(values).values()) * 2 <= len(values)
 
 
 def test_a_coarsened_sensitive_column_is_told_and_verified(

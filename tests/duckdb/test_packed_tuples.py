@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.algorithms.core.encode import tuple_words
 from anonymizer.compile import ident
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import Problem, SourceError
 from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
-from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
-from tests.duckdb.partitions import expected
-from tests.runs import THRIFTY, classes, policy, published, run, source
+from tests.runs import THRIFTY, policy, source
 
 MANY = 2**31 - 2
-
-
-def attributes(sizes: Sequence[int]) -> list[Attribute]:
-    return [
-        Attribute(index, f"x{index}", "INTEGER", "numeric", distinct=size)
-        for index, size in enumerate(sizes, 1)
-    ]
 
 
 @st.composite
@@ -41,50 +29,6 @@ def tables(draw: st.DrawFn) -> tuple[list[int], list[tuple[int, ...]]]:
     )
     codes = st.tuples(*(st.sampled_from([0, size // 2, size]) for size in sizes))
     return sizes, draw(st.lists(codes, min_size=1, max_size=20))
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None)
-@given(tables())
-def test_codes_come_back_from_words_that_compare_as_they_do(
-    table: tuple[list[int], list[tuple[int, ...]]],
-) -> None:
-    sizes, rows = table
-    columns = attributes(sizes)
-    words = tuple_words(columns)
-    assert [a for word in words for a in word.attributes] == columns
-    names = ", ".join(str(a.c) for a in columns)
-    values = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
-    packed = ", ".join(f"{word.packed(lambda a: str(a.c))} as {word.name}" for word in words)
-    unpacked = ", ".join(str(code) for word in words for code, _ in word.codes())
-    order = ", ".join(str(word.name) for word in words)
-    made = f"select {packed} from (values {values}) t({names})"
-    found = duckdb.execute(f"select {unpacked} from ({made}) order by {order}").fetchall()
-    assert found == sorted(rows)
-
-
-def test_as_many_codes_share_a_word_as_fit() -> None:
-    assert [len(word.attributes) for word in tuple_words(attributes([1] * 62))] == [62]
-    assert [len(word.attributes) for word in tuple_words(attributes([1] * 63))] == [62, 1]
-    assert [len(w.attributes) for w in tuple_words(attributes([MANY, MANY, 2]))] == [2, 1]
-
-
-@pytest.mark.slow
-def test_tuples_of_several_words_make_the_classes_of_the_oracle(tmp_path: Path) -> None:
-    width, k = 14, 3
-    rows = [tuple((i * (j + 3) + j) % 90 for j in range(width)) for i in range(90)]
-    assert len(tuple_words(attributes([90] * width))) > 1
-    columns = {f"x{j}": "quasi" for j in range(width)}
-    given_policy = policy(
-        tmp_path,
-        {"id": {"role": "keep", "acknowledge_unique": True}, **columns},
-        k=k,
-        algorithm={"name": "mondrian", "split": "median"},
-    )
-    types = {"id": "INTEGER", **dict.fromkeys(columns, "INTEGER")}
-    database = source(tmp_path, types, [(i, *row) for i, row in enumerate(rows)])
-    made = classes(published(run(given_policy, database)))
-    assert made == expected(rows, k, split="median")
 
 
 def refused(folder: Path, algorithm: dict[str, object], later: Callable[[Roles], str]) -> Problem:

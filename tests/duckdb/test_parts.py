@@ -12,17 +12,13 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.algorithms.core.split import FIRST, LAST, leaf_sql, nodes_of, parts_of
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.partition_workers import PartSolver, Recipe
-from anonymizer.engines.duckdb.source import open_session
-from anonymizer.engines.execute import Event, Executor
+from anonymizer.engines.duckdb.partition_workers import Recipe
+from anonymizer.engines.execute import Event
 from anonymizer.errors import EngineError, PolicyError, Problem
 from anonymizer.process import run_folder
-from anonymizer.run.prepare import prepare
 from anonymizer.run.scripts import script
 from anonymizer.run.verbs import run
-from anonymizer.source.profile import Attribute
 from tests.runs import THRIFTY, policy, published, source
 from tests.selection import some
 
@@ -41,7 +37,6 @@ TYPES = {
     "seen": "DATE",
     "ill": "INTEGER",
 }
-ADULT = ("age", "sex", "race", "education", "workclass", "occupation", "income")
 RULES: tuple[dict[str, Any], ...] = (
     {},
     {"l_diversity": 3},
@@ -123,7 +118,7 @@ def released(
     return published(release), len(parts)
 
 
-@some(1)
+@some(1, 5)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(rule) or "k")
 def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     draw = random.Random(str(rule))
@@ -151,22 +146,6 @@ def test_options_and_skew_in_parts(tmp_path: Path, options: dict[str, Any], skew
 
 
 @pytest.mark.slow
-def test_persons_stay_together(tmp_path: Path) -> None:
-    draw = random.Random(7)
-    persons = table(draw, 250)
-    rows = [(who, *rest[:-1], draw.randrange(5)) for who, *rest in persons for _ in range(2)]
-    more = {"person": "who", "columns": {"who": "drop"}}
-    policy = given(tmp_path, {"l_diversity": 2}, more=more)
-    found, parts = released(policy, source(tmp_path, TYPES, rows))
-    assert parts > 1
-    classes: dict[int, set[int]] = {}
-    for row in found:
-        classes.setdefault(row["person_id"], set()).add(row["class"])
-    assert len(classes) == 250
-    assert all(len(of_one) == 1 for of_one in classes.values())
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> None:
     rows = table(random.Random(3), 400, skewed=True)
@@ -175,42 +154,6 @@ def test_workers_and_threads_change_nothing(tmp_path: Path, workers: int) -> Non
     assert parts > 2
     several, _ = released(policy, database, Limits(threads=2, memory="4GB", workers=workers))
     assert several == alone
-
-
-@pytest.mark.slow
-def test_a_part_that_fails_is_merged_with_its_sibling(tmp_path: Path) -> None:
-    """The lower half of the ages has one illness only: it cannot stand alone."""
-    rows = [(i, i // 4, "a", "ape", "2020-01-01", 0 if i < 200 else 1 + i % 2) for i in range(400)]
-    free, parts_by_size = released(given(tmp_path, {}, 20), source(tmp_path, TYPES, rows))
-    (tmp_path / "release.duckdb").unlink()
-    held, parts = released(given(tmp_path, {"l_diversity": 2}, 20), source(tmp_path, TYPES, rows))
-    assert len(free) == len(held) == 400
-    assert parts < parts_by_size
-
-
-def test_few_tuples_are_solved_in_one_piece(tmp_path: Path) -> None:
-    rows = [(i, i % 5, "a", "ape", "2020-01-01", i % 5) for i in range(100)]
-    found, parts = released(given(tmp_path, {}, 50), source(tmp_path, TYPES, rows))
-    assert parts == 0
-    assert len({row["class"] for row in found}) == 5
-
-
-@pytest.mark.slow
-def test_an_open_connection_is_divided_as_well(tmp_path: Path) -> None:
-    rows = table(random.Random(4), 300)
-    database = source(tmp_path, TYPES, rows)
-    policy = given(tmp_path, {})
-    by_path, _ = released(policy, database)
-    with duckdb.connect(str(database)) as connection:
-        limit = connection.execute("select current_setting('memory_limit')").fetchone()
-        of_connection, parts = released(policy, connection)
-        assert parts > 1
-        assert connection.execute("select current_setting('memory_limit')").fetchone() == limit
-        assert connection.execute("show databases").fetchall() == [("source",)]
-        connection.execute("set enable_external_access = false")
-        with pytest.raises(EngineError, match="part_size: needs files"):
-            run(policy, connection)
-    assert of_connection == by_path
 
 
 def test_a_failure_in_a_part_leaves_nothing(
@@ -252,58 +195,7 @@ def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
         script(given(tmp_path, {}), source(tmp_path, TYPES, table(random.Random(6), 9)), None)
 
 
-@pytest.mark.slow
-def test_the_plan_tells_the_parts(tmp_path: Path) -> None:
-    database = source(tmp_path, TYPES, table(random.Random(6), 280))
-    text = anonymizer.plan(given(tmp_path, {}), str(database)).sql()
-    assert "at most 6 parts of about 100 distinct tuples" in text
-    assert "parts at most" in repr(anonymizer.plan(given(tmp_path, {}), str(database)))
-
-
-def test_tree_functions_agree() -> None:
-    """The leaf of a tuple, the nodes as ranges of leaves, and the parts among them."""
-    rows = [(1, 1, 1, 10, False, 40), (2, 1, 2, 3, True, 15), (2, 41, 1, 20, False, 30)]
-    attributes = [Attribute(i, f"x{i}", "INTEGER", "numeric", distinct=99) for i in (1, 2)]
-    leaf = leaf_sql(attributes, rows)
-    tuples = {(5, 3): 1, (10, 4): 16, (11, 3): 41, (20, 0): 41, (21, 9): 71}
-    with duckdb.connect() as connection:
-        for (c1, c2), expected in tuples.items():
-            query = f"select {leaf} from (select {c1} as c1, {c2} as c2)"
-            assert connection.execute(query).fetchone() == (expected,)
-    nodes = list(nodes_of(rows))
-    ranges = {(first, last) for _, _, first, last in nodes}
-    assert ranges == {(1, LAST), (1, 40), (41, LAST), (1, 15), (16, 40), (41, 70), (71, LAST)}
-    assert nodes[0] == (1, 0, FIRST, LAST)
-    fails = next(row for row in nodes if row[2:] == (16, 40))
-    judged = [(*row, row is not fails) for row in nodes]
-    assert [part[1:] for part in parts_of(judged)] == [(1, 40), (41, 70), (71, LAST)]
-    assert [part[1:] for part in parts_of([(*row, False) for row in nodes])] == [(1, LAST)]
-
-
-@pytest.mark.slow
-def test_categories_weigh_in_a_part_as_in_the_table(tmp_path: Path, data_folder: Path) -> None:
-    """A part often lacks the most frequent value of a category; the size of its domain stays."""
-    database = tmp_path / "adult.duckdb"
-    with duckdb.connect(str(database)) as connection:
-        file = data_folder / "adult_complete.parquet"
-        connection.execute(f"create table adult as select {', '.join(ADULT)} from '{file}'")
-    lost: dict[Any, float] = {}
-    for size in ("all", 2_000):
-        policy = anonymizer.Policy.model_validate(
-            {
-                "version": 1,
-                "source": {"table": "adult"},
-                "columns": {name: {"role": "quasi"} for name in ADULT},
-                "privacy": {"k_anonymity": 5},
-                "algorithm": {"name": "mondrian", "part_size": size, "refine": 0},
-                "publish": {"name": "release", "database": str(tmp_path / f"{size}.duckdb")},
-            }
-        )
-        lost[size] = run(policy, database, seed=1).measures["ncp"]
-    assert lost[2_000] <= 1.01 * lost["all"]
-
-
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_parts_of_fifty_thousand_tuples_lose_at_most_one_percent_more(tmp_path: Path) -> None:
     rows, file = 150_000, tmp_path / "numbers.parquet"
     spread = ", ".join(f"cast(hash(i, {j}) % {97 + 40 * j} as integer) as q{j}" for j in range(5))
@@ -324,16 +216,3 @@ def test_parts_of_fifty_thousand_tuples_lose_at_most_one_percent_more(tmp_path: 
         )
         lost[size] = run(policy, seed=1).measures["ncp"]
     assert lost[50_000] <= 1.01 * lost["all"]
-
-
-def test_large_tables_are_divided_by_default(tmp_path: Path) -> None:
-    """Whether there are parts is decided by the rows before, and by the tuples in the run."""
-    database = source(tmp_path, TYPES, table(random.Random(8), 20))
-    with open_session(given(tmp_path, {}, "auto"), database, limits=THRIFTY) as session:
-        executor = Executor(session.engine)
-        executor.solver = PartSolver(session.engine, session.embedded, THRIFTY)
-        assert executor.solver is not None
-        prepared = prepare(given(tmp_path, {}, "auto"), session, executor)
-        names = [stage.name for stage in prepared.compiled.stages]
-        assert "solve parts" not in names
-        assert prepared.profile.in_parts

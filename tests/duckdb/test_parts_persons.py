@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.engines.base import Limits
 from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import fill, source
 from tests.selection import some
@@ -28,7 +27,6 @@ POPULATIONS: tuple[dict[str, Any], ...] = (
     {"delta_presence": {"min": 0, "max": 0.7, "population": "everybody"}},
     {"delta_presence": {"min": 0.1, "max": 0.9, "population": "everybody"}},
 )
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"split": "median"}, {"strict": False})
 
 
 def visits(draw: random.Random, persons: int, *, differ: bool = False) -> list[tuple[Any, ...]]:
@@ -62,7 +60,7 @@ def assert_whole(found: list[dict[str, Any]], persons: int) -> None:
 
 
 @pytest.mark.slow
-@some(1)
+@some(1, 4)
 @pytest.mark.parametrize("privacy", PERSONS, ids="-".join)
 def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
     rows = visits(random.Random(str(privacy)), 240)
@@ -70,29 +68,6 @@ def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
     found, parts = released(policy, source(tmp_path, TYPES, rows))
     assert parts > 2
     assert_whole(found, 240)
-
-
-@pytest.mark.slow
-@some(1)
-@pytest.mark.parametrize("options", [*OPTIONS, {"merged": True}], ids=str)
-def test_options_under_rules_on_persons(tmp_path: Path, options: dict[str, Any]) -> None:
-    rows = visits(random.Random(str(options)), 240, differ=options.get("merged", False))
-    policy = of_persons(tmp_path, {"eir_l": 2, "ir_k": 3}, **options)
-    found, parts = released(policy, source(tmp_path, TYPES, rows))
-    assert parts > 2
-    assert_whole(found, 240)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("privacy", [PERSONS[0], PERSONS[3]], ids="-".join)
-def test_workers_change_nothing(tmp_path: Path, privacy: dict[str, Any]) -> None:
-    database = source(tmp_path, TYPES, visits(random.Random(3), 200))
-    policy = of_persons(tmp_path, privacy)
-    alone, parts = released(policy, database, Limits(threads=1, workers=1))
-    assert parts > 2
-    for workers in (2, 4):
-        limits = Limits(threads=2, memory="8GB", workers=workers)
-        assert released(policy, database, limits)[0] == alone
 
 
 @pytest.mark.slow
@@ -125,7 +100,7 @@ def database_of(folder: Path, seed: object, rows: int, *, alike: bool = False) -
 
 
 @pytest.mark.slow
-@some(1)
+@some(1, 4)
 @pytest.mark.parametrize("privacy", POPULATIONS, ids=str)
 def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None:
     least = privacy.get("delta_presence", {}).get("min", 0)
@@ -134,34 +109,3 @@ def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None
     found, parts = released(policy, database)
     assert parts > 1
     assert len(found) == 240
-
-
-@some(0)
-@pytest.mark.parametrize("options", [*OPTIONS, {"publish": "typed"}], ids=str)
-def test_options_and_workers_in_a_population(tmp_path: Path, options: dict[str, Any]) -> None:
-    chosen = {name: value for name, value in options.items() if name != "publish"}
-    policy = given(tmp_path, {}, 60, **chosen, more={"privacy": POPULATIONS[0]})
-    database = database_of(tmp_path, options, 200)
-    alone, parts = released(policy, database)
-    assert parts > 1
-    limits = Limits(threads=2, memory="8GB", workers=4)
-    assert released(policy, database, limits)[0] == alone
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
-def test_random_tables(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)
-    size = draw.choice((8, 20, 60))
-    if seed % 3 == 0:
-        database = database_of(tmp_path, seed, draw.randrange(100, 300), alike=seed % 2 == 0)
-        policy = given(tmp_path, {}, size, more={"privacy": draw.choice(POPULATIONS)})
-        released(policy, database)
-        return
-    differ = draw.random() < 0.3
-    persons = draw.randrange(100, 400)
-    rows = visits(draw, persons, differ=differ)
-    options = {"merged": True} if differ else draw.choice(OPTIONS)
-    policy = of_persons(tmp_path, draw.choice(PERSONS), size=size, **options)
-    found, _ = released(policy, source(tmp_path, TYPES, rows))
-    assert_whole(found, persons)

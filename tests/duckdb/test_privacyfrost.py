@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +20,6 @@ from tests.models import recursive_cl_holds, t_closeness
 from tests.oracle.privacyfrost import Column, presampled
 from tests.runs import Rows, classes, policy, published, run, source
 
-NAMES = ['plac"e', "größe;", "select"]
-"""Quasi-identifiers with names that need care."""
-TYPES = {"id": "integer", **dict.fromkeys(NAMES, "varchar"), "disease": "varchar"}
 FROST = {"name": "privacyfrost"}
 
 
@@ -129,24 +126,6 @@ def test_released_rows_are_those_of_the_oracle(partial: bool, tmp_path: Path) ->
     assert all(found[n]["disease"] == row[-1] for n, row in enumerate(case.rows))
 
 
-def test_typed_cells(tmp_path: Path) -> None:
-    rows, _ = released(nasty(), tmp_path, publish={"cells": "typed"})
-    assert {"größe;", "größe;_nullable"} <= set(rows[0])
-
-
-@pytest.mark.slow
-def test_same_rows_whatever_the_order_of_the_source(tmp_path: Path) -> None:
-    case = nasty()
-    columns = write_trees(case, tmp_path)
-    numbered = [(n, *row) for n, row in enumerate(case.rows)]
-    found = []
-    for rows in (numbered, numbered[::-1]):
-        database = source(tmp_path, TYPES, rows)
-        made = run(policy(tmp_path, columns, 3, algorithm=FROST), database)
-        found.append(published(made))
-    assert found[0] == found[1]
-
-
 @pytest.mark.slow
 def test_sensitive_rules_hold(tmp_path: Path) -> None:
     """Recursive (c,l) and t with both further distances, judged on the published rows."""
@@ -182,28 +161,6 @@ def test_sensitive_rules_hold(tmp_path: Path) -> None:
         assert verdicts <= {"class size", "disease"}
 
 
-@pytest.mark.slow
-def test_persons(tmp_path: Path) -> None:
-    """With several rows per person, k counts persons."""
-    rows = [
-        (person, "north" if person < 4 else "south", f"n{visit}")
-        for person in range(8)
-        for visit in range(1 + 4 * (person == 0))
-    ]
-    (tmp_path / "place.csv").write_text("north;*\nsouth;*\n")
-    columns = {
-        "patient": "drop",
-        "place": {"role": "quasi", "hierarchy": {"file": "place.csv"}},
-        "note": "keep",
-    }
-    types = {"patient": "integer", "place": "varchar", "note": "varchar"}
-    for k, wanted in ((4, {"north", "south"}), (5, {"*"})):
-        given = policy(tmp_path, columns, k, person="patient", algorithm=FROST)
-        made = run(given, source(tmp_path, types, rows))
-        assert {row["place"] for row in published(made)} == wanted
-        assert len(published(made)) == 12
-
-
 # ------------------------------------------------------------------ pre-sampling
 
 
@@ -234,29 +191,6 @@ def test_presampling_removes_what_few_are_like(tmp_path: Path) -> None:
     assert classes(rows) == {frozenset(stay[n] for n in part) for part in oracle.divided(best)}
 
 
-def test_presampling_and_t_judge_the_published_rows(tmp_path: Path) -> None:
-    """The reference distribution is that of the rows that stay."""
-    trees: dict[str, Tree] = {"place": {"a": ["*"], "b": ["*"], "c": ["*"]}}
-    rows = [("a", "Flu")] * 4 + [("a", "HIV")] * 4 + [("b", "Flu")] * 4 + [("b", "HIV")] * 4
-    rows += [("c", "Cancer")] * 2
-    found, _ = released(
-        Case(rows, trees, 2),
-        tmp_path,
-        {**FROST, "presampling_k": 3},
-        {"disease": {"protect": {"t_closeness": 0.0001}}},
-        suppression_limit=0.2,
-    )
-    assert Counter(row["place"] for row in found) == {"a": 8, "b": 8}
-
-
-def test_presampling_beyond_the_limit(tmp_path: Path) -> None:
-    with pytest.raises(GuaranteeError, match=r"presampling_k: removes \d+ of 60 rows as isolated"):
-        released(nasty(), tmp_path, {**FROST, "presampling_k": 6}, suppression_limit=0.01)
-    with pytest.raises(GuaranteeError, match="removes all 60 rows"):
-        released(nasty(), tmp_path, {**FROST, "presampling_k": 61}, suppression_limit=1.0)
-    assert not (tmp_path / "release.duckdb").exists()
-
-
 # ------------------------------------------------------------------ failures
 
 
@@ -281,18 +215,6 @@ def test_failed_by_minimum_levels(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not (tmp_path / "release.duckdb").exists()
 
 
-def test_failed_by_a_sensitive_column(tmp_path: Path) -> None:
-    trees: dict[str, Tree] = {"place": {"a": ["*"], "b": ["*"]}}
-    rows = [("a", "Flu")] * 4 + [("b", "HIV")] * 2 + [("b", "Flu")] * 2
-    changed: dict[str, dict[str, Any]] = {
-        "place": {"minimum_level": 1},
-        "disease": {"protect": {"l_diversity": 2}},
-    }
-    wanted = r"columns.place.minimum_level: failed: .*columns.disease.protect does not hold"
-    with pytest.raises(GuaranteeError, match=wanted):
-        released(Case(rows, trees, 2), tmp_path, changed=changed)
-
-
 def test_options_that_cannot_be_used_come_together(tmp_path: Path) -> None:
     case = nasty()
     with pytest.raises(PolicyError) as raised:
@@ -307,20 +229,6 @@ def test_options_that_cannot_be_used_come_together(tmp_path: Path) -> None:
     )
     assert said[1].startswith("columns.select.priority: is out of range")
     assert len(said) == 2
-
-
-def test_options_of_quasi_columns_alone(tmp_path: Path) -> None:
-    changed = {"disease": {"priority": 2}}
-    with pytest.raises(PolicyError, match=r"columns.disease.priority: does not apply to a column"):
-        released(nasty(), tmp_path, changed=changed)
-
-
-def test_levels_that_do_not_nest_are_refused(tmp_path: Path) -> None:
-    tree = {"builder": "divisor", "mode": "independent", "divisors": [20, 25]}
-    columns = {"age": {"role": "quasi", "hierarchy": tree}}
-    database = source(tmp_path, {"age": "integer"}, [(age,) for age in range(100)])
-    with pytest.raises(PolicyError, match="levels that do not nest"):
-        run(policy(tmp_path, columns, 2, algorithm=FROST), database)
 
 
 # ------------------------------------------------------------------ the trail
@@ -347,16 +255,3 @@ def test_a_run_keeps_the_search(tmp_path: Path) -> None:
     for levels in manifest["published_levels"]["columns"].values():
         total = sum(level["classes"] for level in levels.values())
         assert total == manifest["measures"]["classes"]
-
-
-def test_printed_by_run_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    case = nasty(30)
-    database = source(tmp_path, TYPES, [(n, *row) for n, row in enumerate(case.rows)])
-    given = policy(tmp_path, write_trees(case, tmp_path), 3, algorithm=FROST).to_dict()
-    (tmp_path / "policy.json").write_text(json.dumps(given))
-    arguments = ("run", tmp_path / "policy.json", "--database", database)
-    assert command(*arguments, "--test-seed", "1", "--format", "json") == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert {"levels", "score", "verdict"} <= set(printed["search"][0])
-    best = max(t["score"] for t in printed["search"] if t["verdict"] == "holds")
-    assert printed["published_levels"]["score"] >= best

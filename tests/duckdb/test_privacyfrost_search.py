@@ -12,7 +12,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.algorithms.privacyfrost import search
 from anonymizer.compile import Sql, Table, lit, render
 from anonymizer.errors import GuaranteeError, InfeasibleError
 from tests.duckdb.privacyfrost_tables import Case, Tree, random_case, searched
@@ -210,16 +209,3 @@ def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     assert seen["top-down"] > 100
     assert seen["failed"] > 0
     assert seen["escaped"] > 0
-
-
-@pytest.mark.slow
-def test_one_statement_or_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Classes divided step by step are the same as those of the recursive statement."""
-    for seed in (1, 3):
-        case = random_case(random.Random(seed))
-        case.protect = {"l_diversity": 2}
-        case.columns, case.k, case.rows = {}, 2, case.rows * 3
-        at_once = searched(case, tmp_path)
-        with monkeypatch.context() as changed:
-            changed.setattr(search, "RECURSIVE_UP_TO", 0)
-            assert searched(case, tmp_path) == at_once

@@ -10,10 +10,6 @@ import duckdb
 import pytest
 
 from anonymizer.cli import main
-from anonymizer.cli.output import Clock, _bar, _counted
-from anonymizer.compile import work
-from anonymizer.engines.execute import Event
-from anonymizer.steps import Step
 
 
 def test_explain_shows_purpose_sql_rows_and_time(
@@ -52,27 +48,3 @@ def test_explain_shows_purpose_sql_rows_and_time(
         numbers = [int(n) for n, _, its in places if its == phase]
         assert numbers == sorted(numbers)
         assert len({of for _, of, its in places if its == phase}) == 1
-
-
-def test_a_line_of_progress_counts() -> None:
-    step = Step("open classes", "mondrian/open_classes.sql.j2", {"open": work("o")})
-    found = _counted(Event("cut", step, 3, 9, 2, 0.1, 1234))
-    assert found == ", round 2, 1,234 still open"
-    assert _counted(Event("cut", step, 3, 9, None, 0.1, 50)) == ", 50 rows"
-    assert _counted(Event("cut", step, 3, 9, None, 0.1, None)) == ""
-    with _bar() as listener:
-        listener(Event("cut", step, 3, 9, 2, 0.1, 1234))
-
-
-def test_what_is_left_is_never_nothing_while_something_is() -> None:
-    step = Step("open classes", "mondrian/open_classes.sql.j2", {"open": work("o")})
-    clock = Clock()
-
-    def left(number: int, of: int, phase: str, now: float, round_: int | None = None) -> str:
-        return clock.left(Event("cut", step, number, of, round_, 1.0, None, phase), now)
-
-    assert left(1, 4, "reading", 1.0) == ", reading may take 0:03 more"
-    assert left(3, 4, "reading", 1.2) == ", reading may take 0:01 more"
-    assert left(4, 4, "reading", 2.0) == ""  # the end of a phase is not that of a run
-    assert left(1, 3, "anonymizing", 62.0, 1) == ""  # a loop that has begun is not done
-    assert left(2, 3, "anonymizing", 181.0) == ", anonymizing may take 1:00 more"

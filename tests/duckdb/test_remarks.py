@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from anonymizer.cli.run import describe
 from anonymizer.review.preview import preview
 from anonymizer.review.report.content import collect
-from anonymizer.review.report.page import utility_rows
 from tests.runs import policy, run, source
 from tests.selection import some
 
@@ -41,13 +39,6 @@ def test_the_rows_whose_condition_is_null_are_counted_and_told(tmp_path: Path) -
     assert said in release.warnings
     assert said in preview(given, str(database)).warnings
     assert release.measures["rows"] == 24
-
-
-def test_conditions_that_are_never_null_are_counted_and_not_told(tmp_path: Path) -> None:
-    age = {"role": "quasi", "sensitive_when": "hide is true", "protect": {"l_diversity": 2}}
-    given = policy(tmp_path, {**COLUMNS, "age": age, "ill": "drop"}, algorithm={"name": "lgb"})
-    release = run(given, source(tmp_path, TYPES, rows(24)))
-    assert release.warnings == ()
 
 
 @some(2)
@@ -126,72 +117,6 @@ def test_numbers_that_are_alike_as_doubles_are_told(
     assert [w.partition(":")[0] for w in found] == ["columns.size"] * told
 
 
-def test_a_policy_that_names_its_persons_is_told_nothing(tmp_path: Path) -> None:
-    data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
-    given = policy(tmp_path, {**COLUMNS, "ill": "keep"}, person="patient_id")
-    release = run(given, source(tmp_path, TYPES, data))
-    assert release.warnings == ()
-    assert release.measures["persons"] == 8
-
-
-ADMISSIONS = {"mrn": "VARCHAR", "name": "VARCHAR", "charge": "DECIMAL(9,2)", "plan": "VARCHAR"}
-
-
-@pytest.mark.slow
-def test_what_is_told_of_a_repeating_number_of_persons(tmp_path: Path) -> None:
-    """Nothing of the names beside it, a measure that is nearly unique, or a category."""
-    data = [
-        (
-            f"m{i // 3}",
-            f"n{i // 3}",
-            i + 0.5 if i else 1.5,
-            "ab"[i % 2],
-            20 + i % 3,
-            "xyz"[i // 3 % 3],
-        )
-        for i in range(60)
-    ]
-    types = {**ADMISSIONS, "age": "INTEGER", "ill": "VARCHAR"}
-    ill = {"role": "sensitive", "protect": {"l_diversity": 2}}
-    columns = {**dict.fromkeys(ADMISSIONS, "identifier"), "age": "quasi", "ill": ill}
-    database = source(tmp_path, types, data)
-    given = policy(tmp_path, columns)
-    release = run(given, database)
-    (said,) = release.warnings
-    assert "columns.mrn: 20 values in 60 rows" in said
-    assert "on average 3.0 rows per value, at most 3" in said
-    assert "count rows, not persons" in said
-    assert "`person: mrn`" in said
-    assert preview(given, str(database)).warnings == [said]
-    # a report is handed on: it warns as well, without counts of the source
-    counted = said[said.index("20 values") : said.index(" k and")]
-    shown = said.replace(counted, "several rows have the same value:")
-    assert shown in collect(given, source=database).warnings
-
-
-def test_numbers_of_places_and_quasi_identifiers_tell_no_person(tmp_path: Path) -> None:
-    names = ("zip_code", "ward_id", "visit_no", "icd_code")
-    types = {**dict.fromkeys(names, "INTEGER"), "age": "INTEGER"}
-    data = [(*[i % 8] * 4, 20 + i % 5) for i in range(24)]
-    given = policy(tmp_path, {**dict.fromkeys(names, "identifier"), "age": "quasi"})
-    assert run(given, source(tmp_path, types, data)).warnings == ()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("person", [None, "patient_id"])
-def test_persons_are_shown_where_they_are_counted(tmp_path: Path, person: str | None) -> None:
-    data = [(i % 8, 20 + i % 8 % 2, None, "a") for i in range(24)]
-    given = policy(tmp_path, COLUMNS, person=person)
-    database = source(tmp_path, TYPES, data)
-    release = run(given, database)
-    assert "persons" in release.manifest.data["measures"]
-    lines = [line.split()[0] for line in describe(release) if line.strip()]
-    assert ("persons" in lines) == (person is not None)
-    shown = dict(utility_rows(collect(given, source=database)))
-    assert ("persons in the release" in shown) == (person is not None)
-    assert ("persons in the release" in release._repr_html_()) == (person is not None)
-
-
 @pytest.mark.slow
 @some(2)
 @pytest.mark.parametrize(
@@ -216,17 +141,6 @@ def test_a_sensitive_column_without_a_rule_is_told(
         assert "protect: {l_diversity: 3}" in said[0]
     assert list(release.warnings) == preview(given, str(database)).warnings
     assert set(said) <= set(collect(given).warnings)
-
-
-def test_no_rule_is_advised_that_the_policy_cannot_have(tmp_path: Path) -> None:
-    given = policy(
-        tmp_path, {**COLUMNS, "ill": "sensitive"}, key="patient_id", ledger="ledger.duckdb",
-        republish={"append_only": True},
-    )  # fmt: skip
-    release = run(given, source(tmp_path, TYPES, rows(24)))
-    (said,) = [warning for warning in release.warnings if warning.startswith("columns.ill: ")]
-    assert "append_only can keep no rule, and republish: {m: 3} protects values" in said
-    assert "l_diversity" not in said
 
 
 @some(1)

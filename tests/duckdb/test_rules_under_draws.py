@@ -23,7 +23,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@some(2)
+@some(2, 4)
 @rounds(1, 3)
 @pytest.mark.parametrize("way", [nullcontext, runs.driven])
 @pytest.mark.parametrize("rule", RULES, ids="+".join)
@@ -73,7 +73,7 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
         assert runs.run(policy, database, seed=seed).verification.passed
 
 
-@some(1)
+@some(1, 3)
 @rounds(2, 8, 20)
 @pytest.mark.parametrize(
     "rule",

@@ -13,7 +13,6 @@ from tests.runs import policy, run, source
 TYPES = {"age": "INTEGER", "town": "VARCHAR", "disease": "VARCHAR"}
 PEOPLE = [(i % 6, "abcd"[i % 4], ("Flu", "HIV", None)[i % 3]) for i in range(120)]
 TREE = {"file": "towns.csv"}
-AGES = {"builder": "intervals", "cuts": [2, 4], "bottom": 0, "top": 6}
 TOO_MUCH: dict[str, Any] = {
     "l_diversity": 3,
     "entropy_l": 2.5,

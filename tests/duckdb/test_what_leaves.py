@@ -272,7 +272,7 @@ GENERALIZED = (
 )
 
 
-@some(6)
+@some(6, 20)
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("name", GENERALIZED)
 @pytest.mark.parametrize("role", ["sensitive", "list"])

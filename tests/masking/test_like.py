@@ -7,8 +7,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.errors import GuaranteeError, SourceError
-from anonymizer.source.masking.masks import new_secret
+from anonymizer.errors import GuaranteeError
 from tests.selection import some
 
 POLICY = """
@@ -62,27 +61,6 @@ def test_where_there_is_no_room_the_run_refuses(tmp_path: Path) -> None:
     with pytest.raises(GuaranteeError, match=r"source_mask_foreign.*format: hex, uuid or number"):
         tokens(tmp_path)
     assert not (tmp_path / "release.duckdb").exists()
-
-
-@pytest.mark.slow
-def test_tokens_that_last_do_not_depend_on_other_values(tmp_path: Path) -> None:
-    """Half of the table has the tokens that it has in the whole."""
-    new_secret(tmp_path / "k.key")
-    policy = POLICY.replace("format: like", "format: like, key_file: k.key")
-    wide = (
-        "select 'P' || lpad((i * 7919)::varchar, 12, '0') as code, i // 2 as age"
-        " from range({}) r(i)"
-    )
-    source(tmp_path, wide.format(100))
-    whole = tokens(tmp_path, policy)
-    source(tmp_path, wide.format(50))
-    assert set(tokens(tmp_path, policy)) < set(whole)
-
-
-def test_letters_beyond_ascii_are_not_left_in_a_token(tmp_path: Path) -> None:
-    source(tmp_path, "select 'José ' || i as code, i // 2 as age from range(100) r(i)")
-    with pytest.raises(SourceError, match="100 values have other letters"):
-        tokens(tmp_path)
 
 
 TWO = """

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import anonymizer
-from anonymizer.errors import AnonymizerError, PolicyError, SourceError
+from anonymizer.errors import PolicyError, SourceError
 from tests.masking.runs import key_file
 from tests.masking.values import table
 from tests.runs import policy, run
@@ -76,17 +76,6 @@ def test_a_mask_that_does_not_fit_the_type(tmp_path: Path, case: str) -> None:
     assert not (tmp_path / "release.duckdb").exists()
 
 
-def test_all_of_them_are_told_at_once(tmp_path: Path) -> None:
-    roles = {
-        "number": {"role": "round", "to": 0.5},
-        "text": {"role": "top_code", "at": 3},
-        "day": {"role": "noise", "amount": 3},
-    }
-    with pytest.raises(SourceError) as raised:
-        released(tmp_path, roles)
-    assert {problem.path.split(".")[1] for problem in raised.value.problems} == set(roles)
-
-
 KEYS: dict[str, tuple[str | bytes | None, int, str]] = {
     "missing": (None, 0o600, "not there"),
     "read by others": ("0" * 64, 0o644, "read by others"),
@@ -115,20 +104,6 @@ def test_key_files_that_cannot_be_used(tmp_path: Path, case: str) -> None:
     assert problem.hint
     assert "0000" not in str(raised.value)
     assert not (tmp_path / "release.duckdb").exists()
-
-
-def test_a_folder_is_no_key_file_and_all_files_are_told(tmp_path: Path) -> None:
-    (tmp_path / "folder.key").mkdir()
-    roles = {
-        "text": {"role": "token", "key_file": "folder.key"},
-        "number": {"role": "token", "key_file": "nothing.key"},
-    }
-    with pytest.raises(PolicyError) as raised:
-        released(tmp_path, roles)
-    assert {problem.path for problem in raised.value.problems} == {
-        "columns.text.key_file",
-        "columns.number.key_file",
-    }
 
 
 def test_a_key_stands_in_no_file_and_no_plan(tmp_path: Path) -> None:
@@ -189,19 +164,3 @@ def test_noise_that_hides_nothing(tmp_path: Path, how: str, persons: bool) -> No
     assert "7000" not in str(raised.value)
     roles["mrn"] = {"role": "noise", "share": 0.2}
     run(policy(tmp_path, roles, **rest), database)
-
-
-def test_without_a_person_a_shift_says_what_it_needs(tmp_path: Path) -> None:
-    try:
-        released(tmp_path, {"day": {"role": "shift", "within": 30}})
-    except AnonymizerError as error:
-        problems = error.problems
-    assert [problem.path for problem in problems] == ["columns.day.per"]
-    assert problems[0].hint
-
-
-def test_a_constant_that_no_engine_stores_is_a_mistake_of_the_policy(tmp_path: Path) -> None:
-    given = "version: 1\nsource: {table: t}\nalgorithm: {name: none}\n"
-    given += 'columns: {x: {role: constant, value: "\\0x"}}\npublish: {database: r.duckdb}\n'
-    with pytest.raises(PolicyError, match=r"columns\.x\.value: holds a NUL character"):
-        anonymizer.Policy.loads(given, tmp_path)

@@ -154,26 +154,6 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "database: is given beside a frame, which is a table of no database (hint: name every"
         " option: base, limits)",
     ),
-    "letters for columns": (
-        lambda: anonymizer.assess(people(), quasi="age"),
-        "quasi: is of type str, which does not fit (allowed: a list of texts)",
-    ),
-    "a list for a person": (
-        lambda: anonymizer.assess(people(), person=["id"]),
-        "person: is of type list, which does not fit (allowed: a text)",
-    ),
-    "true for a share": (
-        lambda: anonymizer.assess(people(), threshold=True),
-        "threshold: is of type bool, which does not fit (allowed: a number)",
-    ),
-    "a number for limits": (
-        lambda: anonymizer.anonymize(people(), ["age"], limits=4),  # type: ignore[arg-type]
-        "limits: is of type int, which does not fit",
-    ),
-    "columns for a table": (
-        lambda: anonymizer.assess(["age"]),
-        "table: is of type list, and not a table",
-    ),
     "a key that the frame gives": (
         lambda: anonymizer.anonymize(people(), ["age"], columns={"age": {"role": "keep"}}),
         "columns: is no key of a policy for a frame",
@@ -269,30 +249,10 @@ def test_what_is_wrong_is_told_by_parameter(name: str) -> None:
     assert said in str(error.value)
 
 
-def test_objects_of_pandas_may_change_their_type_late() -> None:
-    values = pd.Series([1] * 19_999 + ["x"], dtype=object)
-    rows, _ = anonymizer.anonymize(pd.DataFrame({"code": values}), ["code"], limits=THRIFTY)
-    assert set(rows["code"]) == {"*"}
-
-
 def test_columns_may_be_named_by_numbers_and_have_no_options() -> None:
     frame = pd.DataFrame([[i % 3, i % 2] for i in range(ROWS)])
     rows, _ = anonymizer.anonymize(frame, [0], {1: None}, limits=THRIFTY)  # type: ignore[list-item,dict-item]
     assert set(rows.columns) == {"class_id", "0", "1"}
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
-    numpy = pytest.importorskip("numpy")
-    frame = pd.DataFrame({"age": [20 + i % 30 for i in range(90)], "ill": ["a", "b", "c"] * 30})
-    rows, _ = anonymizer.anonymize(
-        frame,
-        numpy.array(["age"]),
-        {"ill": {"l_diversity": numpy.uint8(2), "t_closeness": numpy.float32(0.5)}},
-        k=numpy.int64(5),
-        suppression_limit=numpy.float64(0.5),
-        limits=THRIFTY,
-    )
-    assert rows.groupby("class_id").size().min() >= 5
 
 
 @some(2)

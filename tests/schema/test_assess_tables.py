@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
-import anonymizer
-from anonymizer.errors import PolicyError, SourceError
-from anonymizer.policy import Policy
 from anonymizer.review.observers import TablesAssessment, assess_tables
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle
@@ -140,88 +135,3 @@ def test_rows_that_reach_nobody_are_counted(source: Path) -> None:
     assert (tables["visits"].rows, tables["visits"].orphans) == (len(visits), len(lost))
     nobody = sum(number < 3 or row[0] in lost for number, row in enumerate(labs))
     assert (tables["labs"].rows, tables["labs"].orphans) == (len(labs), nobody)
-
-
-def test_nothing_of_a_run_is_done_to_the_rows(source: Path) -> None:
-    """Neither NULLs nor hierarchies, rules nor k keep rows away or the tables from being read."""
-    hospital.changed(source, "update patients set sex = null where patient_id % 5 = 0")
-    changes = {
-        "tables.patients.columns.sex.nulls": "suppress",
-        "tables.visits.columns.day.hierarchy": {"file": "none.csv"},
-        "tables.visits.columns.diagnosis.protect": {"l_diversity": 50},
-        "tables.visits.columns.cost": {"role": "keep", "acknowledge_unique": False},
-        "privacy.k_anonymity": 400,
-        "publish": {"prefix": "a_"},
-    }
-    found = assessed(source, changes)
-    assert found.k == 400
-    assert told(found) == expected(source, 400, EVENTS)
-
-
-def test_without_events_and_without_tables(source: Path) -> None:
-    kept = {
-        "tables.visits.columns.day": {"role": "drop"},
-        "tables.visits.columns.ward": {"role": "drop"},
-        "tables.labs.columns.test": {"role": "drop"},
-        "privacy.knows": {"events": 0},
-    }
-    found = assessed(source, kept)
-    assert told(found) == expected(source, 4, {})
-    assert found.events == ()
-    found = assessed(source, {"privacy.knows": {"events": 0}}, "tables.labs", "tables.visits")
-    wanted = expected(source, 4, {})
-    assert told(found) == {"nothing else": wanted["nothing else"]}
-
-
-def test_keys_that_are_none(source: Path) -> None:
-    hospital.changed(source, "insert into visits select * from visits limit 1")
-    with pytest.raises(SourceError) as raised:
-        assessed(source, {})
-    assert [problem.path for problem in raised.value.problems] == ["tables.visits.key"]
-
-
-def test_called_from_python(source: Path) -> None:
-    policy: Any = hospital.policy(source.parent, COARSE)
-    found = anonymizer.assess(policy, source)
-    assert isinstance(found, TablesAssessment)
-    with duckdb.connect(str(source)) as connection:
-        again = anonymizer.assess(policy, connection)
-    assert again == found
-    assert repr(found).splitlines()[0] == "3 tables; a row of patients is a person"
-    assert len(repr(found).splitlines()) <= 10
-    assert "<table" in found._repr_html_()
-    assert "width: " in found._repr_html_()
-    json.dumps(found.as_dict())
-    with pytest.raises(PolicyError) as raised:
-        anonymizer.assess(policy, source, quasi=["sex"], combined=2)
-    assert [problem.path for problem in raised.value.problems] == ["quasi", "combined"]
-
-
-def test_the_policy_of_one_table(source: Path) -> None:
-    given: dict[str, Any] = {
-        "version": 1,
-        "source": {"table": "main.visits"},
-        "person": "patient_id",
-        "columns": {
-            "visit_id": {"role": "drop"},
-            "patient_id": {"role": "identifier"},
-            "ward": {"role": "quasi"},
-            "diagnosis": {"role": "sensitive", "protect": {"l_diversity": 2}},
-            "day": {"role": "drop"},
-            "cost": {"role": "drop"},
-        },
-        "privacy": {"k_anonymity": 2},
-    }
-    policy = Policy.loads(json.dumps(given))
-    found = anonymizer.assess(policy, source)
-    named = anonymizer.assess(
-        "main.visits", source, quasi=["ward"], sensitive=["diagnosis"], person="patient_id"
-    )
-    assert found.as_dict() == named.as_dict()
-    assert not isinstance(found, TablesAssessment)
-    # what is named goes before the policy's roles
-    assert anonymizer.assess(policy, source, quasi=["day"]).as_dict()["quasi"] == ["day"]
-    of_query = {**given, "source": {"query": "from visits"}, "publish": {"name": "v"}}
-    asked = Policy.loads(json.dumps(of_query))
-    with pytest.raises(PolicyError, match=r"source\.query: is a query"):
-        anonymizer.assess(asked, source)

@@ -96,15 +96,3 @@ def test_what_no_class_can_hold_is_told_before(
     with pytest.raises(InfeasibleError) as refused:
         run(source, given)
     assert path in [problem.path for problem in refused.value.problems]
-
-
-def test_persons_with_a_row_are_counted_for_the_values_of_a_table(
-    source: duckdb.DuckDBPyConnection,
-) -> None:
-    source.execute("update patients set age = id")
-    source.execute(
-        "create or replace table visits as select i as id, 0 as ward,"
-        f" ['x', 'y'][1 + i % 2] as dx from range({PERSONS}) t(i) where i % 4 < 2"
-        " union all select 0, 0, 'y'"
-    )
-    assert run(source, policy({"ir_kl": {"k": 3, "l": 2}})).measures["classes"] > 1

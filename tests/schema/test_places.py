@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterable
@@ -15,8 +14,6 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import GuaranteeError, TargetError
-from anonymizer.release.signing import new_key
-from anonymizer.run.clean import clean
 from tests import runs
 from tests.schema import hospital, judged
 from tests.schema.hospital import released
@@ -152,54 +149,3 @@ def test_in_memory(tmp_path: Path) -> None:
         with pytest.raises(GuaranteeError, match="the rows of labs"):
             anonymizer.verify(policy, connection)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_files_as_sources(written: Path, tmp_path: Path) -> None:
-    """Every table from a file of its own, without a database."""
-    with duckdb.connect(str(written), read_only=True) as connection:
-        for name, form in (("patients", "parquet"), ("visits", "csv"), ("labs", "parquet")):
-            connection.execute(f"copy {name} to '{tmp_path / name}.{form}'")
-    changes: dict[str, Any] = {
-        f"tables.{name}.source": {"file": f"{name}.{form}"}
-        for name, form in (("patients", "parquet"), ("visits", "csv"), ("labs", "parquet"))
-    }
-    policy = hospital.policy(tmp_path, {**QUICK, **changes})
-    hospital.run(policy, None)
-    judged.holds(policy, tmp_path / "release.duckdb")
-    with pytest.raises(anonymizer.AnonymizerError, match=r"publish\.database: is needed"):
-        hospital.run(hospital.policy(tmp_path, {**QUICK, **changes, "publish": {}}), None)
-
-
-@pytest.mark.slow
-def test_clean(source: Path, tmp_path: Path) -> None:
-    """What a killed run leaves is removed, and the manifest beside the file is made anew."""
-    file, beside = tmp_path / "release.duckdb", tmp_path / "patients.manifest.json"
-    policy = hospital.policy(tmp_path, QUICK)
-    hospital.run(policy, source)
-    text = beside.read_text()
-    left = tmp_path / "release.duckdb.0123456789abcdef.tmp"
-    left.write_bytes(b"half a file")
-    beside.write_text(json.dumps({**json.loads(text), "run_id": "0" * 16}))
-    found = clean(file)
-    assert [path.name for path in found.removed] == [left.name]
-    assert [path.name for path in found.refreshed] == [beside.name]
-    assert beside.read_text() == text
-    assert anonymizer.verify(policy).passed
-
-
-@pytest.mark.slow
-def test_signatures(source: Path, tmp_path: Path) -> None:
-    new_key(tmp_path / "key.pem")
-    new_key(tmp_path / "other.pem")
-    policy = hospital.policy(tmp_path, QUICK)
-    release = hospital.run(policy, source, sign=tmp_path / "key.pem")
-    assert release.manifest.signature is not None
-    public = tmp_path / "key.pem.pub"
-    assert anonymizer.verify(policy, public_key=public).origin == "signature"
-    assert anonymizer.verify(None, tmp_path / "release.duckdb", public_key=public).passed
-    with pytest.raises(GuaranteeError, match="signature is not that of this key"):
-        anonymizer.verify(policy, public_key=tmp_path / "other.pem.pub")
-    hospital.run(policy, source, seed=2)
-    with pytest.raises(GuaranteeError, match="is not signed"):
-        anonymizer.verify(policy, public_key=public)

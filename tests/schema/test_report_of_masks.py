@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.review.report import collected, rendered
 from tests.schema import hospital
@@ -45,30 +42,3 @@ def test_every_page_tells_masks_seed_and_attacks(
         "averages: visits.cost has noise",
     ):
         assert said in page, said
-
-
-def test_the_manifest_names_what_masks_of_all_tables_leave_open(policy: SchemaPolicy) -> None:
-    found = anonymizer.verify(policy)
-    assert found.passed
-    told = collected(policy).as_dict()["known_attacks"]
-    assert [one.split(" has ")[0] for one in told if one.startswith(("frequency", "averages"))] == [
-        "frequency: name",
-        "averages: visits.cost",
-    ]
-
-
-def test_attacks_need_no_key(policy: SchemaPolicy) -> None:
-    found = anonymizer.attack(policy, policy.resolve("source.duckdb"))
-    assert found.holds
-
-
-def test_little_that_is_left_is_on_every_page(tmp_path: Path) -> None:
-    source = hospital.write(tmp_path / "source.duckdb")
-    policy = hospital.policy(tmp_path, {"privacy.k_anonymity": 50, "suppression_limit": 1.0})
-    hospital.run(policy, source)
-    report = collected(policy)
-    for form in ("md", "html"):
-        page = rendered(report, form)
-        assert "The release holds, but little is left" in page
-        assert "of the rows of labs are left out" in page
-    assert report.as_dict()["little_left"]
