@@ -52,10 +52,11 @@ def read(kind: TypeAdapter[T], given: Any, where: str = "manifest") -> T:
         return kind.validate_python(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-    path = where
-    for step in first["loc"]:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}"
-    raise UnreadableError(f"{path}: {first['msg'].removeprefix('Value error, ')}")
+    path, said = list(first["loc"]), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "unexpected_keyword_argument":
+        path, said = path[:-1], "has a field that this reader does not know"
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    raise UnreadableError(f"{where}{''.join(steps)}: {said}")
 
 
 def only(good: Callable[[Any], object], said: str) -> AfterValidator:
