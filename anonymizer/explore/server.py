@@ -28,7 +28,7 @@ from anonymizer.explore.states import shown
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import plain
-from anonymizer.review.report.words import ROLES as ROLE_WORDS
+from anonymizer.review.report.content import ROLES as ROLE_WORDS
 
 # Access control: one host, one origin, one token; and the security headers of every answer.
 #

@@ -41,9 +41,8 @@ from anonymizer.process.document import (
 from anonymizer.process.text import figure, many, plain
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.assess.figures import at_risk_below
-from anonymizer.review.report.content import Report
+from anonymizer.review.report.content import CHECKS, Report
 from anonymizer.review.report.page import heading
-from anonymizer.review.report.words import CHECKS
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from anonymizer.cli.attack import document
 from anonymizer.errors import PolicyError
 from anonymizer.process.document import terminal
 from anonymizer.review.attack import Attack, attack
-from anonymizer.review.report.words import attack_sentences
+from anonymizer.review.report.page import attack_sentences
 from tests import runs
 from tests.oracle import cells
 from tests.selection import some

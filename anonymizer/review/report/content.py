@@ -9,14 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from anonymizer.algorithms.registry import publishes_nodes
 from anonymizer.compile import ident, work
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.layout import Layout, quasi
+from anonymizer.contract.layout import Layout, Requirement, quasi
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor
 from anonymizer.errors import AnonymizerError, PolicyError
-from anonymizer.guarantees.requirements import BY_NAME, least_class
+from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES, least_class
 from anonymizer.measure.queries import (
     Draws,
     QueryTables,
@@ -29,10 +30,11 @@ from anonymizer.measure.queries import (
 )
 from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import Policy, single
+from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.process.text import many
 from anonymizer.release.across_tables import stated_certificate
-from anonymizer.release.certificate import known_attacks
+from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
 from anonymizer.release.judge import judge
 from anonymizer.release.manifest import Manifest
@@ -51,12 +53,73 @@ from anonymizer.review.inputs import (
     unit_of,
 )
 from anonymizer.review.report.distributions import Distribution, alone, compared
-from anonymizer.review.report.words import NO_GUARANTEE, column_sentences, guarantee_sentence
 from anonymizer.review.report.workload import Answer, run_workload
 from anonymizer.run.source_comparison import members_read
 from anonymizer.run.warnings import remarks, repeats
 from anonymizer.source.snapshot import Relation
 from anonymizer.verification.guarantees import Members
+
+# The policy in words, for readers who do not know YAML.
+
+
+ROLES = {
+    "identifier": "says who somebody is",
+    "quasi": "may be known to others",
+    "sensitive": "must not become known of anybody",
+    "keep": "is published as it is",
+    "drop": "is not published",
+    "masked": "is published masked",
+}
+NO_GUARANTEE = "No guarantee is promised, of the table or of any column."
+CHECKS = {
+    ask.name.format(name=guarantee.name): ask.words
+    for guarantee in GUARANTEES
+    for ask in guarantee.asks
+    if ask.words is not None
+}
+
+
+def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]:
+    """Every column: its name, its role, and its treatment."""
+    kinds = {column.column: column.kind for column in layout.columns}
+    for name, column in policy.columns.items():
+        how = "as ranges or sets"
+        if column.role == "quasi" and publishes_nodes(policy, name, kinds[name]):
+            how = "as nodes of its hierarchy"
+        how += ", the same for everybody in a class"
+        if layout.class_id is None:
+            how = "as it was, apart from the sensitive values of its group"
+        says = _column(policy, name, column, how)
+        yield {"column": name, "role": column.role, "says": says}
+
+
+def _column(policy: Policy, name: str, column: Column, how: str) -> str:
+    said = ROLES["masked" if column.role in MASKS else column.role]
+    if name == policy.person and column.role not in ("keep", "token"):
+        return "tells whose row it is; published as a random number"
+    if name == policy.key and column.role != "token":
+        return "tells rows apart; never published"
+    if column.masks:
+        masked = mask_words(policy, name)
+        if column.role in MASKS:
+            return f"{said}: {masked}"
+        said += f"; read {masked}"
+    if column.role == "identifier":
+        return f"{said}; never published"
+    if column.role == "quasi":
+        said += f"; published {how}"
+        if column.sensitive_when is not None:
+            said += f"; where {column.sensitive_when} holds, the cell counts as sensitive"
+    if column.role == "sensitive" and column.protect is None:
+        said += "; no rule of its own"
+    return said
+
+
+def guarantee_sentence(requirement: Requirement, unit: str) -> str:
+    """The sentence that describes a requirement."""
+    guarantee = BY_NAME.get(requirement.name)
+    return guarantee.sentence(requirement, unit) if guarantee is not None else requirement.name
+
 
 # The verdict of a report: does not hold; holds, but little is left; holds and is useful.
 

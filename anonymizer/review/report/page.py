@@ -27,10 +27,10 @@ from anonymizer.process.document import (
 from anonymizer.process.text import figure, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
-from anonymizer.review.report.content import Report, Verdict
+from anonymizer.review.attack import Attack
+from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
 from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.pictures import Bars, percent
-from anonymizer.review.report.words import CHECKS, ROLES, attack_sentences, moved_sentence
 
 STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
 RETURNS = (
@@ -282,6 +282,45 @@ def _size_label(low: int, rest: list[int]) -> str:
     steps = {1: 2, 2: 5, 5: 10}
     power = 10 ** (len(str(low)) - 1)
     return f"{low:,} – {steps[low // power] * power - 1:,}"
+
+
+def attack_sentences(found: Attack) -> Iterator[str]:
+    """Sentences on the results of the attacks."""
+    link = found.linking
+    yield (
+        f"Attacks on {link.targets:,} {found.unit} whose quasi-identifiers are known: the largest"
+        f" chance to pick the right one is {figure(link.most)} ({_promised(link.bound)}), and"
+        f" {percent(link.success)} are found on average"
+    )
+    for item in found.inference:
+        if item.most_confident is not None:
+            most, bound = figure(item.most_confident), _promised(item.bound)
+            yield f"The largest chance of one value of {item.column} is {most} ({bound})"
+    if found.uncompared:
+        yield "Nothing was compared with the earlier release: no column or target is in both"
+    elif found.intersection and not found.together():
+        yield "Beside the earlier release nobody has one value left, and no promise falls"
+
+
+def _promised(bound: float | None) -> str:
+    return "nothing is promised" if bound is None else f"{figure(bound)} is promised"
+
+
+def moved_sentence(found: Distribution) -> str:
+    """How far a distribution has moved, and whether the bars hide part of it."""
+    if found.distance is None:
+        return ""
+    if found.distance == 0:
+        return "The distribution is as it was"
+    moved = f"{percent(found.distance)} of the distribution has moved"
+    if found.below is None:
+        said = f"{moved}, value by value"
+    else:
+        said = f"Shares below a value are off by {percent(found.below)} at most"
+        said += f"; value by value, {moved}"
+    if found.folded:
+        said += ". The bars put several values together; the figures do not"
+    return said
 
 
 def _column(found: Distribution) -> Section:
