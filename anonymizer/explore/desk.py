@@ -25,7 +25,7 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, one_table, with_edits
-from anonymizer.explore.states import History, State, Stop, Stopped, frontier, tried
+from anonymizer.explore.states import History, State, Stop, Stopped, figures_of, frontier
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
@@ -222,7 +222,7 @@ class Desk:
             worker.ask()  # outdated work must not delay the answer
         if "sample" not in state.outcomes:
             with self.sample.lock:
-                outcome = tried(self.sample, state.policy)
+                outcome = figures_of(self.sample, state.policy)
             with self.lock:
                 state.outcomes["sample"] = outcome
         with self.lock:
@@ -234,7 +234,7 @@ class Desk:
         self.workers[1].start(lambda stop: self._side(state, stop))
 
     def _whole(self, state: State, stop: Stop) -> None:
-        outcome = tried(self.whole, state.policy, stop, self._moved)
+        outcome = figures_of(self.whole, state.policy, stop, self._moved)
         found = self.whole.scratch
         with self.lock:
             stop.check()
@@ -254,7 +254,7 @@ class Desk:
     def _side(self, state: State, stop: Stop) -> None:
         if state.why is not None and state.why["done"] == state.why["of"]:
             return
-        outcome = tried(self.side, state.policy, stop)
+        outcome = figures_of(self.side, state.policy, stop)
         found = self.side.scratch
         if found is None:
             return

@@ -13,7 +13,7 @@ from anonymizer.contract.layout import PublishedColumn, quasi
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.explore.edits import Edit, with_edits
-from anonymizer.explore.states import State, Stop, tried
+from anonymizer.explore.states import State, Stop, figures_of
 from anonymizer.hierarchy.levels import Shown
 from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
@@ -288,7 +288,7 @@ def why(
             _, policy = with_edits(state.text, step.edits, base, first)
         except AnonymizerError:
             continue  # another part of the policy needs it
-        outcome = tried(bench, policy, stop)
+        outcome = figures_of(bench, policy, stop)
         found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
 
 

@@ -1,4 +1,4 @@
-"""Try policies one after the other, on a source or a sample of it."""
+"""The states of the desk: policies with their figures, and the frontier around one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.review.grid import Point, marked, point
 from anonymizer.review.trial import Bench, Figures, alone
-
-# The effect of a policy on a table or a sample, as the page shows it, and the states tried.
 
 
 def shown(found: Figures) -> dict[str, Any]:
@@ -118,9 +116,6 @@ class History:
         return next((state for state in self.states if state.number == number), None)
 
 
-# A session that tries policies one after the other, on a source or a sample of it.
-
-
 class Stopped(Exception):
     """Raised when the work is no longer wanted."""
 
@@ -137,7 +132,7 @@ class Stop:
             raise Stopped
 
 
-def tried(
+def figures_of(
     bench: Bench,
     policy: Policy,
     stop: Stop | None = None,
@@ -153,7 +148,7 @@ def tried(
             stop.check()
         progress(_share(event))
 
-    found = bench.tried(alone(policy), heard)
+    found = bench.figures(alone(policy), heard)
     if stop is not None and not found.runs:
         stop.check()
     return found
@@ -207,7 +202,7 @@ def frontier(
 
     def again(chosen: AnyPolicy) -> Figures:
         assert isinstance(chosen, Policy)
-        return tried(bench, chosen, stop)
+        return figures_of(bench, chosen, stop)
 
     points: list[Point] = []
     wanted = options_of(policy)

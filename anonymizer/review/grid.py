@@ -224,8 +224,8 @@ def _set_rule(given: dict[str, Any], rule: str, value: object) -> None:
 # once: a statement is skipped if its table was made by the same text and inputs.
 
 
-Tried = Callable[[AnyPolicy], Figures]
-"""Tries one policy."""
+Trial = Callable[[AnyPolicy], Figures]
+"""The figures of one policy."""
 
 
 def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
@@ -238,7 +238,7 @@ def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
 
 
 def point(
-    policy: AnyPolicy, options: Mapping[str, str], tried: Tried, knows: str | None = None
+    policy: AnyPolicy, options: Mapping[str, str], trial: Trial, knows: str | None = None
 ) -> Point:
     """The point of some options, or the reason why it failed.
 
@@ -250,7 +250,7 @@ def point(
         if chosen.algorithm.classless:
             said = "has neither classes nor losses, so that there is nothing to compare"
             raise PolicyError.at("algorithm.name", f"{chosen.algorithm.name} {said}")
-        found = tried(chosen)
+        found = trial(chosen)
         PolicyError.refuse(found.problems)
     except AnonymizerError as error:
         return Point(dict(options), problem=str(error.problems[0]))
@@ -320,13 +320,13 @@ def sweep(
 
         def alone(one: AnyPolicy) -> Figures:
             with open_source(one, database, limits=limits) as session:
-                return Bench(session, drawn).tried(one)
+                return Bench(session, drawn).figures(one)
 
         knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
         return marked([point(policy, options, alone, knows) for options in grid])
     with open_session(policy, database, limits=limits) as session:
-        tried = Bench(session, drawn).tried
-        return marked([point(policy, options, tried) for options in grid])
+        bench = Bench(session, drawn)
+        return marked([point(policy, options, bench.figures) for options in grid])
 
 
 # A sweep as one HTML file: explore the points without a server, or read them as a table.

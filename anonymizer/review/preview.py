@@ -39,10 +39,9 @@ from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage,
 
 # A forecast of a run's time, memory and loss, from counts and samples.
 #
-# The run is tried on samples of the source, which shows how fast this machine runs this
-# policy; how time and memory grow with rows and distinct tuples was measured (docs/scale.md).
-# Loss
-# is extrapolated from the samples by a power law in the number of rows.
+# The run is tried on samples of the source, which shows how fast this machine runs this policy; how
+# time and memory grow with rows and distinct tuples was measured (docs/scale.md). Loss is
+# extrapolated from the samples by a power law in the number of rows.
 
 
 SAMPLED = 20_000
@@ -76,7 +75,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
     policy = alone(policy)
     sample, drawn = sample_of(policy, session, rows, SAMPLED)
     before = _peak()
-    large = Bench(sample, rows=drawn).tried(policy)
+    large = Bench(sample, rows=drawn).figures(policy)
     peak = _peak()
     if not large.runs:
         return None
@@ -86,7 +85,7 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
     loss = large.loss
     if rows > SAMPLED:
         sample, drawn = sample_of(policy, session, rows, SAMPLED // SMALLER)
-        loss = _continued(Bench(sample, rows=drawn).tried(policy), large, rows)
+        loss = _continued(Bench(sample, rows=drawn).figures(policy), large, rows)
     speed, width = large.seconds / _work(large.rows, found), len(policy.quasi)
     # the parts processed at a time are together about as large as the largest undivided table
     at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples

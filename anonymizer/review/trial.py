@@ -324,7 +324,7 @@ class Bench:
         sample, drawn = sample_of(policy, session, rows, most)
         return cls(sample, rows=drawn, sampled=True)
 
-    def tried(
+    def figures(
         self, policy: AnyPolicy, listener: Listener | None = None, *, below: int | None = None
     ) -> Figures:
         """Run the policy over the source, in its scratch. Problems are part of the result.
@@ -464,7 +464,7 @@ def trial(
         with open_source(policy, database, limits=limits) as session:
             columns = dict(_columns(policy, session))
             known = Figures(columns=columns, replaces=_replaced(policy, session))
-            found = Bench(session, seed).tried(policy, below=below)
+            found = Bench(session, seed).figures(policy, below=below)
             return replace(found, columns=known.columns, replaces=known.replaces)
     except AnonymizerError as error:
         return replace(known, problems=error.problems)
