@@ -15,7 +15,11 @@ SERVICES = (ON_REQUEST | set(ENGINES)) - {"slow", "exhaustive", "duckdb"}
 def suites() -> list[tuple[set[str], list[str]]]:
     """Of every suite of `.ci/run`: the markers it selects, and the paths it looks in."""
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if " -m " in line and " tests/" in line]
+    lines = [
+        line
+        for line in map(str.strip, text.splitlines())
+        if " tests/" in line and (line.startswith("suite ") or " -m " in line)
+    ]
     return [
         (
             SERVICES & set(re.findall(r"\w+", line.split(" -m ")[-1].partition("tests/")[0])),
