@@ -21,8 +21,8 @@ from tests.selection import spread
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
-THOROUGH = 3
-"""Slow parameters of a test, unless it says how many; the others are exhaustive."""
+THOROUGH = 1
+"""Slow parameters of a test, unless it says how many; all others are exhaustive."""
 
 settings.register_profile("fast", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, print_blob=True)
