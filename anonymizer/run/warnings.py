@@ -21,6 +21,7 @@ from anonymizer.policy.checks.release_options import PROTECTS, may_be_invariant
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.schema.fields import SchemaTable
+from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.ambiguities import FEW, FIRST_YEAR, MEANT
@@ -308,11 +309,10 @@ def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
             )
 
 
-# Warnings of a run: conditions that are NULL, sensitive columns without any rule, columns
-# that look like person keys, and releases of little use.
+# Warnings of a run: conditions that are NULL, sensitive columns without any rule, columns that look
+# like person keys, and releases of little use.
 #
-# No warning stops a run or is part of a release: they contain counts of unpublished data, which
-# one
+# No warning stops a run or is part of a release: they contain counts of unpublished data, which one
 # statement takes from the snapshot.
 
 
@@ -467,9 +467,14 @@ def remarks(
 
 
 def _counted_by(policy: Policy, name: str) -> str:
-    if crosscheck(policy.model_copy(update={"person": name})):
-        return "with this policy, which can name no person: keep one row of each in source.query"
-    return f"name it as `person: {name}`, so that persons are counted"
+    hidden = policy.columns[name].model_copy(update={"role": "identifier"})
+    columns = FrozenMap({**policy.columns, name: hidden})
+    named = policy.model_copy(update={"person": name})
+    if not crosscheck(named):
+        return f"name it as `person: {name}`, so that persons are counted"
+    if not crosscheck(named.model_copy(update={"columns": columns})):
+        return f"name it as `person: {name}`, with the role identifier: persons are then counted"
+    return "with this policy, which can name no person: keep one row of each in source.query"
 
 
 def table_remarks(
