@@ -75,17 +75,14 @@ ALGORITHM = Algorithm(
 
 # The columns of a cluster, in addition to its box, from which its guarantees are judged.
 #
-# Per sensitive column `j`, if some rule reads it: `values_j`, the different values of each
-# person,
-# concatenated over the persons; `records_of_j`, the same with a value once per record;
-# `known_j`, the number of persons with a value; `pairs_j` and `most_pairs_j`, the number of
-# different (person, value) pairs in total and the largest of one person. Also `most_records`, the
-# largest number of records of one person.
+# Per sensitive column `j`, if some rule reads it: `values_j`, the different values of each person,
+# concatenated over the persons; `records_of_j`, the same with a value once per record; `known_j`,
+# the number of persons with a value; `pairs_j` and `most_pairs_j`, the number of different (person,
+# value) pairs in total and the largest of one person. Also `most_records`, the largest number of
+# records of one person.
 #
-# For EIR l-diversity a growing cluster has `proof_j`: fewer than l values that hit every member,
-# so
-# that it does not hold yet. `proof_j` is NULL if no such set exists, so that the cluster holds,
-# and
+# For EIR l-diversity a growing cluster has `proof_j`: fewer than l values that hit every member, so
+# that it does not hold yet. `proof_j` is NULL if no such set exists, so that the cluster holds, and
 # `[0]` if the last set has become invalid and a search has to decide.
 
 
@@ -226,14 +223,11 @@ def _named(condition: str, j: str) -> str:
 # The stages that cluster persons, all blocks in parallel (Wang et al. 2018, algorithm 1).
 #
 # One recursive statement advances every block move by move: its open cluster adds the nearest
-# person
-# of the block, or is merged with the nearest closed cluster. A cluster that satisfies every
-# guarantee
-# is closed, and the next person in secret-keyed order is the seed of the next one. With one block
-# for
-# the whole table this is the paper's algorithm, move by move. Under EIR l-diversity a block waits
-# if only an exact search can decide whether its cluster holds; the searches of all waiting blocks
-# are done in one batch, and the statement continues with their results.
+# person of the block, or is merged with the nearest closed cluster. A cluster that satisfies every
+# guarantee is closed, and the next person in secret-keyed order is the seed of the next one. With
+# one block for the whole table this is the paper's algorithm, move by move. Under EIR l-diversity a
+# block waits if only an exact search can decide whether its cluster holds; the searches of all
+# waiting blocks are done in one batch, and the statement continues with their results.
 
 
 NEIGHBOURS = work("neighbours")
@@ -391,11 +385,9 @@ def _search(l: int, context: Mapping[str, Any]) -> Compute:
 
 # Stages that place residual persons in clusters of other blocks (Wang et al. 2018, alg. 7).
 #
-# Every round is a few statements, whatever the number of persons. Each person asks for the
-# nearest
+# Every round is a few statements, whatever the number of persons. Each person asks for the nearest
 # cluster that satisfies the guarantees together with them, and a cluster takes as many at once as
-# it
-# can. The bound on the number of rounds grows with the logarithm of the table.
+# it can. The bound on the number of rounds grows with the logarithm of the table.
 
 
 CLOSED = work("closed_clusters")

@@ -48,8 +48,7 @@ SINGLING_OUT = (
 # The descriptor of an algorithm: everything about it that the package needs, except its options.
 #
 # The package of an algorithm has an attribute `ALGORITHM`, which the registry discovers. What the
-# policy layer needs (where values are published, whether hierarchies are needed) is in the class
-# of
+# policy layer needs (where values are published, whether hierarchies are needed) is in the class of
 # the options.
 
 

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 #
 # A statement is parsed, rewritten by small transforms of the tree, printed, parsed again as the
 # target's SQL, and checked against an allow-list of constructs with the same meaning there.
-# Anything
-# else raises an error: a printer without a translation prints the source's SQL unchanged, and the
-# target may accept it with another meaning.
+# Anything else raises an error: a printer without a translation prints the source's SQL unchanged,
+# and the target may accept it with another meaning.
 
 
 MARK = "anon\x01scratch"

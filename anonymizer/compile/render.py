@@ -116,10 +116,8 @@ def environment() -> jinja2.Environment:
 
 # Finds the tables that a query reads, with the engine's own parser.
 #
-# Most texts of a run differ from earlier ones only in names and literals. They are parsed once
-# per
-# shape: the text with each of its quoted names and strings replaced by a separate word, and
-# numbers
+# Most texts of a run differ from earlier ones only in names and literals. They are parsed once per
+# shape: the text with each of its quoted names and strings replaced by a separate word, and numbers
 # by 1. A text whose shape would be refused is parsed itself.
 
 

@@ -107,8 +107,7 @@ def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None
     return wanted
 
 
-# The features that each engine supports; policies with others are refused before anything is
-# read.
+# The features that each engine supports; policies with others are refused before anything is read.
 #
 # The table in docs/scale.md is generated from this module.
 

@@ -33,8 +33,7 @@ from anonymizer.review.report.content import ROLES as ROLE_WORDS
 # Access control: one host, one origin, one token; and the security headers of every answer.
 #
 # A page of another origin knows neither the port nor the token. A foreign host name that resolves
-# to
-# this machine arrives with another Host header. Refused requests reach no handler.
+# to this machine arrives with another Host header. Refused requests reach no handler.
 
 
 Scope = MutableMapping[str, Any]

@@ -26,10 +26,9 @@ from anonymizer.policy.paths import column_path
 
 # t-closeness with equal distance: how far a class's distribution is from the table's.
 #
-#   D = ½ Σ_s |p_s - q_s|  over all values of the reference and NULL,  D <= t
+# D = ½ Σ_s |p_s - q_s|  over all values of the reference and NULL,  D <= t
 #
-# where p is the distribution of the class, q that of the reference. Units: between 0 and 1.
-# Source:
+# where p is the distribution of the class, q that of the reference. Units: between 0 and 1. Source:
 # Li, Li, Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity" (2007),
 # §4.1.
 #
@@ -94,7 +93,7 @@ class TEqual(TCloseness):
 
 # t-closeness with ordered distance: values are as far apart as their ranks.
 #
-#   D = 1/(m-1) Σ_i |Σ_(j<=i) (p_j - q_j)|,  D <= t;  D = 0 if m = 1
+# D = 1/(m-1) Σ_i |Σ_(j<=i) (p_j - q_j)|,  D <= t;  D = 0 if m = 1
 #
 # over the m categories of the reference in their order; NULL, where it occurs, is one of them and
 # the first. Units: between 0 and 1. Source: Li et al. (2007), §4.1. Exact: both sides times
@@ -156,8 +155,7 @@ class TOrderedByRuns(TOrdered):
 
 # t-closeness: the guarantee in a policy, with any of the three distances.
 #
-# The distances are `t_equal`, `t_ordered` and `t_hierarchical`. Source: Li, Li,
-# Venkatasubramanian,
+# The distances are `t_equal`, `t_ordered` and `t_hierarchical`. Source: Li, Li, Venkatasubramanian,
 # "t-Closeness: privacy beyond k-anonymity and l-diversity" (2007).
 
 

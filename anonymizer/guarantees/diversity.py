@@ -16,7 +16,7 @@ from anonymizer.policy.privacy import Protect
 
 # Distinct l-diversity: at least l different values in every class.
 #
-#   |{s : n(E, s) > 0}| >= l
+# |{s : n(E, s) > 0}| >= l
 #
 # Units: number of different values. Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam,
 # "l-Diversity: privacy beyond k-anonymity" (2006), §4. A NULL is no value: a class of NULLs only
@@ -99,16 +99,13 @@ DISTINCT_L = Guarantee(
 
 # Entropy l-diversity: the values of a class are spread as if over l equally frequent ones.
 #
-#   exp(H(E)) >= l,  H(E) = -Σ p_s ln p_s,  p_s = n(E, s)/N,  N = Σ n(E, s)
+# exp(H(E)) >= l,  H(E) = -Σ p_s ln p_s,  p_s = n(E, s)/N,  N = Σ n(E, s)
 #
-# decided as Σ n ln n <= N (ln N - ln l + 10^-12). Units: number of equally frequent values.
-# Source:
+# decided as Σ n ln n <= N (ln N - ln l + 10^-12). Units: number of equally frequent values. Source:
 # Machanavajjhala et al. (2006), §4.
 #
-# Natural logarithms are irrational, so a tie (exp(H) equal to l) is recognized up to 10^-12 in H:
-# a
-# class passes if it reaches l up to a relative error of 10^-12. The verifiers allow as much.
-# Every
+# Natural logarithms are irrational, so a tie (exp(H) equal to l) is recognized up to 10^-12 in H: a
+# class passes if it reaches l up to a relative error of 10^-12. The verifiers allow as much. Every
 # term is a double of its own count, rounded to 12 decimals before the exact sum: the order of
 # summation makes no difference. A class without values has exp(H) = 0.
 
@@ -166,7 +163,7 @@ ENTROPY_L = Guarantee(
 
 # Recursive (c,l)-diversity: the most frequent value does not outweigh the rarer ones.
 #
-#   r_1 < c (r_l + r_(l+1) + … + r_m),  r_1 >= r_2 >= … the counts of the class's values
+# r_1 < c (r_l + r_(l+1) + … + r_m),  r_1 >= r_2 >= … the counts of the class's values
 #
 # strictly, and false if the class has fewer than l values. Units: c is a ratio of counts. Source:
 # Machanavajjhala et al. (2006), §4. Exact (whole numbers).
@@ -248,12 +245,11 @@ RECURSIVE_CL = Guarantee(
 
 # L_sl-diversity: a value of a higher security level must have a smaller share of its class.
 #
-#   n(E, s) / N <= 1/l_lv(s)  for every value s of level lv(s), i.e.  n(E, s)·l_lv(s) <= N
+# n(E, s) / N <= 1/l_lv(s)  for every value s of level lv(s), i.e.  n(E, s)·l_lv(s) <= N
 #
-# where N are the units of the class with a value. Units: the achieved figure is max n·l/N, at
-# most 1.
-# Source: Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based on
-# security level" (2020), definition 10. A class without any value does not hold. Exact (whole
+# where N are the units of the class with a value. Units: the achieved figure is max n·l/N, at most
+# 1. Source: Xiao, Li, "Privacy preserving data publishing for multiple sensitive attributes based
+# on security level" (2020), definition 10. A class without any value does not hold. Exact (whole
 # numbers). `msb` separates the values by their levels itself, so the search has no rule.
 
 
@@ -323,8 +319,7 @@ LEVELS = Guarantee(
 #
 # Source: Xiao, Tao, "m-Invariance: towards privacy preserving re-publication of dynamic datasets"
 # (2007). Classes are formed from units with different values (`anonymizer.republish.m_invariance`),
-# so
-# the search needs no rule.
+# so the search needs no rule.
 
 
 M_UNIQUE = Guarantee(

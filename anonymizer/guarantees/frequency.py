@@ -23,13 +23,11 @@ from anonymizer.guarantees.size import KAnonymity
 
 # Alpha: no value takes more than a share alpha of a class; with k, (alpha,k)-anonymity.
 #
-#   max_s n(E, s) / N <= alpha,  N = units of the class with a value
+# max_s n(E, s) / N <= alpha,  N = units of the class with a value
 #
 # for every value s, or for one declared value. Units: a share between 0 and 1. Source: Wong, Li,
-# Fu,
-# Wang, "(α,k)-anonymity" (2006), definitions 1 to 3. A class without any value does not hold.
-# Exact
-# (whole numbers).
+# Fu, Wang, "(α,k)-anonymity" (2006), definitions 1 to 3. A class without any value does not hold.
+# Exact (whole numbers).
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ GUARANTEES = (
 
 # Beta-likeness: no value is much more frequent in a class than in the table.
 #
-#   (p_s - q_s)/q_s <= beta
+# (p_s - q_s)/q_s <= beta
 #
 # for every value s with p_s > q_s. Units: a relative gain. Source: Cao, Karras, "Publishing
 # microdata with a robust privacy guarantee" (2012), definition 2.
@@ -191,14 +189,13 @@ BETA_LIKENESS = Guarantee(
 
 # Delta-disclosure privacy: no value is much more, or much less, frequent than in the table.
 #
-#   |ln(p_s / q_s)| < delta  for every value s of the reference
+# |ln(p_s / q_s)| < delta  for every value s of the reference
 #
-# strictly; a class that lacks a value fails. Units: natural logarithm of a ratio of shares.
-# Source:
+# strictly; a class that lacks a value fails. Units: natural logarithm of a ratio of shares. Source:
 # Brickell, Shmatikov, "The cost of privacy" (2008), definition 3 (its logarithm read as natural).
 #
-# Shares are taken among the non-NULL values. A class without any value lacks them all, and does
-# not hold. Decided without logarithms, as p < e^delta·q and q < e^delta·p in whole numbers, with
+# Shares are taken among the non-NULL values. A class without any value lacks them all, and does not
+# hold. Decided without logarithms, as p < e^delta·q and q < e^delta·p in whole numbers, with
 # e^delta to 18 digits, rounded down.
 
 

@@ -25,9 +25,8 @@ from anonymizer.guarantees.size import sizes
 
 # Identity-reserved models (IR), for tables in which a person has several rows.
 #
-# IR k-anonymity        n_E >= k
-# IR (k,l)-anonymity    n_E >= k and m_E >= l
-# IR (α,β)-anonymity    |R(p)|/|E| <= α for every person p, |R(s)|/|E| <= β for every value s
+# IR k-anonymity        n_E >= k IR (k,l)-anonymity    n_E >= k and m_E >= l IR (α,β)-anonymity
+# |R(p)|/|E| <= α for every person p, |R(s)|/|E| <= β for every value s
 #
 # where n_E are the persons of the class, m_E its different values, R(p) and R(s) the records of a
 # person and of a value, E the records of the class. If (person, value) pairs are repeated, both
@@ -35,8 +34,7 @@ from anonymizer.guarantees.size import sizes
 # persons, values, shares. Source: Tong, Tao, Tang, Yang, "Identity-reserved anonymity in privacy
 # preserving data publishing" (2010), as stated by Wang et al. (2018), definition 2.3.
 #
-# NULL: persons without a value count for k and for α; m, and β's records, are those with a value;
-# a
+# NULL: persons without a value count for k and for α; m, and β's records, are those with a value; a
 # class without any does not hold. Exact (whole numbers).
 
 
@@ -231,21 +229,18 @@ GUARANTEES = (
 )
 
 
-# Enhanced identity-reserved (α,β)-anonymity (EIR): IR against observers who link rows of a
-# person.
+# Enhanced identity-reserved (α,β)-anonymity (EIR): IR against observers who link rows of a person.
 #
-#   |R(p)|/|E| <= α for every person p,  max_s |P(s)|/n_E <= β
+# |R(p)|/|E| <= α for every person p,  max_s |P(s)|/n_E <= β
 #
-# where P(s) are the persons that hold value s, and n_E those that hold any. The second condition
-# is
+# where P(s) are the persons that hold value s, and n_E those that hold any. The second condition is
 # equivalent to the definition, by which no value takes more than a share β of any *reasoning set*
 # (one record of every person): all persons that hold s can be represented by s at once. Units:
 # shares. Source: Wang, Du, Luo, Li, "Two privacy-preserving approaches for data publishing with
 # identity reservation" (2018), definition 3.4 and theorem 3.2, which holds in both directions.
 #
 # Persons without a value do not count towards n_E; a class of only such persons does not hold.
-# Exact
-# (whole numbers). The α is that of IR (`ir.PersonShare`).
+# Exact (whole numbers). The α is that of IR (`ir.PersonShare`).
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,26 +294,21 @@ EIR = Guarantee(
 # EIR l-diversity: every reasoning set of a class contains at least l different values.
 #
 # A reasoning set takes one record of every person. The fewest values that one can contain is the
-# size
-# of a minimum hitting set H of the persons' value sets S(p), so the model is |H| >= l. Units:
-# values.
-# Source: Wang et al. (2018), definition 3.3 and theorem 3.1, which holds in both directions.
+# size of a minimum hitting set H of the persons' value sets S(p), so the model is |H| >= l. Units:
+# values. Source: Wang et al. (2018), definition 3.3 and theorem 3.1, which holds in both
+# directions.
 #
-# Minimum hitting sets are NP-hard in general; here SQL computes two bounds. Let F be the values
-# of
-# the persons who hold one value only: F is part of every hitting set. Among the persons that F
-# does
+# Minimum hitting sets are NP-hard in general; here SQL computes two bounds. Let F be the values of
+# the persons who hold one value only: F is part of every hitting set. Among the persons that F does
 # not hit,
 #
 # * the smallest t such that the t most widespread values reach as many persons as there are, and
 # * the number of persons who are first among the holders of each of their values, by (|S(p)|,
 #   person): two such persons share no value
 #
-# are lower bounds for the rest of H; the number of different values among the most widespread
-# value
+# are lower bounds for the rest of H; the number of different values among the most widespread value
 # of each person is an upper bound. For l = 2 the bounds always decide. Undecided classes are
-# decided
-# by `hitting`.
+# decided by `hitting`.
 #
 # Persons without a value are left out; a class without any value has |H| = 0. Exact.
 

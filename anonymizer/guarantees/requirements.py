@@ -261,18 +261,13 @@ def fewest_persons(policy: Policy) -> int:
 # Requirements on buckets that follow from the protection of a column.
 #
 # A bucket assigned by `rank mod B` contains different values only, so its diversity follows from
-# its
-# size: with m different values, each once, it is distinct m-diverse, entropy m-diverse, and,
-# since 1
-# < c (m - l + 1) for m = l + ⌊1/c⌋, recursively (c,l)-diverse; no value has a share above 1/m.
-# The
-# column must be eligible for m: no value in more than 1/m of the rows in buckets.
+# its size: with m different values, each once, it is distinct m-diverse, entropy m-diverse, and,
+# since 1 < c (m - l + 1) for m = l + ⌊1/c⌋, recursively (c,l)-diverse; no value has a share above
+# 1/m. The column must be eligible for m: no value in more than 1/m of the rows in buckets.
 #
-# t-closeness, beta-likeness and delta-disclosure compare with a distribution, which does not
-# follow
+# t-closeness, beta-likeness and delta-disclosure compare with a distribution, which does not follow
 # from different values. For these every bucket is judged, and B is tried downwards from the
-# largest,
-# because the condition is not monotone in B.
+# largest, because the condition is not monotone in B.
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,10 @@ from anonymizer.compile import Sql, lit
 
 # Exact comparisons: parameters as fractions, counts as whole numbers.
 #
-# `n/N <= alpha` is computed as `n * denominator <= numerator * N`, so that ties are
-# exact on every engine, with any number of threads. Products of two counts fit a BIGINT as long
-# as
-# group and reference hold fewer than 3·10^9 units (beyond that engines raise an overflow error);
-# larger products are DECIMAL(38, 0).
+# `n/N <= alpha` is computed as `n * denominator <= numerator * N`, so that ties are exact on every
+# engine, with any number of threads. Products of two counts fit a BIGINT as long as group and
+# reference hold fewer than 3·10^9 units (beyond that engines raise an overflow error); larger
+# products are DECIMAL(38, 0).
 
 
 DIGITS = 18
@@ -106,27 +105,22 @@ def share(numerator: str, denominator: str) -> Sql:
 # A rule is judged over a relation that holds some rows for every *group* (a class, one half of a
 # candidate cut, a lattice node's class). Its `basis` says which relation:
 #
-# `histogram`
-#   One row per group and sensitive value: `value` (code: 0 NULL, 1..m in the column's order), `n`
-#   (units with that value in the group: rows, or different (person, value) pairs), and of the
-#   reference, the published table: `q` (units with that value), `q_known` (units with any value),
-#   `q_size` (units, NULL included), `m` (number of non-NULL values). A rule with `dense` needs a
-#   row for every value of the reference in every group, with `n` = 0 where it is absent.
-# `pairs`
-#   One row per group and different (person, value): `person`, `value` (0 for NULL, whose rows are
-#   kept, so that persons without a value count as persons), and for shares of records `n`, the
-#   records with this pair.
-# `classes`
-#   Rows with an additive `n` (units of the group), and `population` for the models that need it.
-#   The histogram of one column serves for `n` as well.
+# `histogram` One row per group and sensitive value: `value` (code: 0 NULL, 1..m in the column's
+# order), `n` (units with that value in the group: rows, or different (person, value) pairs), and of
+# the reference, the published table: `q` (units with that value), `q_known` (units with any value),
+# `q_size` (units, NULL included), `m` (number of non-NULL values). A rule with `dense` needs a row
+# for every value of the reference in every group, with `n` = 0 where it is absent. `pairs` One row
+# per group and different (person, value): `person`, `value` (0 for NULL, whose rows are kept, so
+# that persons without a value count as persons), and for shares of records `n`, the records with
+# this pair. `classes` Rows with an additive `n` (units of the group), and `population` for the
+# models that need it. The histogram of one column serves for `n` as well.
 #
 # Window columns are named `group_…`, `rank_by_…`, `running_…`, `surplus_…`, `first_…`,
-# `leaf_surplus`, `person_…`, `value_…` and `eir_…`: names that the relation must not
-# have.
+# `leaf_surplus`, `person_…`, `value_…` and `eir_…`: names that the relation must not have.
 #
-# Every rule of this package is preserved under union: if two groups satisfy it, so does their
-# union (for models of persons: if no person is in both). Hence, if the whole table as one
-# group fails, every partition fails, which is how infeasible policies are found.
+# Every rule of this package is preserved under union: if two groups satisfy it, so does their union
+# (for models of persons: if no person is in both). Hence, if the whole table as one group fails,
+# every partition fails, which is how infeasible policies are found.
 
 
 Basis: TypeAlias = Literal["histogram", "pairs", "classes"]

@@ -22,12 +22,9 @@ from anonymizer.guarantees.rule import Rule, at_most, within
 
 # Exact hitting sets, for the classes that the bounds of EIR l-diversity leave undecided.
 #
-# A hitting set of a family of sets intersects all of them. The search branches on the values of
-# one
-# set that is not hit yet: O(r^size · n) for n sets of r values, in practice far less. A value
-# whose
-# branch has failed is removed from the other branches. A branch is pruned if more pairwise
-# disjoint
+# A hitting set of a family of sets intersects all of them. The search branches on the values of one
+# set that is not hit yet: O(r^size · n) for n sets of r values, in practice far less. A value whose
+# branch has failed is removed from the other branches. A branch is pruned if more pairwise disjoint
 # sets remain than values, or if the most widespread values cannot hit all sets. Exact, unlike the
 # reduction of Wang et al. (2018), algorithm 3, whose family of minimal sets is incomplete.
 
@@ -129,24 +126,20 @@ def _bits(mask: int) -> list[int]:
 # Rules on persons judged from a few aggregates of a group, for judging many groups at once.
 #
 # The window columns of `Rule.layers` give tight bounds, but cost several sorts of all pairs. A
-# *screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. It
-# is
+# *screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. It is
 # judged over a relation with one row per group:
 #
-# `persons`, `known`        persons of the group, persons with a value that counts
-# `pairs`, `pairs_most`     different (person, value) pairs, the most of one person
-# `records`, `records_most` records, the most of one person
-# `different`               different values that count
-# `known_pairs`, `known_records`  pairs and records whose value counts
-# `widest`, `widest_records`      persons, and records, of the most widespread value
-# `alone`                   different values of persons who hold one value only
-# `reach_<t>`               persons that the `t` most widespread values have, added up
+# `persons`, `known`        persons of the group, persons with a value that counts `pairs`,
+# `pairs_most`     different (person, value) pairs, the most of one person `records`, `records_most`
+# records, the most of one person `different`               different values that count
+# `known_pairs`, `known_records`  pairs and records whose value counts `widest`, `widest_records`
+# persons, and records, of the most widespread value `alone`                   different values of
+# persons who hold one value only `reach_<t>`               persons that the `t` most widespread
+# values have, added up
 #
-# For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is part
-# of
+# For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is part of
 # every hitting set), or if the l-1 most widespread values cannot hit everybody. It fails if there
-# are
-# fewer than l values or persons, or if the most widespread value and one value for each person
+# are fewer than l values or persons, or if the most widespread value and one value for each person
 # without it are fewer than l. Undecided groups are decided by `hitting`.
 
 

@@ -68,12 +68,10 @@ def _shape(levels: list[tuple[Any, ...]]) -> Shape:
 
 # Distortion: the cost of publishing a node of a hierarchy instead of the values below it.
 #
-# The default is H·(hi - lo)/(max - min) for intervals and H·(leaves - 1)/(all leaves - 1) for
-# other
+# The default is H·(hi - lo)/(max - min) for intervals and H·(leaves - 1)/(all leaves - 1) for other
 # nodes, H being the hierarchy's height; divided by H it is a share between 0 and 1, so that trees
-# of
-# different height are comparable. The formulas behind Table 4 of Yaseen et al. (2018) differ from
-# builder to builder and are available only as a compatibility mode:
+# of different height are comparable. The formulas behind Table 4 of Yaseen et al. (2018) differ
+# from builder to builder and are available only as a compatibility mode:
 #
 #   conventional   the root costs H, a child half of its parent
 #   divisor        the root costs H, a child its parent's distortion times its share of the domain

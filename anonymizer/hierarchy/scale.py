@@ -46,10 +46,9 @@ def from_text(text: Sql, sql_type: str) -> Sql:
 # Positions of the values of an ordered type on a line, as SQL, and the text of bounds.
 #
 # There are three kinds of line. *Points*: integers, decimals (in units of their last digit) and
-# dates
-# have integer positions, one per value. *Days*: the position of a timestamp is its day in UTC, so
-# many values share a position. *Reals*: a floating-point value is its own position; neighbouring
-# intervals share a bound.
+# dates have integer positions, one per value. *Days*: the position of a timestamp is its day in
+# UTC, so many values share a position. *Reals*: a floating-point value is its own position;
+# neighbouring intervals share a bound.
 
 
 Bound: TypeAlias = int | float | str

@@ -86,12 +86,10 @@ def affix(place: Place, spec: Prefix | Suffix) -> tuple[Stage, ...]:
 
 # Merge values in pairs: which pair is next, and how a sequence of merges becomes levels.
 #
-# A binary tree of merges is unbalanced and can be as high as its number of leaves. Levels of
-# equal
+# A binary tree of merges is unbalanced and can be as high as its number of leaves. Levels of equal
 # depth are cut from it by the order of the merges: level L is the state with ceil(m / 2^L) nodes,
 # where m is the number of leaves. So every level halves the nodes, each level coarsens the one
-# below,
-# and there are ceil(log2 m) levels.
+# below, and there are ceil(log2 m) levels.
 
 
 Merge: TypeAlias = tuple[int, int, int]

@@ -13,8 +13,7 @@ from typing import Literal, TypeAlias
 # Published values, converted from text to Python values that compare as in SQL.
 #
 # Numbers, dates and timestamps become `(rank, Fraction)`: exact, and ordered with the infinities
-# and
-# NaN, which SQL places last. Everything else is compared as text, by code point.
+# and NaN, which SQL places last. Everything else is compared as text, by code point.
 
 
 Ordered: TypeAlias = tuple[int, Fraction]
@@ -156,14 +155,12 @@ def _days(year: int, month: int, day: int) -> int:
 #             | "*"                                       the whole domain
 #   member   := text | '"' text with each inner " doubled '"'
 #
-# Intervals are closed and their bounds differ. A set has two members or more, in the order of
-# their
+# Intervals are closed and their bounds differ. A set has two members or more, in the order of their
 # code points, each once. A member is in double quotes exactly if it contains one of `,{}[]"`,
-# begins or ends with a space, is empty, equals `*` or `NULL`, or ends in ` or NULL`.
-# (Design of the release, "Published columns".)
+# begins or ends with a space, is empty, equals `*` or `NULL`, or ends in ` or NULL`. (Design of the
+# release, "Published columns".)
 #
-# Typed cells: two bounds and whether the cell may be NULL; a list of values in their order; or
-# the
+# Typed cells: two bounds and whether the cell may be NULL; a list of values in their order; or the
 # node of a hierarchy and whether the cell may be NULL.
 
 

@@ -175,8 +175,8 @@ def _check(name: str, requirement: Requirement, rule: Rule, groups: Sequence[Gro
 # A member of the population matches a published tuple if every cell admits its value
 # (docs/models.md). k-map (Sweeney 2001): at least k members match every tuple. delta-presence
 # (Nergiz, Atzori and Clifton 2007): units of the tuple / members that match it is between min and
-# max; a member that no tuple admits is in the table with probability 0, which violates a min
-# above 0.
+# max; a member that no tuple admits is in the table with probability 0, which violates a min above
+# 0.
 #
 # The values below a node of a hierarchy are not published: with such a column neither is judged.
 
@@ -270,12 +270,10 @@ def _admits(cells: Sequence[Cell], values: Sequence[Value | None]) -> bool:
 # Rules on event columns, whose cells are generalized: judged in the worst case they allow.
 #
 # The manifest lists sets of cells that admit one and the same value (`together`). A person with
-# some
-# of these cells may have the value of every set with one of them, and a rule has to hold
-# whichever it
-# is. Nothing of a cell that admits anything, or of which nothing is listed, is proved; nor of a
-# cell
-# whose own text says that it admits what another one does, if they are not listed together.
+# some of these cells may have the value of every set with one of them, and a rule has to hold
+# whichever it is. Nothing of a cell that admits anything, or of which nothing is listed, is proved;
+# nor of a cell whose own text says that it admits what another one does, if they are not listed
+# together.
 
 
 WHERE = "manifest.tables: a rule on an event column"

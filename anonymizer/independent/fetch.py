@@ -29,8 +29,7 @@ class ChangedError(UnreadableError):
 
 # Tables of one file, fetched by a locked engine without other files, network, or settings.
 #
-# Every value is fetched as the text of its SQL type (lists as lists of texts) and parsed in
-# Python.
+# Every value is fetched as the text of its SQL type (lists as lists of texts) and parsed in Python.
 
 
 CATALOG = "release"

@@ -19,10 +19,8 @@ from anonymizer.independent.rules import Check, counted
 # Whether the published values of masked columns have the form that their masks give them.
 #
 # Only what a release alone shows is judged: the form of tokens, codes, multiples, bounds,
-# constants,
-# and identifiers in text (mail, web, IP and MAC addresses, UUIDs, telephone numbers with a
-# country,
-# cards and bank accounts with their check digits, social security numbers).
+# constants, and identifiers in text (mail, web, IP and MAC addresses, UUIDs, telephone numbers with
+# a country, cards and bank accounts with their check digits, social security numbers).
 
 
 TOKENS = {
@@ -242,8 +240,7 @@ def _mod_97(text: str) -> bool:
 # Whether a release contains no more than Safe Harbor allows, 45 CFR 164.514(b)(2)(i).
 #
 # What a column may contain follows from its declared content in the manifest. For generalized
-# cells,
-# bounds and members are judged.
+# cells, bounds and members are judged.
 
 
 OLDEST = 90

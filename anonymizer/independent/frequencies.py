@@ -14,28 +14,24 @@ from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, sh
 
 # k-anonymity and rules on the frequencies of sensitive values, each by its definition.
 #
-# NULL. A sensitive NULL is not a value: it does not count towards l, and shares are taken among
-# the
+# NULL. A sensitive NULL is not a value: it does not count towards l, and shares are taken among the
 # non-NULL values, because an observer may know that a person has a value (docs/models.md); with
 # `null_as_value` it is a value like any other.
 #
-# A group without any value. By the published rule (design, section 5, number 15) such a group
-# does not hold vacuously. For each definition this means:
+# A group without any value. By the published rule (design, section 5, number 15) such a group does
+# not hold vacuously. For each definition this means:
 #
 # * distinct, entropy and recursive l-diversity fail: 0 values are fewer than any l from 1, and no
 #   r_l exists.
 # * alpha, (alpha,k) and the share bounds of L_sl fail. They bound the share of a value among the
-#   non-NULL values of the group, and 0/0 is undefined, so nothing is proved. Also, if others in
-#   the
+#   non-NULL values of the group, and 0/0 is undefined, so nothing is proved. Also, if others in the
 #   table have a value, a group whose values are *all* missing discloses with certainty that the
 #   value of each of its members is missing.
 # * beta-likeness fails. It compares the distribution p of the group with q; the group has no p.
-# * delta-disclosure fails. It requires |ln(p/q)| < delta for every value of the table; p(v) = 0
-# for
+# * delta-disclosure fails. It requires |ln(p/q)| < delta for every value of the table; p(v) = 0 for
 #   each of them, and |ln 0| is infinite.
 #
-# A column without any value in the whole release fails all of these rules too, because no group
-# has
+# A column without any value in the whole release fails all of these rules too, because no group has
 # a value.
 
 
@@ -285,10 +281,9 @@ def _loosely(text: str, sql_type: str) -> Value:
 # t-closeness: the distance of a group's distribution p from that of all published values, q.
 #
 # The distance is the earth mover's under three ground distances (Li, Li and Venkatasubramanian
-# 2007).
-# NULL is a category of its own for all three: first in the order, and a branch of its own below
-# the
-# root of a hierarchy. So a group of only NULLs has a distribution, and needs no special rule.
+# 2007). NULL is a category of its own for all three: first in the order, and a branch of its own
+# below the root of a hierarchy. So a group of only NULLs has a distribution, and needs no special
+# rule.
 
 
 Distribution: TypeAlias = Mapping[Value | None, Fraction]

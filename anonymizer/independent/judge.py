@@ -34,8 +34,7 @@ from anonymizer.independent.rules import Check, Figure, Judgement, NotChecked, T
 
 # Judges the tables of a release together: their keys, known rows of a person, and rules.
 #
-# Every row of a table belongs to the person that its keys lead to, and to the class of that
-# person.
+# Every row of a table belongs to the person that its keys lead to, and to the class of that person.
 
 
 Numbers: TypeAlias = tuple[int | None, ...]

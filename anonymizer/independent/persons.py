@@ -12,13 +12,11 @@ from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, up
 
 # Identity-reserved models, for releases in which a person has several rows.
 #
-# IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without
-# any
+# IR: Tong, Tao, Tang and Yang 2010. Enhanced (EIR): Wang, Du, Luo and Li 2018. A person without any
 # value counts towards k, but is excluded from everything else.
 #
 # Shares of records (alpha of both families, and beta of IR) have to hold both over the published
-# rows
-# and over distinct (person, value) pairs; the figure is the larger of the two.
+# rows and over distinct (person, value) pairs; the figure is the larger of the two.
 #
 # In a class in which nobody has a value, l is 0 and fails. Its beta is 0/0 and fails too, as in
 # `diversity`.
@@ -141,13 +139,10 @@ def _largest(items: Iterable[Hashable]) -> Figure:
 
 # Candidates left to an observer who knows rows of a person: k^m-anonymity in a class.
 #
-# A choice is any at most m of a person's published rows. A person remains if, for each chosen
-# row,
-# they have a separate row that looks the same (Terrovitis, Mamoulis and Kalnis 2008, with rows
-# that
+# A choice is any at most m of a person's published rows. A person remains if, for each chosen row,
+# they have a separate row that looks the same (Terrovitis, Mamoulis and Kalnis 2008, with rows that
 # may repeat). Rows that look the same differ only in their number: a person with n equal rows
-# remains
-# for every choice that has the row at most n times.
+# remains for every choice that has the row at most n times.
 
 
 Persons: TypeAlias = int

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 #
 # A file of unknown origin is attached read-only to an empty in-memory database, and the engine is
 # locked before any object of the file is accessed: no other file, no network, no extension, no
-# setting. No view of the file is ever executed, and no macro of it can shadow a built-in
-# function,
+# setting. No view of the file is ever executed, and no macro of it can shadow a built-in function,
 # since the file is not the default database. Rows are read from the frozen base table that the
 # manifest names; the view over it is compared as text.
 

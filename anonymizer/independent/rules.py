@@ -15,9 +15,8 @@ from anonymizer.independent.layout import Requirement
 
 # Groups of rows in which a guarantee is judged, and the counts of their values.
 #
-# A *unit* is a person if the release numbers persons, else a row. A (unit, value) pair counts
-# once in its group: without persons every row is a pair, and with persons three rows of a person
-# with
+# A *unit* is a person if the release numbers persons, else a row. A (unit, value) pair counts once
+# in its group: without persons every row is a pair, and with persons three rows of a person with
 # one diagnosis are one pair. Rows without a person are not counted (docs/models.md).
 
 

@@ -43,11 +43,9 @@ from anonymizer.source.column_names import names_person
 #
 # Persons with the same class, or absence, in every release form a group. The differences show the
 # values of a group, so its values have to satisfy the rules by themselves; and a group that is
-# absent
-# from a release has to hold k persons: they can then exchange their values, and nobody is told
-# apart.
-# Pairs of releases do not suffice, and neither do counts per class. Those who are in all releases
-# are counted by their classes as well, in `compare`.
+# absent from a release has to hold k persons: they can then exchange their values, and nobody is
+# told apart. Pairs of releases do not suffice, and neither do counts per class. Those who are in
+# all releases are counted by their classes as well, in `compare`.
 #
 # A group that is a whole class of some release shows nothing that this release does not, and one
 # that the new release does not change was judged before.

@@ -36,8 +36,7 @@ from anonymizer.steps import Step
 # Data about earlier releases for a run that continues them, copied into scratch tables.
 #
 # For every person the latest release is used: its signature of values (m-invariance), or the
-# lineage
-# of its class (append-only), with the person's group in the series and how many are in it.
+# lineage of its class (append-only), with the person's group in the series and how many are in it.
 
 
 KNOWN = "list_sort(list_distinct(signature))"

@@ -38,8 +38,7 @@ from anonymizer.source.column_names import NEARLY_UNIQUE
 
 # A release on a server: its ledger data is gathered there, and transferred here.
 #
-# Only what a ledger holds leaves the server: digests, numbers of classes and buckets, and
-# published
+# Only what a ledger holds leaves the server: digests, numbers of classes and buckets, and published
 # values. Rows of the table stay there.
 
 

@@ -35,8 +35,7 @@ from anonymizer.ledger.store import (
 # The seal of a release in a ledger: a keyed digest of all that the ledger holds of it.
 #
 # Whoever changes a value without the ledger's key is noticed. Digests of lines are added up, so
-# that
-# their order does not matter.
+# that their order does not matter.
 
 
 PURPOSE = "seals 1"
@@ -161,8 +160,7 @@ def changed(found: Iterable[Entry], key: str, of: Digests) -> list[Entry]:
 #
 # The seals tell what was changed in a release, and not that there was another one. So the ledger
 # keeps one keyed digest of the numbers and runs of all its releases, made anew with every entry
-# that
-# is added or removed.
+# that is added or removed.
 
 
 LISTING_PURPOSE = "list of releases 1"
@@ -223,8 +221,8 @@ def _listing(key: str, found: Iterable[Entry]) -> str:
     ).hexdigest()
 
 
-# Checks for ledgers that were damaged or edited. They are refused: a release would only be
-# compared with the part that remains.
+# Checks for ledgers that were damaged or edited. They are refused: a release would only be compared
+# with the part that remains.
 
 
 RESTORE = "restore the ledger from a copy"

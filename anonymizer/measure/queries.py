@@ -183,8 +183,8 @@ def _of(a: Staged, originals: Originals) -> dict[str, Any]:
 #
 # The error of a query is computed from exact figures of the source, and would disclose them if it
 # were exact: an observer who knows the other ages of a class could derive the last one from the
-# error
-# of `sum(age)`. So only the step of an error is shown, and only if it is based on enough rows.
+# error of `sum(age)`. So only the step of an error is shown, and only if it is based on enough
+# rows.
 
 
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -225,12 +225,9 @@ def enough(floor: int) -> int:
 
 # The error of random aggregate queries on a release (Li and He 2022, §4.2; Zhang et al. 2007).
 #
-# `SELECT sum(value) WHERE pred(A1) AND … AND pred(A4)` over random quasi-identifiers: a
-# categorical
-# predicate is an OR of m different random values (m uniform), an ordered one a random operator of
-# =
-# <> < <= > >= with a random value of the domain. Everything is drawn from hashes of the seed
-# inside
+# `SELECT sum(value) WHERE pred(A1) AND … AND pred(A4)` over random quasi-identifiers: a categorical
+# predicate is an OR of m different random values (m uniform), an ordered one a random operator of =
+# <> < <= > >= with a random value of the domain. Everything is drawn from hashes of the seed inside
 # the database; queries whose true answer is 0 are redrawn and counted.
 
 
@@ -407,9 +404,8 @@ def _select(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> list[
 # The error of random COUNT queries on a release (Xiao and Tao 2006; Wang et al. 2018).
 #
 # `SELECT count(*) WHERE pred(A1) AND …`, predicates as in `measure.queries`. A recipient expects,
-# for
-# every row, the product over its cells of the part that satisfies the predicate; the error is the
-# relative difference of their sum from the true count. Queries with a true count of 0 are
+# for every row, the product over its cells of the part that satisfies the predicate; the error is
+# the relative difference of their sum from the true count. Queries with a true count of 0 are
 # redrawn.
 
 

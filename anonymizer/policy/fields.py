@@ -18,8 +18,8 @@ from anonymizer.policy.values import FrozenMap, LocalPath, Share, Text
 
 # The published names that follow from the policy alone.
 #
-# A rename applies to the generated column first: with a source column `class_id` and
-# `rename: {class_id: group}`, the generated one is called `group`.
+# A rename applies to the generated column first: with a source column `class_id` and `rename:
+# {class_id: group}`, the generated one is called `group`.
 
 
 ROW_REF = "row_ref"

@@ -23,11 +23,9 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticOmit, core_sc
 
 # Immutable building blocks: the base of every policy model, an ordered map, and lists as tuples.
 #
-# A policy is read once and then passed everywhere, so nothing in it may change: models are
-# frozen,
+# A policy is read once and then passed everywhere, so nothing in it may change: models are frozen,
 # mappings are `FrozenMap`, lists become tuples. Integers are strict (`true`, `"5"` and `5.0` are
-# not
-# whole numbers), and no message that pydantic builds carries the input.
+# not whole numbers), and no message that pydantic builds carries the input.
 
 
 K = TypeVar("K")

@@ -102,11 +102,10 @@ def process_start(pid: int) -> str | None:
 # The private folder of a run, and the removal of leftovers of dead runs.
 #
 # A folder holds spilled data and `run.json` (process id, host, start, and the file that the run
-# builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a
-# later
+# builds). It is created with mode 0700 and removed when the run ends; if its owner is dead, a later
 # run removes it. Another process that writes into it, as the JVM of Spark does, may outlive its
-# owner
-# and would make it again, readable for everybody: the folder stays until that has ended as well.
+# owner and would make it again, readable for everybody: the folder stays until that has ended as
+# well.
 
 
 PREFIX = "anonymizer-run-"
@@ -330,8 +329,7 @@ def building_of(path: Path, run_id: str) -> Path:
 # A lock for runs that publish into the same file, taken before they start their work.
 #
 # The lock is on an empty file in the temporary folder, and is released when the process ends,
-# however
-# it ends. Runs on other machines are detected when the release is swapped in.
+# however it ends. Runs on other machines are detected when the release is swapped in.
 
 
 LOCK_PREFIX = "anonymizer-turn-"

@@ -407,8 +407,7 @@ def _typed(column: str, kind: str) -> str:
 # Export of a published release as Parquet or CSV, with its manifest in a separate file.
 #
 # Only the published view is read, so neither the file nor its statistics can contain suppressed
-# rows.
-# Files are written next to the target and swapped in.
+# rows. Files are written next to the target and swapped in.
 
 
 def refuse_untrue(engine: DuckDBEngine, view: Table, manifest: Manifest, policy: Policy) -> None:

@@ -21,8 +21,7 @@ from anonymizer.verification.guarantees import TOGETHER, is_listed
 # Compares what a release says of the cells of event columns with the policy's own hierarchy.
 #
 # A release lists which cells admit one and the same value. Text shows that of prefixes and
-# suffixes;
-# of the labels of a given tree only the tree does.
+# suffixes; of the labels of a given tree only the tree does.
 
 
 def cells_apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:

@@ -26,8 +26,7 @@ from anonymizer.release.objects import Names, Runs
 # bytes, a colon and its text; a NULL is `-1:`. If rows have a stored order, the seal covers it;
 # otherwise the digests of the rows are sorted.
 #
-# A text column of few values is sealed as numbers and the list of the numbered values: hashing
-# long
+# A text column of few values is sealed as numbers and the list of the numbered values: hashing long
 # texts repeatedly took half the time of a seal.
 
 

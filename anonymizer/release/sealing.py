@@ -106,11 +106,9 @@ def _differing(engine: Engine, table: Table, names: list[str]) -> Iterator[Probl
 
 # Comparing the catalog of a DuckDB database with the catalog of exactly the sealed objects.
 #
-# The sealed objects are created in an empty database, without rows, and both catalogs are
-# compared;
-# the same engine prints the definitions of both. This reveals any default, check, generated
-# column or
-# condition in a view, whatever its name.
+# The sealed objects are created in an empty database, without rows, and both catalogs are compared;
+# the same engine prints the definitions of both. This reveals any default, check, generated column
+# or condition in a view, whatever its name.
 
 
 Entry: TypeAlias = tuple[str, str, str, str]

@@ -173,8 +173,7 @@ def _library(where: str) -> tuple[Any, Any]:
 
 # DSSE envelopes (Dead Simple Signing Envelope, version 1) with Ed25519 signatures.
 #
-# The signature is over the payload's pre-authentication encoding, which names its type, so that
-# it
+# The signature is over the payload's pre-authentication encoding, which names its type, so that it
 # is valid for no other kind of message. https://github.com/secure-systems-lab/dsse
 
 

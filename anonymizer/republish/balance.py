@@ -10,10 +10,8 @@ from anonymizer.steps import Row
 
 # Division, balancing and assignment of m-invariance, on counts (Xiao and Tao 2007, §5).
 #
-# Persons who stay are put in the bucket of their earlier signature. New persons, then
-# counterfeits,
-# fill every bucket until each value of its signature is equally frequent. The other new persons
-# are
+# Persons who stay are put in the bucket of their earlier signature. New persons, then counterfeits,
+# fill every bucket until each value of its signature is equally frequent. The other new persons are
 # assigned to new buckets. This module works on counts per signature and value, not on rows.
 
 

@@ -99,13 +99,11 @@ def _of_row(column: Column) -> Column:
     return replace(column, way="greatest") if column.way == "kept" else column
 
 
-# m-invariant releases (Xiao and Tao 2007): persons who stay keep the same set of candidate
-# values.
+# m-invariant releases (Xiao and Tao 2007): persons who stay keep the same set of candidate values.
 #
 # A class has one row of each value of its signature, at least m of them, so an observer who knows
 # the quasi-identifiers of everybody gives no value a probability above 1/m; and since a person's
-# signature is the same in every release, intersecting releases gives nothing more. If there are
-# too
+# signature is the same in every release, intersecting releases gives nothing more. If there are too
 # few persons to fill a class, counterfeits are added.
 
 

@@ -54,8 +54,8 @@ from anonymizer.version import __version__
 # Vaults: private files that map each published token to its value.
 #
 # A vault is a DuckDB database with one table. It is written before the release is published, so
-# that
-# every published token is in it; if the run then fails, it has tokens that were never published.
+# that every published token is in it; if the run then fails, it has tokens that were never
+# published.
 
 
 CATALOG = "anon_vault"

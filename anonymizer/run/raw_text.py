@@ -35,8 +35,7 @@ from anonymizer.steps import Guard, Row, Stage, Step
 
 # Refuses to publish text that identifies persons, such as mail addresses and account numbers.
 #
-# Columns of role `keep` or `sensitive` are published unchanged, and so may a `quasi` one be if
-# all
+# Columns of role `keep` or `sensitive` are published unchanged, and so may a `quasi` one be if all
 # values of a class are equal. Statements over the snapshot search for the forms of
 # `source.detectors`, for columns named like identifiers, and for values of identifier columns in
 # other columns. They return only counts.
@@ -297,11 +296,9 @@ def _forms() -> Iterator[dict[str, Any]]:
 # Safe Harbor, as far as the source shows: types, free text, disguised dates, early birth years.
 #
 # A column is free text if most of its distinct values have more than five words or 50 characters:
-# codes and names of wards are shorter. Every value counts once, so that rare sentences show next
-# to
+# codes and names of wards are shorter. Every value counts once, so that rare sentences show next to
 # frequent words. It is also free text if it has more than a thousand distinct values that are at
-# least a fifth of the rows, or one value of more than 30 words or 250 characters: no list of
-# codes
+# least a fifth of the rows, or one value of more than 30 words or 250 characters: no list of codes
 # has these.
 
 

@@ -232,11 +232,9 @@ def admitted_of(attribute: Attribute) -> Table:
 # The link: the published rows, in order, each with a reference to its source row.
 #
 # It exists in scratch only. The rows of a release are copied from it, so that they are joined and
-# sorted once. For a large table memory is the limit: work tables are emptied after their last
-# use,
-# and the link stores the texts of cells as numbers (values of an ENUM), which also halves the
-# time of
-# sorting and joining. The release has the texts.
+# sorted once. For a large table memory is the limit: work tables are emptied after their last use,
+# and the link stores the texts of cells as numbers (values of an ENUM), which also halves the time
+# of sorting and joining. The release has the texts.
 
 
 LINK = work("link")

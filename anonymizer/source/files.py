@@ -17,8 +17,7 @@ from anonymizer.policy.values import file_format
 # Names of columns as a source has them, compared with those that the engine gives them.
 #
 # The engine does not distinguish `Age` and `age`. It renames a column whose name another one has,
-# and names one without a name, so that a policy could protect another column than it means. Such
-# a
+# and names one without a name, so that a policy could protect another column than it means. Such a
 # source is refused. The error has no names: in a file without a line of names, they are values.
 
 
@@ -56,12 +55,9 @@ def _problems(bare: Sequence[str], where: str, unnamed: str) -> Iterator[Problem
 # Types of the columns of text files, which the whole file decides.
 #
 # DuckDB guesses types from the first rows, and reads the others by them: a code that begins with
-# zero
-# becomes a number after 20,000 that do not, and one of 20 digits a double. A date with two digits
-# of
-# a year may be read in three ways. One pass over the file finds what its type would not keep. A
-# value
-# that is of no such type at all is left: the engine refuses it with its line.
+# zero becomes a number after 20,000 that do not, and one of 20 digits a double. A date with two
+# digits of a year may be read in three ways. One pass over the file finds what its type would not
+# keep. A value that is of no such type at all is left: the engine refuses it with its line.
 
 
 TEXT = "VARCHAR"
@@ -180,13 +176,10 @@ def _found(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
 # CSV files: how they are read, and those that are refused because they are not one table.
 #
 # DuckDB guesses the dialect of a CSV file. If lines do not fit, it skips those before the first
-# that
-# does, or reads a whole line as one cell: rows would be missing without a warning. Such a file is
-# refused. If a quote is not closed, or none is among the first lines, it takes quotes for
-# letters;
-# then it is told that they are quotes. It takes the first line for a row if it looks like one,
-# and
-# renames columns of equal names.
+# that does, or reads a whole line as one cell: rows would be missing without a warning. Such a file
+# is refused. If a quote is not closed, or none is among the first lines, it takes quotes for
+# letters; then it is told that they are quotes. It takes the first line for a row if it looks like
+# one, and renames columns of equal names.
 
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -343,8 +336,7 @@ def _refuse_other_names(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str)
 # A file as a relation to select from.
 #
 # A file is refused if it is not one table, or if it was surely cut off. DuckDB reads a JSON list
-# that
-# was cut off after a record, and renames columns of equal names. CSV files: `csv_files`.
+# that was cut off after a record, and renames columns of equal names. CSV files: `csv_files`.
 
 
 READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}

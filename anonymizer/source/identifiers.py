@@ -458,11 +458,10 @@ DATE_FORMS = (
 
 # Forms of identifiers in text: a pattern for each, and check digits to exclude other numbers.
 #
-# Patterns use only what all engines support: no word boundaries, no look-around. The identifier
-# is
+# Patterns use only what all engines support: no word boundaries, no look-around. The identifier is
 # the second group; no letter or digit precedes or follows it. Sources: ISO 13616 (IBAN) and its
-# registry of lengths, ISO/IEC 7812 (payment cards), E.164 (telephone numbers), RFC 4122 (UUID),
-# and for identity numbers the rules that their countries publish.
+# registry of lengths, ISO/IEC 7812 (payment cards), E.164 (telephone numbers), RFC 4122 (UUID), and
+# for identity numbers the rules that their countries publish.
 
 
 COUNTRIES = "|".join(code for listed in IBAN_LENGTHS.values() for code in listed.lower().split())

@@ -39,8 +39,7 @@ class Relation:
 
 # Secret-keyed draws: the only randomness of a run.
 #
-# A row's draw is a digest of the run's secret and the row's identity. Every later draw is a
-# digest
+# A row's draw is a digest of the run's secret and the row's identity. Every later draw is a digest
 # of an earlier one and a purpose, so the secret is bound in one statement and nowhere else.
 
 
@@ -75,8 +74,7 @@ def typed(value: str, sql_type: str) -> str:
 # Top and bottom coding: values beyond a column's codes are replaced by the codes when read.
 #
 # No later step reads the original values, so nothing in a release depends on them; even at the
-# lowest
-# level of a hierarchy a value beyond a code is published as the open interval.
+# lowest level of a hierarchy a value beyond a code is published as the open interval.
 
 
 def coding(policy: Policy, column: str, sql_type: str) -> Intervals | None:

@@ -158,8 +158,7 @@ def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iter
 
 # Statements that prove that the staged rows equal the release, and come from the source.
 #
-# They need an engine with 64-bit digests, such as DuckDB. If one proves nothing, every condition
-# is
+# They need an engine with 64-bit digests, such as DuckDB. If one proves nothing, every condition is
 # checked separately.
 
 

@@ -183,10 +183,8 @@ def groups_of(
 # Verification against a population: k-map and delta-presence of every published tuple.
 #
 # A member of the population matches a tuple if all cells of the tuple admit the member's values.
-# This
-# cannot be checked from the release alone: if the population (or the hierarchy of a column) is
-# not
-# available, these requirements are reported as not checked.
+# This cannot be checked from the release alone: if the population (or the hierarchy of a column) is
+# not available, these requirements are reported as not checked.
 
 
 NEEDED = "needs the population, which is not part of the release"
@@ -268,8 +266,7 @@ def population_questions(
 #
 # A cell may stand for several values. The release lists which cells admit one and the same value
 # (`together`); a choice of values that breaks the rule, if there is one, is found among those. A
-# cell
-# of which nothing is said, or less than its own text says, admits anything.
+# cell of which nothing is said, or less than its own text says, admits anything.
 
 
 OWNED = "owned_rows"

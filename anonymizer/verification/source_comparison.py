@@ -240,9 +240,8 @@ def _text(column: MaskedColumn) -> Sql:
 
 # Verification against the source: conditions that cannot be checked from a release alone.
 #
-# The staged rows (`link`) are the release, each row with a reference to its source row; they
-# and the originals exist in scratch only. The staged rows are checked to equal the published ones
-# as
+# The staged rows (`link`) are the release, each row with a reference to its source row; they and
+# the originals exist in scratch only. The staged rows are checked to equal the published ones as
 # multisets, so that the results apply to the release.
 
 

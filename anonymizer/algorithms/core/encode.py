@@ -39,8 +39,8 @@ def in_parts(attributes: Sequence[T], prefix: str) -> tuple[tuple[Table, Sequenc
 
 # Packs the codes of a row into as few integers as possible.
 #
-# A tuple is then identified by one key instead of one per quasi-identifier: rows are narrower,
-# and grouping or joining by tuples takes a third less time.
+# A tuple is then identified by one key instead of one per quasi-identifier: rows are narrower, and
+# grouping or joining by tuples takes a third less time.
 
 
 WORD_LIMIT = 2**62

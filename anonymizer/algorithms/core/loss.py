@@ -12,8 +12,8 @@ from anonymizer.source.profile import Attribute, Level
 # Stores sets of codes as bits of integers: a class's value set is one `bit_or` over its units.
 #
 # The value sets of several attributes share a word of 64 bits. Counting the different values of a
-# class this way costs a tenth of `count(distinct …)`, and needs no memory per value and class.
-# In domains that are too large, several codes share a bit, and the sizes are estimates.
+# class this way costs a tenth of `count(distinct …)`, and needs no memory per value and class. In
+# domains that are too large, several codes share a bit, and the sizes are estimates.
 
 
 WORD_BITS = 62
@@ -121,11 +121,9 @@ def _counted(word: str, mask: int) -> str:
 # The gain of a cut, as SQL over the columns of `mondrian/_cuts.sql.j2`.
 #
 # gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), where the loss of a side is the normalized
-# certainty
-# penalty (Xu et al. 2006) of the attribute that is cut, as it will be published:
-# an interval's share of the domain, a hierarchy node's share of the leaves, a set's share of the
-# domain's values; 0 for a single value. For an interval with NULL, NULL counts as one more value
-# of
+# certainty penalty (Xu et al. 2006) of the attribute that is cut, as it will be published: an
+# interval's share of the domain, a hierarchy node's share of the leaves, a set's share of the
+# domain's values; 0 for a single value. For an interval with NULL, NULL counts as one more value of
 # the domain.
 
 

@@ -202,25 +202,20 @@ def _node(a: Attribute) -> Part:
 # A lower bound of the loss, with every release: no grouping into classes of k rows loses less.
 #
 # A row loses what its class's box loses, and the box holds k rows. So it loses at least the least
-# loss of a box that holds it and k rows. That is bounded from below for a sample of the rows,
-# each
+# loss of a box that holds it and k rows. That is bounded from below for a sample of the rows, each
 # against all rows of the table:
 #
 # *Pairs.* A box that holds r and s loses at least what the box of r and s alone loses, d(r, s). A
-# box
-# with k rows has members whose d reaches at least the value at which k rows are counted, from the
-# nearest on.
+# box with k rows has members whose d reaches at least the value at which k rows are counted, from
+# the nearest on.
 #
 # *Triples.* A box that holds r, s and k rows loses at least g(r, s), the value at which k rows t
-# are
-# counted by the loss of the box of r, s and t. Each member s of the best box of r has a g(r, s)
-# no
-# larger than its loss. So the box loses at least the value at which k rows s are counted by g.
+# are counted by the loss of the box of r, s and t. Each member s of the best box of r has a g(r, s)
+# no larger than its loss. So the box loses at least the value at which k rows s are counted by g.
 #
 # Only rows s with d(r, s) below the loss of r's own class matter: its box is one of those boxes.
-# Only
-# the nearest are looked at as triples: a box with any other loses at least what the pair with the
-# first that was left out does.
+# Only the nearest are looked at as triples: a box with any other loses at least what the pair with
+# the first that was left out does.
 
 
 EXACT = 1_000

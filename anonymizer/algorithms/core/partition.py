@@ -28,10 +28,8 @@ from anonymizer.steps import Compute, Loop, Row, Stage, Step
 # Chooses cuts under rules on persons, which cannot be judged by running sums.
 #
 # At each level the admissible cuts of a class are tried in order, the best first: both halves of
-# the
-# best are judged, then those of the next few if it failed, and so on. Most classes need one or
-# two
-# tries. If adding persons cannot break a rule, a half that fails rules out all cuts with a half
+# the best are judged, then those of the next few if it failed, and so on. Most classes need one or
+# two tries. If adding persons cannot break a rule, a half that fails rules out all cuts with a half
 # that is contained in it.
 
 

@@ -23,21 +23,14 @@ from anonymizer.steps import Stage, Step
 # Boxes: the cells that a group of persons would publish, as columns that can be merged.
 #
 # The *identity element* of Wang et al. (2018, §2.2): per quasi-identifier the smallest interval,
-# the
-# set of values, or the lowest node of a hierarchy that covers every member. The loss of a box is
-# the
-# sum over its attributes of equations 11 and 12: an interval's share of the domain; (|set| - 1)
-# of
-# (|domain| - 1); for a node, its leaves instead of the set. With NULL among other values, an
-# interval
-# counts NULL as one more value of the domain, a set contains it, and a node is the root.
+# the set of values, or the lowest node of a hierarchy that covers every member. The loss of a box
+# is the sum over its attributes of equations 11 and 12: an interval's share of the domain; (|set| -
+# 1) of (|domain| - 1); for a node, its leaves instead of the set. With NULL among other values, an
+# interval counts NULL as one more value of the domain, a set contains it, and a node is the root.
 #
-# Losses are integers, in units of which a cell has a multiple of every denominator of equations
-# 11
-# and 12. So sums are exact, and two losses tie where the paper's do. An attribute whose
-# denominator
-# finds no room below `MOST`, or whose values are no whole units, is rounded to a billionth or
-# less.
+# Losses are integers, in units of which a cell has a multiple of every denominator of equations 11
+# and 12. So sums are exact, and two losses tie where the paper's do. An attribute whose denominator
+# finds no room below `MOST`, or whose values are no whole units, is rounded to a billionth or less.
 
 
 SCALE = 1_000_000_000

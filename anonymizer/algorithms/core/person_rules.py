@@ -175,8 +175,7 @@ def holding_steps(
 
 # Judges many groups of units in parallel: every rule on persons, exactly.
 #
-# One statement decides by counts. Cases of EIR l-diversity that counts leave undecided are
-# decided
+# One statement decides by counts. Cases of EIR l-diversity that counts leave undecided are decided
 # by an exact search, so every group gets a verdict.
 
 

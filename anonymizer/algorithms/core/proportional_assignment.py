@@ -97,11 +97,9 @@ def _limits(rule: Rule) -> list[str]:
 #
 # Cuts along attributes seldom find small classes whose values are distributed like those of the
 # table, though such classes exist. Here units with rare values start classes, several in every
-# block
-# at the same time. A class takes the units that add least to its loss among those whose sensitive
-# value it may still take. The dealt classes replace those of the cuts if they satisfy every rule
-# and
-# lose less.
+# block at the same time. A class takes the units that add least to its loss among those whose
+# sensitive value it may still take. The dealt classes replace those of the cuts if they satisfy
+# every rule and lose less.
 #
 # After SABRE (Cao, Karras, Kalnis, Tan, VLDB J. 2011) and Soria-Comas, Domingo-Ferrer, Sánchez,
 # Martínez, "t-closeness through microaggregation" (IEEE TKDE 2015); classes grow as in k-member

@@ -17,11 +17,9 @@ from anonymizer.steps import Loop, Stage, Step
 
 # The extent of a set of units as columns, so that a union and its loss are plain expressions.
 #
-# Per quasi-identifier: the ends of a range, the values of a set as bits of words, or the lowest
-# and
+# Per quasi-identifier: the ends of a range, the values of a set as bits of words, or the lowest and
 # the highest path in a tree. All are integers: `SCALE`, times the attribute's weight, stands for
-# the
-# loss of one cell that is suppressed, so that sums are exact and do not depend on the order of
+# the loss of one cell that is suppressed, so that sums are exact and do not depend on the order of
 # addition. Weights add up to the number of attributes: a row loses no more than without them.
 
 
@@ -333,25 +331,20 @@ def _rarity(made: Boxes) -> Sql:
 
 # A pass over finished classes that lowers their loss, under the same guarantees.
 #
-# Cuts are made one attribute after the other: a unit on the wrong side of an early cut stays
-# there,
+# Cuts are made one attribute after the other: a unit on the wrong side of an early cut stays there,
 # and nearly all classes end with exactly k rows. Two things help, each for all classes at once:
 #
 # *New classes in blocks* (after k-member clustering, Byun et al. 2007). Classes that lie beside
-# each
-# other in the order of the cuts are a block. In every block the unit with the rarest values
-# starts a
-# class, which takes the unit that widens it least until it is large enough, and so on. A block
-# keeps whichever of its old and new classes lose less.
+# each other in the order of the cuts are a block. In every block the unit with the rarest values
+# starts a class, which takes the unit that widens it least until it is large enough, and so on. A
+# block keeps whichever of its old and new classes lose less.
 #
-# *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of
-# both
+# *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
 # computed.
 #
 # Sizes and sets of values tell whether a class holds k-anonymity and distinct l-diversity. Under
-# other rules on values a unit changes places only with one of the same values, so that no class
-# is
+# other rules on values a unit changes places only with one of the same values, so that no class is
 # distributed otherwise than before; and where a rule compares classes with the table, these are
 # dealt first (`anonymizer.algorithms.core`).
 

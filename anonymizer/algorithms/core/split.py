@@ -84,15 +84,12 @@ def split_of(part_size: PartSize, profile: TableProfile) -> Split | None:
 
 # Converts the tree of coarse cuts from rows to an expression for a tuple's leaf, and to nodes.
 #
-# A node has the number of its first leaf and a level; of the two halves of a cut the left one
-# keeps
+# A node has the number of its first leaf and a level; of the two halves of a cut the left one keeps
 # the number, and the right one starts after the sampled tuples of the left. Leaves are numbered
-# from
-# left to right, so that a node is a range of leaves.
+# from left to right, so that a node is a range of leaves.
 #
 # If no class may mix tuples of different groups (patterns), every group has a separate tree: rows
-# of
-# level 0 have the group as `code`, and its first leaf as node. Above these trees are nodes that
+# of level 0 have the group as `code`, and its first leaf as node. Above these trees are nodes that
 # contain several groups, down to the size of a part. Groups without sampled tuples share the leaf
 # before the first.
 
@@ -226,13 +223,10 @@ def parts_of(rows: Sequence[Row]) -> list[Row]:
 # The stages that divide a table into parts.
 #
 # A tree of coarse cuts is made from a sample of the distinct tuples, by the templates that cut
-# classes, with half the size of a part instead of k. One statement gives every tuple its leaf,
-# and
+# classes, with half the size of a part instead of k. One statement gives every tuple its leaf, and
 # numbers the units in the order of the leaves, so that a part is a range of units. The guarantees
-# are then judged on all tuples of every node of the tree, and a part that fails is merged with
-# its
-# sibling. Rules that compare a class with the whole table do so in every part, since each part
-# gets
+# are then judged on all tuples of every node of the tree, and a part that fails is merged with its
+# sibling. Rules that compare a class with the whole table do so in every part, since each part gets
 # the distribution of the table.
 
 

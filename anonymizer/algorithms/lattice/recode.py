@@ -23,14 +23,11 @@ from anonymizer.steps import Step
 
 # Packs hierarchies into integers: a bit field per attribute and level.
 #
-# The field of a level holds the number of a value's node among its siblings, so that the fields
-# of
+# The field of a level holds the number of a value's node among its siblings, so that the fields of
 # level j and above name the node at level j (a path from the root). Generalizing to level j masks
-# the fields below. If levels do not nest, the field of a level numbers all nodes of the level,
-# and
+# the fields below. If levels do not nest, the field of a level numbers all nodes of the level, and
 # level j keeps only that field. Every level has a field of at least one bit, so that masks order
-# the nodes of the lattice as their levels do. NULL is a child of the root, apart from other
-# nodes.
+# the nodes of the lattice as their levels do. NULL is a child of the root, apart from other nodes.
 
 
 WORD = 62

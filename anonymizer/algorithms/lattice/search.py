@@ -49,25 +49,19 @@ def refuse_large(shapes: Sequence[Shape]) -> None:
 # The result is optimal, because a node is pruned for one of two reasons only.
 #
 # *Its bound.* By NCP, GLM and distortion the loss of a node is at least the sum of the losses of
-# its
-# levels over all rows, because a suppressed row costs 1 per cell, and no published cell costs
-# more.
-# By C_DM (DCP) every row costs the size of its class, or the number of rows if it is suppressed,
-# so
-# a node loses at least the sum of its squared class sizes; divided by the squared number of rows
-# that is Σp², at least exp(-H) for the entropy H of its classes (Jensen), and H is at most the
-# sum of
-# the columns' entropies. A node whose bound exceeds the loss of a judged node cannot be the
-# optimum.
+# its levels over all rows, because a suppressed row costs 1 per cell, and no published cell costs
+# more. By C_DM (DCP) every row costs the size of its class, or the number of rows if it is
+# suppressed, so a node loses at least the sum of its squared class sizes; divided by the squared
+# number of rows that is Σp², at least exp(-H) for the entropy H of its classes (Jensen), and H is
+# at most the sum of the columns' entropies. A node whose bound exceeds the loss of a judged node
+# cannot be the optimum.
 #
 # *A coarser node that failed.* A class of a finer node is part of one class of the coarser: units
 # in classes below k at the coarser node are in such classes at the finer: suppression for size is
 # monotone, and if it exceeds the limit, no finer node holds. Distinct l-diversity has the same
 # property. The other rules lack it, but all of them are preserved under union of classes: if
-# nothing
-# may be suppressed and a coarse node fails, so do all finer nodes. Otherwise a failure of these
-# rules
-# says nothing about other nodes.
+# nothing may be suppressed and a coarse node fails, so do all finer nodes. Otherwise a failure of
+# these rules says nothing about other nodes.
 #
 # The order in which nodes are judged affects only the running time. Ties go to the node with the
 # lowest number, on both sides of the comparison.
@@ -112,8 +106,7 @@ def search_stages(
 
 # A search of lattices that are too large to list: walkers go down, swap, and start again.
 #
-# Walkers work in parallel; every round judges the nodes that they propose in one batch. The
-# judged
+# Walkers work in parallel; every round judges the nodes that they propose in one batch. The judged
 # nodes depend on the data, the policy and the run's draws only, never on time or threads.
 
 
@@ -197,29 +190,19 @@ def walk_stages(
 # A lower bound for the loss of all nodes that hold, if the nodes cannot be listed.
 #
 # The loss of a column at level l is the sum, over the levels up to l, of what each level adds. So
-# the
-# loss of a node is at least a sum over slices: slice u has the columns that are coarser than u
-# levels
-# below their roots, with what this step adds. Set the columns that are at least as fine to this
-# very
-# level and all others to the root: this node is coarser than the first, so it holds as far as
-# sizes
-# of classes go. Hence the columns of a slice that stay fine form a set that holds by itself, and
-# the
-# slice loses at least what the best of these sets leaves. A set is ruled out as soon as one of
-# its
-# subsets has failed; the loss that the best remaining set leaves is a bound at any time. Slices
-# share
-# their failures: what fails at a coarser level fails at a finer one.
+# the loss of a node is at least a sum over slices: slice u has the columns that are coarser than u
+# levels below their roots, with what this step adds. Set the columns that are at least as fine to
+# this very level and all others to the root: this node is coarser than the first, so it holds as
+# far as sizes of classes go. Hence the columns of a slice that stay fine form a set that holds by
+# itself, and the slice loses at least what the best of these sets leaves. A set is ruled out as
+# soon as one of its subsets has failed; the loss that the best remaining set leaves is a bound at
+# any time. Slices share their failures: what fails at a coarser level fails at a finer one.
 #
-# Slices ignore that a fine column in one of them leaves less room in the others, so the bound
-# stays
-# below the optimum even when all slices are settled. Every failure has to be shown by a node
-# whose
+# Slices ignore that a fine column in one of them leaves less room in the others, so the bound stays
+# below the optimum even when all slices are settled. Every failure has to be shown by a node whose
 # classes are counted. The choice of these nodes only affects how soon the bound rises.
 #
-# Sets are bits; columns are taken in parts of at most 15, whose bounds add up. Columns whose
-# levels
+# Sets are bits; columns are taken in parts of at most 15, whose bounds add up. Columns whose levels
 # do not nest take no part, and add nothing.
 
 

@@ -20,14 +20,10 @@ from anonymizer.steps import Guard, Loop, Row, Stage, Step
 # Separates persons in buckets, so that no bucket holds two cells of one person.
 #
 # Otherwise a bucket could be one person's whole history. Such buckets of at least m different
-# values
-# exist if no value and no person has more than 1/m of the cells (an edge colouring of the graph
-# of
-# persons and values). They are made from the initial buckets by swaps: a cell that shares its
-# bucket
-# with another cell of its person is swapped with a random cell of another bucket, if the values
-# and
-# persons of both buckets stay different.
+# values exist if no value and no person has more than 1/m of the cells (an edge colouring of the
+# graph of persons and values). They are made from the initial buckets by swaps: a cell that shares
+# its bucket with another cell of its person is swapped with a random cell of another bucket, if the
+# values and persons of both buckets stay different.
 
 
 ROUNDS = 200
@@ -95,10 +91,8 @@ def crowding_guard(name: str, shared: Mapping[str, Any]) -> Guard:
 
 # Local bucketization (LGB Algorithm 2): buckets for the sensitive cells of protected columns.
 #
-# Level-synchronous: one statement splits every open leaf of a column at its lower median while
-# both
-# sides are eligible; inside a leaf `rank mod B` assigns cells with different values to each
-# bucket.
+# Level-synchronous: one statement splits every open leaf of a column at its lower median while both
+# sides are eligible; inside a leaf `rank mod B` assigns cells with different values to each bucket.
 
 
 MAX_SPLITS = 64

@@ -159,13 +159,11 @@ def enough_for_classes(how: Grouping, k: int) -> Guard:
 # Groups persons with several rows: a person is one record, with one value per column.
 #
 # A group then consists of persons: at most 1/l of them have any one value. All rows of a person
-# show
-# the same group, while the tables of values hold one row per person. To an observer who knows the
-# members of a group and the number of rows of each, a value is equally likely for all members.
+# show the same group, while the tables of values hold one row per person. To an observer who knows
+# the members of a group and the number of rows of each, a value is equally likely for all members.
 # With a row of values per row of the view, a value would be likelier for persons with more rows.
-# For
-# the same reason a person must have one value per sensitive column: if the values of several rows
-# were separated and shuffled, a value would again be likelier for persons with more rows.
+# For the same reason a person must have one value per sensitive column: if the values of several
+# rows were separated and shuffled, a value would again be likelier for persons with more rows.
 
 
 RECORDS = work("msb_records")

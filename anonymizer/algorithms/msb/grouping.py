@@ -176,10 +176,9 @@ def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
 # The grouping phase: a greedy choice over counts puts records of different buckets into groups.
 #
 # `exact` chooses one record at a time, as in the papers, in one recursive statement over all
-# records.
-# `batched` makes the same choice over scaled counts, in which one record represents q, and
-# repeats it on the rest with a quarter of q, down to single records. If there are too many
-# buckets for one sequence of choices, they are assigned to blocks that are grouped in parallel.
+# records. `batched` makes the same choice over scaled counts, in which one record represents q, and
+# repeats it on the rest with a quarter of q, down to single records. If there are too many buckets
+# for one sequence of choices, they are assigned to blocks that are grouped in parallel.
 
 
 BUCKETS = work("msb_buckets")
@@ -346,8 +345,7 @@ def _affordable(context: dict[str, Any]) -> Guard:
 # The residual phase: remaining records join groups that admit them, or are suppressed.
 #
 # It proceeds in rounds until no record can join a group. In each round every group takes at most
-# one
-# record; the smallest groups, and the records that need the largest groups, come first.
+# one record; the smallest groups, and the records that need the largest groups, come first.
 
 
 SHAPES = work("msb_shapes")

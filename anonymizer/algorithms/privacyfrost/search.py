@@ -205,20 +205,15 @@ def _failed(
 
 # The same search if rows may be suppressed: a table holds if failing classes have few rows.
 #
-# The verdict on one table then says little about another: rules compare classes with the rows
-# that
-# are not suppressed, so a table may break a rule of a sensitive column that a finer one
-# satisfies.
-# Every table is judged separately; only too many rows in classes smaller than k rule out the
-# finer
+# The verdict on one table then says little about another: rules compare classes with the rows that
+# are not suppressed, so a table may break a rule of a sensitive column that a finer one satisfies.
+# Every table is judged separately; only too many rows in classes smaller than k rule out the finer
 # tables as well. The score depends on the published rows: a suppressed row is fully generalized,
-# and
-# adds no value to any column. So no table scores more than without suppression, and one that does
-# not beat the best even then is not judged.
+# and adds no value to any column. So no table scores more than without suppression, and one that
+# does not beat the best even then is not judged.
 #
 # The recursive statement of the search cannot repeat a judgement until nothing fails, so here its
-# steps are separate statements. At the end the suppressed rows are removed, and the table holds
-# for
+# steps are separate statements. At the end the suppressed rows are removed, and the table holds for
 # the others.
 
 
@@ -434,14 +429,11 @@ def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
 
 # Continues after the search: walkers start from its result within a budget, and bound the score.
 #
-# They are the walkers of `full_domain`, for which the loss is the difference from the score of
-# the
-# original values. With the scores `basic` and `eta` this is a sum over the columns, so the bound
-# of
+# They are the walkers of `full_domain`, for which the loss is the difference from the score of the
+# original values. With the scores `basic` and `eta` this is a sum over the columns, so the bound of
 # `full_domain` applies; suppression only lowers a score. With `log` only one column counts: every
 # column alone is tried at every level with all others as coarse as allowed, and no table scores
-# more
-# than the best level at which a single column does not require too many suppressed rows.
+# more than the best level at which a single column does not require too many suppressed rows.
 
 
 def anytime_stages(

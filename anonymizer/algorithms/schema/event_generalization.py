@@ -33,14 +33,11 @@ from anonymizer.steps import Loop, Stage, Step
 # Raises events class by class, until k persons hold every set of rows that may be known.
 #
 # One known row: a cell that too few persons have is raised to the next step, or borrows persons
-# from
-# the cells below it. Two or three: of every set that too few persons hold, the cell with the most
-# steps left is raised in the whole class; before the root, single rows are. If the numbers of
-# rows
-# may be known, rows are left out first until enough persons have equal numbers.
+# from the cells below it. Two or three: of every set that too few persons hold, the cell with the
+# most steps left is raised in the whole class; before the root, single rows are. If the numbers of
+# rows may be known, rows are left out first until enough persons have equal numbers.
 #
-# If rules of sensitive columns have to hold among the remaining persons, a set whose holders
-# break
+# If rules of sensitive columns have to hold among the remaining persons, a set whose holders break
 # one is treated like a set that too few persons hold.
 #
 # Source: Terrovitis, Mamoulis, Kalnis (2008), k^m-anonymity, here with several equal rows counted
@@ -215,11 +212,9 @@ def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -
 
 # Rules on event columns: EIR l-diversity of the values that generalized cells may stand for.
 #
-# A choice of values that breaks the rule meets every person with fewer than l values. A cell
-# admits
+# A choice of values that breaks the rule meets every person with fewer than l values. A cell admits
 # the values below its node, so in the worst case it stands for every lower node that the class
-# publishes; a person with `*` is met by any value. What holds then holds for the values
-# themselves,
+# publishes; a person with `*` is met by any value. What holds then holds for the values themselves,
 # which is why the cuts of persons are made under the rule on these.
 
 

@@ -261,8 +261,7 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
 
 # The rules of sensitive columns among the persons who remain candidates if rows are known.
 #
-# Source: LKC-privacy, Mohammed, Fung, Hung and Lee (2009), here with sets of rows instead of
-# items.
+# Source: LKC-privacy, Mohammed, Fung, Hung and Lee (2009), here with sets of rows instead of items.
 
 
 CHOICES = work("choices")

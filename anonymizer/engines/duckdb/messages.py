@@ -17,9 +17,8 @@ from anonymizer.steps import Compute, Loop, Row, Step
 # Translates the Python function that explains a failed check to a SQL expression.
 #
 # An explanation function turns a row of figures into a message. It is executed symbolically, with
-# placeholders that record how they are used: a comparison returns true and, in another call,
-# false; a
-# figure that indexes a list takes every index once; a figure that is printed leaves a mark in the
+# placeholders that record how they are used: a comparison returns true and, in another call, false;
+# a figure that indexes a list takes every index once; a figure that is printed leaves a mark in the
 # text. These records become the conditions and branches of a CASE expression.
 
 

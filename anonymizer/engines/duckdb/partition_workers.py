@@ -27,8 +27,7 @@ from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
 # One part of a large table, written to a file and solved in a database of its own.
 #
 # The file is a DuckDB database, so values of every type are passed unchanged, and no row is
-# converted
-# to a Python object.
+# converted to a Python object.
 
 
 HANDED = "anon_part"
@@ -160,8 +159,7 @@ def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
 # Solves the parts of a large table, several at a time, each in an embedded database of its own.
 #
 # The database of the run hands over parts and gathers their results one after the other, in this
-# thread; parts are solved in separate threads, since the engine works outside Python. So memory
-# is
+# thread; parts are solved in separate threads, since the engine works outside Python. So memory is
 # bounded by the parts in progress, and the result does not depend on their number.
 
 

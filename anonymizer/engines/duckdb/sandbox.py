@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 # Reading views and queries of a source in a sandbox that can access only the source.
 #
 # A view executes SQL written by the database's author. The connection of a run can open releases,
-# the
-# ledger and files of the policy, so it never reads a view: a separate connection copies the
-# view's
-# rows into a private file, which the run then reads. (Access cannot be enabled again once it is
-# disabled, so one connection cannot do both.) Base tables execute nothing and are read in place.
+# the ledger and files of the policy, so it never reads a view: a separate connection copies the
+# view's rows into a private file, which the run then reads. (Access cannot be enabled again once it
+# is disabled, so one connection cannot do both.) Base tables execute nothing and are read in place.
 
 
 COPY = "anon_copy"

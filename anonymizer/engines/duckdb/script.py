@@ -265,9 +265,9 @@ def _without_script(name: str) -> EngineError:
 # Writes a run as one DuckDB SQL script, which the shell executes from the first to the last line.
 #
 # The script makes the same rows as a run with the same secret, verifies them, and stops at the
-# first
-# check that fails. Stages that are not statements are translated to statements (`printed`); facts
-# that only an execution shows, such as the rounds of a loop, come from a rehearsal (`rehearsal`).
+# first check that fails. Stages that are not statements are translated to statements (`printed`);
+# facts that only an execution shows, such as the rounds of a loop, come from a rehearsal
+# (`rehearsal`).
 
 
 ALWAYS = (

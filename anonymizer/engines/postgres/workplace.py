@@ -110,8 +110,7 @@ class Given:
                 engine.native(f"comment on {what} is {text}", where)
 
 
-# The record of the objects that the tool created in a database; no others are dropped or
-# replaced.
+# The record of the objects that the tool created in a database; no others are dropped or replaced.
 #
 # It is the table `_anonymizer.objects`. A role that may not create or use it records what it
 # publishes in a table of the schema in which it publishes.
@@ -281,8 +280,7 @@ def forget(engine: PostgresEngine, release: str) -> None:
 
 # The place of a run's work tables: a separate schema, or the session's temporary tables.
 #
-# A schema is recorded when it is created and dropped at the end; the next run drops the schemas
-# of
+# A schema is recorded when it is created and dropped at the end; the next run drops the schemas of
 # dead runs.
 
 

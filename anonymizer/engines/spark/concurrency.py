@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 # Solves parts of a large table on the executors; the driver holds only the tree of cuts.
 #
-# Spark writes the distinct tuples in the order of the leaves. The executor that solves a part
-# reads
+# Spark writes the distinct tuples in the order of the leaves. The executor that solves a part reads
 # its tuples from these files, and writes its classes to a file, which Spark then reads.
 
 
@@ -126,8 +125,7 @@ def _engine(
 # Verifies published rows, staged rows and originals in one pass: Spark counts, DuckDB judges.
 #
 # Staged rows are joined with originals, the published rows are appended, and equal tuples are
-# counted: one scan of each table, in one job. DuckDB then sees the same rows as Spark, under
-# other
+# counted: one scan of each table, in one job. DuckDB then sees the same rows as Spark, under other
 # references: a query uses a reference only to join a staged row with its original.
 
 

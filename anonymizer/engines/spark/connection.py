@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 
 # Row numbers over a whole table, computed in parallel on Spark.
 #
-# `select row_number() over (order by ...) as n, * from t` sorts all rows in one task. Compact
-# state
+# `select row_number() over (order by ...) as n, * from t` sorts all rows in one task. Compact state
 # is numbered in DuckDB instead, when it is moved there. Rows are numbered in the order of their
 # draws, which are evenly distributed: separately for each prefix of the draws, plus an offset.
 
@@ -119,8 +118,7 @@ def by_leaf(view: str, numbers: Numbering) -> str:
 # Queries about rows that DuckDB runs on the rows' files, because Spark cannot.
 #
 # An exact search is a recursion over lists, and the members of a population are matched by joins
-# that
-# Spark would execute by comparing all pairs.
+# that Spark would execute by comparing all pairs.
 
 
 ONLY_DUCKDB = re.compile(rf"\bwith recursive\b|\b{SCRATCH}\.main\.population\b", re.IGNORECASE)
@@ -195,13 +193,11 @@ class Asking:
 
 # Spark with an embedded DuckDB: Spark processes rows, and DuckDB compact state.
 #
-# A statement that reads rows is translated and runs on Spark. All others read compact state
-# (values
+# A statement that reads rows is translated and runs on Spark. All others read compact state (values
 # of columns, tuples of small codes with counts, classes) and run in DuckDB in the same process,
-# where
-# a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data beyond
-# the
-# memory limit is spilled to disk, and the statement is the same as on the embedded engine.
+# where a level of a partitioning takes a hundredth of the time that Spark needs to plan it, data
+# beyond the memory limit is spilled to disk, and the statement is the same as on the embedded
+# engine.
 #
 # For small tables, Spark only reads the source, and writes and verifies the release.
 

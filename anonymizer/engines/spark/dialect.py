@@ -240,8 +240,7 @@ def list_members(node: exp.Expr) -> exp.Expr:
 # Translates DuckDB's SQL to Spark's where sqlglot does not: one function per difference.
 #
 # Spark has no 128-bit integers: a draw is a text of 32 hexadecimal digits in the order of the
-# number,
-# and sums that need more than 64 bits are decimals without scale.
+# number, and sums that need more than 64 bits are decimals without scale.
 
 
 PREFIX = "anonymizer_run_"

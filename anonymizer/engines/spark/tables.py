@@ -174,8 +174,8 @@ class Route:
 # Tracks where a run's work tables are: on Spark, in the embedded DuckDB, or in both.
 #
 # Tables move as Parquet files in the run's private folder, which driver and executors share. Only
-# compact state moves: the distinct values of columns with their counts, tuples of small codes
-# with counts and draws, classes and their cells. Tables with a row per source row stay on Spark.
+# compact state moves: the distinct values of columns with their counts, tuples of small codes with
+# counts and draws, classes and their cells. Tables with a row per source row stay on Spark.
 
 
 BROADCAST_UP_TO = 200_000

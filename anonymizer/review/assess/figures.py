@@ -156,13 +156,10 @@ def _round(figure: float | None) -> float:
 
 # Columns that single people out: minimal unique combinations, and the risk of every subset.
 #
-# A combination of columns singles out a row (or person) if no other has the same values in them.
-# It
-# is minimal if no proper subset does (a minimal sample unique; Manning, Haglin, Keane 2008,
-# SUDA2).
+# A combination of columns singles out a row (or person) if no other has the same values in them. It
+# is minimal if no proper subset does (a minimal sample unique; Manning, Haglin, Keane 2008, SUDA2).
 # All combinations of one size are found together, over the distinct tuples: the number of
-# statements
-# depends on the number of columns, not on the number of rows.
+# statements depends on the number of columns, not on the number of rows.
 
 
 UNITS = work("assess_units")
@@ -266,8 +263,7 @@ def _of_size(staged: Staged, columns: int, *, keep: bool) -> Iterator[tuple[int,
 
 # Re-identification risk of a table: prosecutor, journalist and marketer (El Emam 2013).
 #
-# Prosecutor: the observer knows that the target is in the table. Journalist: the target is known
-# to
+# Prosecutor: the observer knows that the target is in the table. Journalist: the target is known to
 # be in the population only. Marketer: the observer wants as many matches as possible. All figures
 # are probabilities between 0 and 1; a unit is a person if a person column is given, else a row.
 

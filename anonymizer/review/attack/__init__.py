@@ -261,9 +261,8 @@ class Attack:
 # Simulated attacks on a release and its source: linking, a known value, an earlier release.
 #
 # The attacker knows the release and the exact quasi-identifiers of some persons. Success is the
-# expected success of the best guess (every candidate row is equally likely, the values of a
-# bucket by
-# their shares). Bounds are those that the release guarantees.
+# expected success of the best guess (every candidate row is equally likely, the values of a bucket
+# by their shares). Bounds are those that the release guarantees.
 
 
 SHARE = 0.1

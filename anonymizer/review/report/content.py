@@ -300,10 +300,9 @@ def _risk(found: Assessment) -> dict[str, Any]:
 
 # The classes of source and release for the same observer, so that both are comparable.
 #
-# The observer knows the quasi-identifiers of all rows of a person, and looks for matching
-# persons. In
-# a release all rows of a person are in one class. In a source they may differ; persons whose rows
-# have the same set of quasi-identifiers are then in one class.
+# The observer knows the quasi-identifiers of all rows of a person, and looks for matching persons.
+# In a release all rows of a person are in one class. In a source they may differ; persons whose
+# rows have the same set of quasi-identifiers are then in one class.
 
 
 KNOWN, ALONE = work("report_persons"), work("report_persons_without")

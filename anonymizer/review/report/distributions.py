@@ -209,8 +209,7 @@ def _exact(found: float) -> float:
 # The distribution of every published column, before and after, in shares.
 #
 # Bins with fewer units than `floor` (in the source, if it is available) and labels of values with
-# fewer units are not shown. Shares are rounded, so that before and after do not disclose the
-# values
+# fewer units are not shown. Shares are rounded, so that before and after do not disclose the values
 # of single suppressed rows. Distances are computed from the values, not from the bars.
 
 

@@ -16,8 +16,7 @@ from anonymizer.steps import Step
 # Columns whose values identify persons, and how such values are written in texts.
 #
 # Shared by everything that searches for such values: their replacement in text, its verification,
-# and
-# the refusal of columns that contain them.
+# and the refusal of columns that contain them.
 
 
 ROLES = ("identifier", "token")
@@ -96,8 +95,7 @@ def _long(value: Sql, text: str) -> Sql:
 # Values of identifying columns, found in free text.
 #
 # No pattern can detect names, but the policy knows some: the values of its identifying columns.
-# Texts
-# are compared by words, ignoring case.
+# Texts are compared by words, ignoring case.
 
 
 MOST_WORDS = 20
