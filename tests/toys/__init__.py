@@ -1,1 +1,1 @@
-"""Additions to a copy of the package, as CONTRIBUTING.md describes them."""
+"""Additions to a copy of the package, as its pages describe them."""

@@ -1,4 +1,4 @@
-"""A copy of the package with the additions of CONTRIBUTING.md, run in a process of its own."""
+"""A copy of the package with the additions of a page, run in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCK = re.compile(
     r"<!-- (?:file: (?P<file>\S+)|(?P<how>into|change) (?P<into>\S+?)(?: above)?:"
     r" \"(?P<above>[^\n]*)\") -->\n\n"
@@ -50,9 +49,9 @@ class Block:
     """Whether it takes the place of that line."""
 
 
-def blocks(section: str) -> list[Block]:
-    """The code of a section of CONTRIBUTING.md."""
-    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+def blocks(page: str) -> list[Block]:
+    """The code of a page of this folder."""
+    text = (Path(__file__).parent / page).read_text(encoding="utf-8")
     return [
         Block(m["file"] or m["into"], m["above"], m["code"], m["how"] == "change")
         for m in BLOCK.finditer(text)

@@ -11,9 +11,9 @@ import pytest
 from tests.selection import some
 from tests.toys.copies import Copy, blocks, copied
 
-FIELD, DESCRIPTOR = blocks("A guarantee")
-ALGORITHM = blocks("An algorithm")
-ENGINE = blocks("An engine")
+FIELD, DESCRIPTOR = blocks("guarantee.md")
+ALGORITHM = blocks("algorithm.md")
+ENGINE = blocks("engine.md")
 
 
 @pytest.fixture
