@@ -18,8 +18,8 @@ from anonymizer.engines.registry import told_by
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
+from anonymizer.policy.paths import closest
 from anonymizer.policy.values import table_parts
-from anonymizer.policy.words import closest
 from anonymizer.process.secret import Seed
 from anonymizer.release.published import Release
 from anonymizer.run import verbs

@@ -54,9 +54,6 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Note, Row, Stage, Step
 
-# Full-domain generalization: every attribute at one level of its hierarchy.
-
-
 ALGORITHM = Algorithm(
     options=FullDomain,
     compiler="anonymizer.algorithms.full_domain:compile_full_domain",

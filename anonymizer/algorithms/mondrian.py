@@ -40,9 +40,6 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
 
-# Mondrian: multidimensional top-down partitioning (LeFevre et al. 2006), classes in parallel.
-
-
 ALGORITHM = Algorithm(
     options=Mondrian,
     compiler="anonymizer.algorithms.mondrian:compile_mondrian",

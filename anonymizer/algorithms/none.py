@@ -15,9 +15,6 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Step
 
-# No algorithm: every row is published, and only changed as its columns specify.
-
-
 ALGORITHM = Algorithm(
     options=NoAlgorithm,
     compiler="anonymizer.algorithms.none:compile_none",

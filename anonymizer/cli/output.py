@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from anonymizer.policy import AnyPolicy
 
 
-# Output of commands: results on standard output, everything else on standard error.
-
-
 ERRORS = (
     "0 fine; 1 it ran and a guarantee does not hold, nothing was published; 2 it could not run;"
     " 130 interrupted; 70 a defect of the tool"

@@ -33,9 +33,6 @@ from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.table_draft import draft
 from anonymizer.review.trial import Bench, alone
 
-# The desk: the states of a policy, and the results for the current one, piece by piece.
-
-
 AGAIN = 0.1
 """Seconds between two interruptions of a statement that continues."""
 

@@ -183,9 +183,6 @@ def _column(
     }
 
 
-# Information loss and disclosure figures of a release, computed in the database.
-
-
 Measures = dict[str, float | int | None]
 OF_ALL_COLUMNS = ("ncp", "ncp_sum", "ncp_weighted", "glm", "glm_sum")
 """Losses of all columns together."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, 
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
+from anonymizer.policy.paths import closest
 from anonymizer.policy.values import TAG, AtLeastTwo, Options, Positive, PositiveNumber, Whole, fail
-from anonymizer.policy.words import closest
 
 # Properties of every algorithm that the policy layer needs.
 
@@ -60,9 +60,6 @@ class AlgorithmOptions(Options):
     def unweighted(self) -> str | None:
         """The alternative if weights have no effect; None: they have."""
         return "algorithm: {name: mondrian}"
-
-
-# The algorithms and their options: one model each, discriminated by `name`.
 
 
 def _effort(given: object) -> object:

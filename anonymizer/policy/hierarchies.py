@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from anonymizer.policy.paths import closest
 from anonymizer.policy.values import (
     TAG,
     AsTuple,
@@ -23,7 +24,6 @@ from anonymizer.policy.values import (
     bound_key,
     fail,
 )
-from anonymizer.policy.words import closest
 
 # The builders of generalization hierarchies and their options: one model each.
 

@@ -11,9 +11,8 @@ from pydantic import BaseModel, ValidationError
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import ALGORITHMS
 from anonymizer.policy.hierarchies import BUILDERS
-from anonymizer.policy.paths import path_text
+from anonymizer.policy.paths import closest, path_text
 from anonymizer.policy.values import TAG, FrozenMap, Refused
-from anonymizer.policy.words import closest
 
 Loc = tuple[Any, ...]
 Broken = frozenset[Loc]

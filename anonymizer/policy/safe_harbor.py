@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, get_args
 
 from anonymizer.policy.columns import Column
+from anonymizer.policy.paths import words
 from anonymizer.policy.values import HarborKind
-from anonymizer.policy.words import words
 
 KINDS: tuple[HarborKind, ...] = get_args(HarborKind)
 LETTERS: Mapping[str, tuple[str, tuple[HarborKind, ...]]] = {

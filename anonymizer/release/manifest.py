@@ -31,9 +31,6 @@ from anonymizer.release.certificate import certificate, known_attacks
 from anonymizer.release.objects import Names, Runs, recorded
 from anonymizer.verification.release import check_sql
 
-# The manifest: guarantees required and achieved, and the SQL that checks them. No values.
-
-
 FORMAT = 2
 """Version 1 had no seal."""
 NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')

@@ -166,9 +166,6 @@ def _opened(where: str, file: Path) -> Iterator[None]:
         raise EngineError.at(where, said, hint=hint) from error
 
 
-# The second half of a run: write the rows, verify them, then publish.
-
-
 @dataclass(slots=True)
 class Job:
     """A run whose stages have been executed: its state, and the steps to a release."""

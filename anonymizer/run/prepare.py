@@ -124,9 +124,6 @@ def _height(policy: Policy, column: str, hierarchy: Table) -> str:
     return f"select max(level) from {ident(hierarchy)}"
 
 
-# The first half of a run: read the source, build hierarchies, count, compile the plan.
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A source that has been read; all later steps use its snapshot."""

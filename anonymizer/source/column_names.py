@@ -6,7 +6,7 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from anonymizer.policy.words import words
+from anonymizer.policy.paths import words
 from anonymizer.source.profile import kind_of
 
 # Words in column names that suggest the content of a column.

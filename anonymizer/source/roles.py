@@ -10,8 +10,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
-from anonymizer.policy.paths import column_path
-from anonymizer.policy.words import closest
+from anonymizer.policy.paths import closest, column_path
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import shown_areas
 from anonymizer.source.masking.values import named_by

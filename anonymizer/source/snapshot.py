@@ -130,9 +130,6 @@ def _single_below(bound: float) -> float:
     return float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
 
 
-# The statements that read the source once, and count its values.
-
-
 SNAPSHOT = work("snapshot")
 """The rows that may be published: the only source of values, domains and hierarchies."""
 READ = work("read_rows")

@@ -6,12 +6,12 @@ import duckdb
 import pandas as pd
 import pytest
 
-from anonymizer.engines.frames import KINDS, frame_of
+from anonymizer.engines.base import FRAME_TYPES, frame_of
 
 EXACT = {"BIGINT": 9007199254740993, "BOOLEAN": True}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FRAME_TYPES)
 @pytest.mark.parametrize("nulls", [(), (1,), (0, 1)], ids=["none", "some", "all"])
 def test_types_are_those_of_duckdb(kind: str, nulls: tuple[int, ...]) -> None:
     rows = [(None if n in nulls else EXACT.get(kind, 1),) for n in range(2)]

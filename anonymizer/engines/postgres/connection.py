@@ -15,8 +15,7 @@ from sqlglot import exp
 
 from anonymizer.compile import Statement, Table, quote
 from anonymizer.compile.dialect import MARK
-from anonymizer.engines.base import Engine, EngineName, Rows
-from anonymizer.engines.frames import frame_of
+from anonymizer.engines.base import Engine, EngineName, Rows, frame_of
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.dialect_types import read_type, type_name
 from anonymizer.errors import (

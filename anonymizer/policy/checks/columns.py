@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from anonymizer.errors import Problem
 from anonymizer.policy.columns import CALENDAR, NEEDED, OPTIONS
-from anonymizer.policy.paths import column_path, name_text
-from anonymizer.policy.words import closest
+from anonymizer.policy.paths import closest, column_path, name_text
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
     from anonymizer.policy.fields import PolicyFields
-
-
-# Checks of columns: whether their options fit role and kind, and those that others name.
 
 
 BARE_NAME = re.compile(r"\s*(?:(?P<plain>[^\W\d]\w*)|\"(?P<quoted>(?:[^\"]|\"\")+)\")\s*")

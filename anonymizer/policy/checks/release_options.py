@@ -12,9 +12,8 @@ from anonymizer.policy.algorithms import Mondrian
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.fields import PublishedName, is_reserved, published_names, renamed
 from anonymizer.policy.kinds import ENDINGS, kind_of
-from anonymizer.policy.paths import column_path, name_text, path_text
+from anonymizer.policy.paths import closest, column_path, name_text, path_text
 from anonymizer.policy.publish import Publish
-from anonymizer.policy.words import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.fields import PolicyFields

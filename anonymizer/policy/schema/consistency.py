@@ -16,9 +16,8 @@ from anonymizer.policy.checks.release_options import is_source, target
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.fields import PublishedName, cell_names, is_reserved
 from anonymizer.policy.hierarchies import Frequency, Order, Prefix, Suffix, Taxonomy
-from anonymizer.policy.paths import column_path, name_text, path_text, table_path, within
+from anonymizer.policy.paths import closest, column_path, name_text, path_text, table_path, within
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.words import closest
 
 if TYPE_CHECKING:
     from anonymizer.policy.schema.fields import SchemaColumn, SchemaFields, SchemaTable

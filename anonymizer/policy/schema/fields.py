@@ -14,6 +14,7 @@ from anonymizer.policy.columns import Column, MaskRole, NamedNull
 from anonymizer.policy.document import Document
 from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.kinds import ReleaseKind, kind_of
+from anonymizer.policy.paths import closest
 from anonymizer.policy.privacy import DeltaPresence, KMap, Levels, Privacy, Protect
 from anonymizer.policy.publish import Context, Publish, Source
 from anonymizer.policy.safe_harbor import PRESET
@@ -31,7 +32,6 @@ from anonymizer.policy.values import (
     Text,
     fail,
 )
-from anonymizer.policy.words import closest
 
 # One of several tables: its source, its key, the links to other tables, its columns.
 

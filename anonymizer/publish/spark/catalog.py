@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from anonymizer.compile import Table
-from anonymizer.engines.base import Engine
-from anonymizer.engines.frames import frame_of
+from anonymizer.engines.base import Engine, frame_of
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.tables import duckdb_type, name_in_spark, names_in, quoted, rows_of
 from anonymizer.errors import TargetError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from anonymizer.compile import ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
-from anonymizer.policy.words import words
+from anonymizer.policy.paths import words
 from anonymizer.process.text import many
 from anonymizer.run.ambiguities import FIRST_YEAR, early
 from anonymizer.run.raw_text import forms_found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from anonymizer.compile import Sql, Table, ident, lit, quote, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
-from anonymizer.policy.words import words
+from anonymizer.policy.paths import words
 from anonymizer.release import objects
 from anonymizer.review.assess.classes import Opened
 from anonymizer.review.draft.guess import Guess, Profile, guesses, profiles

@@ -70,9 +70,6 @@ def flat(pattern: str) -> str:
     return made.replace("(?:?", "(?")
 
 
-# The masks as expressions over the values as read.
-
-
 PIECES = 4503599627370496
 """2^52: number of steps into which draws divide an interval, each exact as a double."""
 TOKENS = 10**18

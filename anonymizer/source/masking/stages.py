@@ -80,9 +80,6 @@ def _lines(rows: Any) -> Iterator[tuple[int, str | None, int | None]]:
         yield line, area if ZIP3.match(area) and area.isascii() else None, people
 
 
-# The masking statements: from the rows as read to the rows that all later steps read.
-
-
 RAW = work("raw_rows")
 """The rows as read, before any column is masked."""
 PUBLISHED = work("rows_with_values")
