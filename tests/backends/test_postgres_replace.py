@@ -194,12 +194,12 @@ def test_rows_that_came_meanwhile_are_not_lost(
 def test_a_failure_at_the_end_leaves_the_table(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anonymizer.publish.postgres import replace_source
+    from anonymizer.publish.postgres import in_database
 
     def broken(*given: object, **options: object) -> None:
         raise SourceError([])
 
-    monkeypatch.setattr(replace_source, "sealed", broken)
+    monkeypatch.setattr(in_database, "sealed", broken)
     with pytest.raises(AnonymizerError):
         run(replacing(), address)
     assert columns(address) == list(PEOPLE)
