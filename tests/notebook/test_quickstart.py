@@ -40,7 +40,8 @@ def test_the_notebook_runs_and_shows_results(
     assert "<table" in head["text/html"]
     assert "rows alone in their class" in assessed["text/html"]
     assert "class_id" in anonymized["text/plain"]
-    assert "k_anonymity" in release["text/html"] and ">hold<" in release["text/html"]
+    assert "k_anonymity" in release["text/html"]
+    assert ">hold<" in release["text/html"]
     assert len(release["text/plain"].splitlines()) <= 10
     assert "every check holds" in judged["text/html"]
     assert "role: quasi" in drafted["stdout"]
