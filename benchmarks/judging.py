@@ -192,7 +192,7 @@ class Spent:
         setattr(holder, name, clocked)
 
     def install(self) -> None:
-        from anonymizer.ledger import Keeper
+        from anonymizer.ledger import LedgerSession
         from anonymizer.run import job
 
         self.around(job, "judge", "release")
@@ -200,7 +200,7 @@ class Spent:
         self.around(job, "fingerprint", "reread")
         self.around(job, "release_measures", "measures")
         for name in ("begin", "remember", "confirm"):
-            self.around(Keeper, name, "ledger")
+            self.around(LedgerSession, name, "ledger")
 
 
 def run_one(case: str, rows: int) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class Engine(ABC):
         """Append a few rows of computed state to a work table."""
 
     @property
-    def home(self) -> Engine | None:
+    def embedded_duckdb(self) -> Engine | None:
         """The embedded database that holds compact state, from which parts are handed over."""
         return None
 

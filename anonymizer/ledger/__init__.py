@@ -6,6 +6,6 @@ can compute what an observer of all releases would learn, and refuse to publish.
 """
 
 from anonymizer.ledger.protected_columns import Written
-from anonymizer.ledger.session import Keeper
+from anonymizer.ledger.session import LedgerSession
 
-__all__ = ["Keeper", "Written"]
+__all__ = ["LedgerSession", "Written"]

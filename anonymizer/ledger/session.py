@@ -113,7 +113,7 @@ def opened(home: DuckDBEngine, path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 @dataclass(slots=True)
-class Keeper:
+class LedgerSession:
     """The ledger of one run."""
 
     policy: Policy
@@ -136,7 +136,9 @@ class Keeper:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None) -> Keeper | None:
+    def of(
+        cls, policy: AnyPolicy, run_id: str, view: str, target: Path | None
+    ) -> LedgerSession | None:
         """The ledger of a policy; None if the policy names none."""
         if policy.ledger is None:
             return None

@@ -135,7 +135,7 @@ class Target(Protocol):
         """
 
     @property
-    def stands(self) -> bool:
+    def is_published(self) -> bool:
         """Whether the release was swapped in, even if `publish` failed afterwards."""
 
     def discard(self) -> None:
@@ -244,7 +244,7 @@ class StagedTarget:
     names: Names
     warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
-    stands: bool = False
+    is_published: bool = False
     snapshot: Step | None = None
     """The step that read the source; known after `build`."""
 

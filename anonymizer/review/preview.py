@@ -19,7 +19,7 @@ from anonymizer.engines.registry import chosen_engine, refuse
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.guarantees.requirements import least_class
-from anonymizer.ledger import Keeper
+from anonymizer.ledger import LedgerSession
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.policy.schema.derived import lead_of
@@ -285,9 +285,9 @@ def _collecting(found: Preview) -> Iterator[None]:
 def _check_ledger(policy: Policy, database: str | None) -> None:
     published = policy.publish.database
     target = policy.resolve(published).resolve() if published is not None else None
-    keeper = Keeper.of(policy, "", "", target)
-    if keeper is not None:
-        keeper.check(database)
+    ledger_session = LedgerSession.of(policy, "", "", target)
+    if ledger_session is not None:
+        ledger_session.check(database)
 
 
 def _shown(stage: Stage) -> dict[str, Any]:

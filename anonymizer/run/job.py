@@ -21,7 +21,7 @@ from anonymizer.engines.duckdb.sandbox import unattached
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, EngineError, Problem
-from anonymizer.ledger import Keeper, Written
+from anonymizer.ledger import LedgerSession, Written
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
@@ -179,7 +179,7 @@ class Job:
     target: Target
     seed: Seed
     began: float
-    keeper: Keeper | None
+    ledger_session: LedgerSession | None
     told: tuple[str, ...] = ()
     """Warnings about the source."""
     sign: Sign | None = None
@@ -237,25 +237,25 @@ class Job:
     def _publish(self, manifest: Manifest) -> Manifest:
         """Record tokens in vaults, compare and record the release in the ledger, publish it."""
         remember(self.engine, self._tokens())
-        keeper = self.keeper
-        if keeper is None:
+        ledger_session = self.ledger_session
+        if ledger_session is None:
             return self.target.publish(self.engine, manifest, self.sign)
-        self._remember(keeper)
+        self._remember(ledger_session)
         try:
             published = self.target.publish(self.engine, manifest, self.sign)
         except BaseException:
-            if not self.target.stands:
-                keeper.withdraw()
+            if not self.target.is_published:
+                ledger_session.withdraw()
             raise
-        keeper.confirm()
+        ledger_session.confirm()
         return published
 
     def _tokens(self) -> tuple[Tokens, ...]:
         """The tokens to be recorded in vaults."""
         return tuple(tokens_of(self.policy, self.prepared.roles.masks, SNAPSHOT))
 
-    def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
-        keeper.remember(
+    def _remember(self, ledger_session: LedgerSession, written: Sequence[Written] = ()) -> None:
+        ledger_session.remember(
             self.engine,
             self.prepared.roles,
             self.prepared.profile,

@@ -20,7 +20,7 @@ from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
-from anonymizer.ledger import Keeper, Written
+from anonymizer.ledger import LedgerSession, Written
 from anonymizer.measure.loss import column_losses
 from anonymizer.measure.proofs import linked_below
 from anonymizer.policy import Policy, SchemaPolicy
@@ -578,10 +578,10 @@ class TablesJob(Job):
             found += tokens_of(child.policy, child.roles.masks, child.kept, at)
         return tuple(found)
 
-    def _remember(self, keeper: Keeper, written: Sequence[Written] = ()) -> None:
+    def _remember(self, ledger_session: LedgerSession, written: Sequence[Written] = ()) -> None:
         written = [Written(one.child, one.layout) for one in self._published]
         with at_persons(self.schema):
-            Job._remember(self, keeper, written)
+            Job._remember(self, ledger_session, written)
 
     def _refuse_unanswered(self, verification: Verification) -> None:
         """Do nothing: `_judged` asks for all tables together, after each was judged."""

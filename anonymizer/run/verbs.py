@@ -17,7 +17,7 @@ from anonymizer.engines.duckdb.partition_workers import solver_of
 from anonymizer.engines.execute import Executor, Listener, aside
 from anonymizer.engines.registry import chosen_engine, open_source, refuse
 from anonymizer.engines.session import Session, Workplace
-from anonymizer.ledger import Keeper
+from anonymizer.ledger import LedgerSession
 from anonymizer.ledger.record import home_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.referenced_files import declared_digests
@@ -67,7 +67,7 @@ def executing(
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
         session.engine.limits = limits or Limits()
         executor = Executor(session.engine, listener)
-        home = session.engine.home
+        home = session.engine.embedded_duckdb
         if isinstance(home, DuckDBEngine):
             single = lead_of(policy)
             executor.solver = solver_of(session.engine, home, session.engine.limits, single)
@@ -139,7 +139,7 @@ def run(
     names = Names.of(policy, place.run_id)
     if isinstance(policy, SchemaPolicy):
         refuse_other_engines(kind)
-    keeper = _keeper(policy, database, place, names)
+    ledger_session = _ledger_session(policy, database, place, names)
     target: Target | None = None
     with turn(place.file), ExitStack() as opened:
         if place.file is not None:
@@ -158,39 +158,45 @@ def run(
             with running as (session, executor):
                 target = there.target(lead, session, names)
                 target.check(session.engine)
-                if keeper is not None:
-                    keeper.target = target.place
-                    opened.enter_context(_begun(keeper, policy, session.engine, place.run_id))
-                make, prepared, told = _anonymized(policy, session, executor, keeper)
+                if ledger_session is not None:
+                    ledger_session.target = target.place
+                    opened.enter_context(
+                        _begun(ledger_session, policy, session.engine, place.run_id)
+                    )
+                make, prepared, told = _anonymized(policy, session, executor, ledger_session)
                 refuse_changed_while_read(files, policy)
-                state = (prepared, target, chosen, began, keeper, told, key, files)
+                state = (prepared, target, chosen, began, ledger_session, told, key, files)
                 return make(lead, session, executor, *state).release()
         finally:
             if target is not None:
                 target.discard()
 
 
-def _keeper(policy: AnyPolicy, database: Any, place: Workplace, names: Names) -> Keeper | None:
+def _ledger_session(
+    policy: AnyPolicy, database: Any, place: Workplace, names: Names
+) -> LedgerSession | None:
     """The ledger of the policy, where it and the vault stand apart from source and release."""
     of_its_own = place.file if lead_of(policy).publish.database is not None else None
     refuse_misplaced(singles_of(policy), database, of_its_own)
-    keeper = Keeper.of(policy, place.run_id, names.release, of_its_own)
-    if keeper is not None:
-        keeper.check(database)
-    return keeper
+    ledger_session = LedgerSession.of(policy, place.run_id, names.release, of_its_own)
+    if ledger_session is not None:
+        ledger_session.check(database)
+    return ledger_session
 
 
 @contextmanager
-def _begun(keeper: Keeper, policy: AnyPolicy, engine: Engine, run_id: str) -> Iterator[None]:
+def _begun(
+    ledger_session: LedgerSession, policy: AnyPolicy, engine: Engine, run_id: str
+) -> Iterator[None]:
     """The ledger, opened for the run until its release has taken its place."""
-    with home_of(engine, keeper.path, run_id) as home:
+    with home_of(engine, ledger_session.path, run_id) as home:
         with at_persons(policy):
-            keeper.begin(engine, home)
+            ledger_session.begin(engine, home)
         yield
 
 
 def _anonymized(
-    policy: AnyPolicy, session: Session, executor: Executor, keeper: Keeper | None
+    policy: AnyPolicy, session: Session, executor: Executor, ledger_session: LedgerSession | None
 ) -> tuple[Callable[..., Job], Prepared, tuple[str, ...]]:
     """Read the source and execute all stages; returns what makes the job, and warnings."""
     make: Callable[..., Job] = Job
@@ -201,8 +207,8 @@ def _anonymized(
     else:
         prepared = prepare(policy, session, executor)
         told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
-    if keeper is not None:
-        told = (*told, *keeper.warnings)
+    if ledger_session is not None:
+        told = (*told, *ledger_session.warnings)
     with at_persons(policy):
         executor.run(prepared.compiled.stages, "anonymizing")
     return make, prepared, told

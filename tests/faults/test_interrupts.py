@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.ledger import Keeper
+from anonymizer.ledger import LedgerSession
 from anonymizer.process.interrupts import decide, deciding, published
 from anonymizer.publish.duckdb.file import FileTarget
 from tests.faults.stage import Stage
@@ -104,13 +104,13 @@ def test_signal_at_the_commit(
     stage.build()
     old = stage.rows()
     confirmed: list[int] = []
-    confirm = Keeper.confirm
+    confirm = LedgerSession.confirm
 
-    def confirming(keeper: Keeper) -> None:
-        confirm(keeper)
+    def confirming(ledger_session: LedgerSession) -> None:
+        confirm(ledger_session)
         confirmed.append(1)
 
-    monkeypatch.setattr(Keeper, "confirm", confirming)
+    monkeypatch.setattr(LedgerSession, "confirm", confirming)
     if kind == "ledger":
         told: Any = sending(signal.SIGINT, FileTarget.swap, before=False)
         monkeypatch.setattr(FileTarget, "swap", told)

@@ -261,7 +261,7 @@ class DuckDBEngine(Engine):
         return ",".join(path)
 
     @property
-    def home(self) -> DuckDBEngine:
+    def embedded_duckdb(self) -> DuckDBEngine:
         return self
 
     def interrupt(self) -> None:

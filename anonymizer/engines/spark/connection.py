@@ -441,7 +441,7 @@ class SparkEngine(Engine):
         return Spread.of(tables, stage) if tables.streamed(UNITS) else None
 
     @property
-    def home(self) -> DuckDBEngine:
+    def embedded_duckdb(self) -> DuckDBEngine:
         return self.duckdb
 
     def interrupt(self) -> None:

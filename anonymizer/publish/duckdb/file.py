@@ -138,7 +138,7 @@ class FileTarget:
         return [fingerprint(engine, table) for table in self.names.published(catalog)]
 
     @property
-    def stands(self) -> bool:
+    def is_published(self) -> bool:
         return not self.building.exists()
 
     def check_place(self) -> None:

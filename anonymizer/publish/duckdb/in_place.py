@@ -156,7 +156,7 @@ class InPlaceTarget(StagedTarget):
         with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
             decide()
-        self.stands = True
+        self.is_published = True
         if file is not None and beside is not None:
             aside = building_of(file, self.names.run_id)
             write_manifest_file(beside, manifest, aside)

@@ -323,7 +323,7 @@ class PostgresTarget(StagedTarget):
         with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
             decide()
-        self.stands = True
+        self.is_published = True
         return manifest
 
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:

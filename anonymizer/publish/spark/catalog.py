@@ -112,7 +112,7 @@ class CatalogTarget(StagedTarget):
             written += f", {_text(manifest.signature)} as signature"
         self._view(self.names.manifest(None), f"select {written}", marks)
         self._building = False
-        self.stands = True
+        self.is_published = True
         self._drop_older()
         return manifest
 

@@ -197,7 +197,7 @@ class ParquetTarget(StagedTarget):
             _open(self.building)
         decide()
         move_into_place(self.building, self.rows)
-        self.stands = True
+        self.is_published = True
         aside = self.manifest_file.with_name(f"{self.manifest_file.name}.{self.names.run_id}.tmp")
         write_manifest_file(self.manifest_file, manifest, aside)
         return manifest
