@@ -522,7 +522,7 @@ RESEALED: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     ),
     "a share above one": (_measure("ncp_sets", 1.5), "manifest.measures.ncp_sets: is no share"),
     "half a level": (_measure("level.age", 1.5), "manifest.measures.level.age: is no count"),
-    "a lattice of nothing": (_measure("lattice_nodes", -1), "measures.lattice_nodes: is no count"),
+    "a lattice of nothing": (_measure("lattice_nodes", -1), "measures.level.age: is not stated"),
     "a lattice's bound above its loss": (
         lambda data: data["measures"].update(lattice_loss=0.1, lattice_bound=0.2),
         "manifest.measures.lattice_bound: is no lower bound",
