@@ -129,13 +129,14 @@ def _bits(mask: int) -> list[int]:
 # *screen* reads two aggregations only, and decides all rules except EIR l-diversity exactly. It is
 # judged over a relation with one row per group:
 #
-# `persons`, `known`        persons of the group, persons with a value that counts `pairs`,
-# `pairs_most`     different (person, value) pairs, the most of one person `records`, `records_most`
-# records, the most of one person `different`               different values that count
-# `known_pairs`, `known_records`  pairs and records whose value counts `widest`, `widest_records`
-# persons, and records, of the most widespread value `alone`                   different values of
-# persons who hold one value only `reach_<t>`               persons that the `t` most widespread
-# values have, added up
+# * `persons`, `known`: persons of the group, persons with a value that counts
+# * `pairs`, `pairs_most`: different (person, value) pairs, the most of one person
+# * `records`, `records_most`: records, the most of one person
+# * `different`: different values that count
+# * `known_pairs`, `known_records`: pairs and records whose value counts
+# * `widest`, `widest_records`: persons, and records, of the most widespread value
+# * `alone`: different values of persons who hold one value only
+# * `reach_<t>`: persons that the `t` most widespread values have, added up
 #
 # For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is part of
 # every hitting set), or if the l-1 most widespread values cannot hit everybody. It fails if there
@@ -200,6 +201,8 @@ def _exact(holds: str) -> Screen:
 
 
 def _hitting(l: int) -> Screen:
+    if l == 1:
+        return _exact("known > 0")
     t = l - 1
     return Screen(
         Sql(f"known > 0 and (alone >= {lit(l)} or reach_{t} < known)"),
