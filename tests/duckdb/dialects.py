@@ -38,7 +38,7 @@ from tests.runs import THRIFTY, policy
 
 DIALECTS: dict[str, Dialect] = {"postgres": POSTGRES, "spark": SPARK}
 SETTINGS: dict[str, Setting] = {**WHOLE, **OUTLINED, **SECOND_RELEASES}
-OF_THE_LEDGER = "ledger/values.sql.j2"
+OF_THE_LEDGER = ("ledger/values", "ledger/series", "ledger/group_values")
 """Asked in the DuckDB that holds the ledger, whatever the engine."""
 
 
