@@ -220,7 +220,10 @@ def files(kept: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     return found
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv", "arrow", "polars", "pandas"])
+FRAMES = [pytest.param(name, marks=pytest.mark.notebook) for name in ("arrow", "polars")]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", *FRAMES, "pandas"])
 def test_every_type_leaves_exactly_or_by_the_rule(
     kept: Made, files: dict[str, Path], form: str
 ) -> None:
