@@ -305,7 +305,7 @@ def _of_policy(function: F) -> F:
 
 
 def _table_of(policy: AnyPolicy | None) -> str:
-    if isinstance(policy, SchemaPolicy):
+    if policy is not None and policy.several:
         hint = "a DuckDB connection, and connection.register('visits', frame) for every frame"
         raise SourceError.at(
             "database", "is one frame, and the policy has several tables", hint=hint
@@ -388,7 +388,7 @@ def attack(policy: AnyPolicy, source: Any = None, **options: Any) -> Attack | Ta
 
     _refuse_other_than_policy(policy)
     refuse_misread(attack, {"source": source})
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
         return _in_parameters(attack_tables)(policy, source, **options)
     return _in_parameters(attack)(policy, source, **options)
 

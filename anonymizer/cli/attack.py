@@ -55,12 +55,11 @@ def attack_command(
     is written, and no value is shown. With several tables, the attackers are observers who know the
     class of a person and one event, two events, the number of rows, or all events.
     """
-    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import attack
     from anonymizer.review.observers import attack_tables
 
     asked = options.load_policy(policy, preset)
-    if isinstance(asked, SchemaPolicy):
+    if asked.several:
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")
         observed = attack_tables(asked, database, release=release, limits=limits)

@@ -68,7 +68,7 @@ def demo_command(output: Output, folder: str | None, several: bool) -> None:
 def _hospital(output: Output, folder: str | None) -> None:
     """Several tables of the same persons, released together, and observers who know rows."""
     from anonymizer.cli.output import progress
-    from anonymizer.policy import SchemaPolicy, load_policy
+    from anonymizer.policy import load_policy
     from anonymizer.review import demo
     from anonymizer.review.observers import attack_tables
 
@@ -76,7 +76,7 @@ def _hospital(output: Output, folder: str | None) -> None:
     with progress(output) as listener:
         release = demo.run(made, listener=listener)
     policy = load_policy(made.policy)
-    assert isinstance(policy, SchemaPolicy)
+    assert policy.several
     attack = attack_tables(policy, made.database)
     _tell(output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict())
 

@@ -94,12 +94,11 @@ def plan_command(
 
 def _masked_lines(policy: AnyPolicy) -> Iterator[str]:
     from anonymizer.policy.paths import column_path
-    from anonymizer.policy.schema.derived import singles_of
     from anonymizer.release.certificate import mask_words
 
     found = [
         (at + column_path(name).removeprefix("columns."), mask_words(single, name))
-        for at, single in singles_of(policy).items()
+        for at, single in policy.singles.items()
         for name in single.masked
     ]
     if found:
@@ -110,7 +109,6 @@ def _masked_lines(policy: AnyPolicy) -> Iterator[str]:
 
 def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
     from anonymizer.policy.kinds import ANONYMISED, kind_words
-    from anonymizer.policy.schema.derived import lead_of
 
     for replaced in found.replaces:
         yield f"a run replaces: {replaced}"
@@ -118,7 +116,7 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         yield from _tree_lines(found.tables)
         yield ""
     if found.current is not None and not policy.algorithm.classless:
-        yield from _source_lines(lead_of(policy), found.current)
+        yield from _source_lines(policy.lead, found.current)
         yield ""
     masked = list(_masked_lines(policy))
     yield from [*masked, ""] if masked else []

@@ -132,9 +132,7 @@ def _found(found: Verification) -> dict[str, Any]:
 
 def _named_in(policy: AnyPolicy | None) -> str | None:
     """The database of the release that a policy names, as `run` reports it."""
-    from anonymizer.policy.schema.derived import lead_of
-
-    lead = lead_of(policy) if policy is not None else None
+    lead = policy.lead if policy is not None else None
     if lead is None or lead.publish.database is None:
         return None
     return str(lead.resolve(lead.publish.database).resolve())
@@ -184,12 +182,11 @@ def judge_independently(
     place = _place(policy, database)
     view = None
     if policy is not None:
-        from anonymizer.policy.schema.derived import lead_of
         from anonymizer.release.objects import Names
         from anonymizer.release.opening import population_files
 
         view = Names.of(policy, "").release
-        named = next(filter(Path.is_file, population_files(lead_of(policy))), None)
+        named = next(filter(Path.is_file, population_files(policy.lead)), None)
         population = str(named) if population is None and named is not None else population
     try:
         found = judge(

@@ -18,7 +18,7 @@ from anonymizer.engines.base import EngineName
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.guarantees.guarantee import Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import applies
@@ -144,7 +144,7 @@ class Feature:
         return self.lacking.get(engine)
 
 
-def refuse(policy: Policy, engine: EngineName) -> None:
+def refuse(policy: AnyPolicy, engine: EngineName) -> None:
     """Raises PolicyError listing every feature the policy uses and the engine lacks."""
     problems = []
     for feature in FEATURES:
@@ -153,8 +153,11 @@ def refuse(policy: Policy, engine: EngineName) -> None:
             continue
         reason, instead = missing
         said = f"is not available with the engine {engine}: {reason}"
-        problems += [Problem(path, said, hint=instead) for path in feature.uses(policy)]
+        problems += [Problem(path, said, hint=instead) for path in feature.uses(policy.lead)]
     PolicyError.refuse(problems)
+    if policy.several and engine != "duckdb":
+        said = f"of several tables cannot be anonymized on {engine}"
+        raise PolicyError.at("tables", said, allowed="duckdb")
 
 
 def option(path: str, used: Callable[[Policy], bool]) -> Uses:

@@ -18,11 +18,10 @@ from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark
 from anonymizer.ledger.record import Schema, found_by_key, not_found_again
 from anonymizer.ledger.store import MEMBERS, NEW_MEMBERS, NEW_ROWS, ROWS, SIGNATURES
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.publish import Republish
-from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.release.certificate import published_as_it_is
 
 # What a policy can do about releases that tell too much together: only what it can have.
@@ -187,17 +186,15 @@ def joined_by_name(policy: AnyPolicy, view: str, earlier: Iterable[Entry]) -> It
             listed = ", ".join(views)
             said = f"tells persons apart in a release of the ledger ({listed}): joined on it,"
             said += " the rows of a person stand side by side, and k holds for neither"
-            ways = apart(lead_of(policy), several=isinstance(policy, SchemaPolicy))
+            ways = apart(policy.lead, several=policy.several)
             hint = f"{ways}, for a join that leaves k persons, acknowledge_unique: true"
             yield Problem(path, said, hint=hint)
 
 
 def _unacknowledged(of: AnyPolicy) -> Iterator[tuple[str, str]]:
     """Columns published unchanged that are not acknowledged as unique: path and name."""
-    listed = [("columns", lead_of(of))]
-    if isinstance(of, SchemaPolicy):
-        listed += [(table_path(t, "columns"), child_policy(of, t)) for t in of.children]
-    for path, policy in listed:
+    further = ((table_path(name, "columns"), one) for name, one in of.further.items())
+    for path, policy in (("columns", of.lead), *further):
         for name, column in policy.columns.items():
             if published_as_it_is(policy, name) and not column.acknowledge_unique:
                 yield f"{path}.{name}", name

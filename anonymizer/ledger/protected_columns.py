@@ -11,7 +11,7 @@ from anonymizer.compile import NumberedColumn, Sql, Table, ident, lit
 from anonymizer.contract.layout import Layout, cell_parts, quasi
 from anonymizer.guarantees.requirements import bucket_rule, rules_of_any
 from anonymizer.guarantees.rule import Rule
-from anonymizer.policy import Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.paths import column_path, name_text, table_path
 from anonymizer.source.child import Child, family
 from anonymizer.source.column_names import names_person
@@ -355,7 +355,7 @@ def further(
     marks_before: int,
 ) -> Iterator[Further]:
     """The tables with columns numbered after those of the persons; `group`: the persons' class."""
-    knows, number, mark_number = policy.privacy.knows, facets_before, marks_before
+    knows, number, mark_number = policy.knows, facets_before, marks_before
     for one in written:
         child, table = one.child, policy.tables[one.child.name]
         described = replace(one.layout, class_id=group)
@@ -397,10 +397,9 @@ def further(
         )
 
 
-def reserved(policy: SchemaPolicy, name: str) -> frozenset[str]:
+def reserved(policy: AnyPolicy, name: str | None) -> frozenset[str]:
     """Columns with an identity-reserved rule, which a single-table policy does not have."""
-    columns = policy.tables[name].columns.items()
-    return frozenset(c for c, d in columns if d.protect is not None and d.protect.eir_l is not None)
+    return frozenset(column for table, column in policy.reserved if table == name)
 
 
 def _text(values: Sequence[Sql]) -> Sql:

@@ -77,9 +77,8 @@ from anonymizer.ledger.store import (
     same_secret,
     settle_down,
 )
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import name_text
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
@@ -116,14 +115,15 @@ def opened(home: DuckDBEngine, path: Path) -> tuple[str, tuple[str, ...]]:
 class LedgerSession:
     """The ledger of one run."""
 
+    asked: AnyPolicy
+    """The policy of the release."""
     policy: Policy
+    """The policy of its view: with several tables, of the persons."""
     path: Path
     run_id: str
     view: str
     target: Path | None
     """The file of the release, if it is one."""
-    schema: SchemaPolicy | None = None
-    """The policy of several tables; `policy` is that of the persons then."""
     home: DuckDBEngine | None = field(default=None, repr=False)
     """The connection that opens the ledger, from `begin` on."""
     place: Place = field(default=FilePlace(None), repr=False)
@@ -142,9 +142,8 @@ class LedgerSession:
         """The ledger of a policy; None if the policy names none."""
         if policy.ledger is None:
             return None
-        schema = policy if isinstance(policy, SchemaPolicy) else None
         path = policy.resolve(policy.ledger).resolve()
-        return cls(lead_of(policy), path, run_id, view, target, schema)
+        return cls(policy, policy.lead, path, run_id, view, target)
 
     def check(self, database: object) -> None:
         """Raise EngineError if no ledger may be at this path."""
@@ -186,7 +185,7 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        GuaranteeError.refuse(joined_by_name(self.schema or self.policy, self.view, found))
+        GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
 
     def remember(
         self,
@@ -272,19 +271,19 @@ class LedgerSession:
         originals: Table,
         written: Sequence[Written],
     ) -> Contents:
-        also = reserved(self.schema, self.schema.person) if self.schema is not None else ()
+        also = reserved(self.asked, self.asked.person)
         seen, pseudonyms = facets(self.policy, roles, layout, also), marks(self.policy, roles)
         found = Contents(layout, link, originals, seen, pseudonyms)
-        if self.schema is None:
+        if not self.asked.several:
             return replace(found, opens=opens(self.policy, roles, layout, len(pseudonyms)))
-        tables = further(self.schema, written, layout.class_id, len(seen), len(pseudonyms))
+        tables = further(self.asked, written, layout.class_id, len(seen), len(pseudonyms))
         wanted = (t for t in tables if t.remembered or t.facets or t.marks)
         return replace(found, tables=tuple(wanted))
 
     def _schema(self, contents: Contents) -> Schema | None:
-        if self.schema is None:
+        if not self.asked.several:
             return None
-        knows = self.schema.privacy.knows
+        knows = self.asked.knows
         return Schema.of(
             least_class(self.policy),
             knows.events,
@@ -307,7 +306,7 @@ class LedgerSession:
             run_id=self.run_id,
             view=self.view,
             target=self.place.told,
-            policy_digest=(self.schema or self.policy).digest(),
+            policy_digest=self.asked.digest(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),

@@ -13,10 +13,9 @@ from anonymizer.policy.algorithms import (
 )
 from anonymizer.policy.columns import Column
 from anonymizer.policy.hierarchies import Hierarchy
-from anonymizer.policy.model import Policy, SchemaPolicy
+from anonymizer.policy.model import AnyPolicy, Policy, SchemaPolicy, load_policy
 from anonymizer.policy.privacy import Population, Privacy, Protect, RecursiveCL, TCloseness
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
-from anonymizer.policy.schema.derived import AnyPolicy, load_policy, single
 from anonymizer.policy.values import FrozenMap
 
 __all__ = [
@@ -45,5 +44,4 @@ __all__ = [
     "TCloseness",
     "Workload",
     "load_policy",
-    "single",
 ]

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from anonymizer.errors import TargetError
-from anonymizer.policy.schema.derived import AnyPolicy
+from anonymizer.policy.model import AnyPolicy
 from anonymizer.policy.values import FilePath
 
 BESIDE = (".key", ".approvals", ".wal")

@@ -35,7 +35,6 @@ from anonymizer.hierarchy.scale import DECIMAL
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.paths import column_path, name_text, table_path
 from anonymizer.policy.referenced_files import digest_of, refuse_files
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.process.files import read_beside, replacing
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.duckdb.file import create_schema, create_view
@@ -460,9 +459,9 @@ def export_tables(
             raise TargetError.at("-o", said, hint="name the folder alone")
         aside = Aside(target)
         reach = [aside.of(file) for file in files.values()]
-        with opened(source, place_of(lead_of(policy), source), reach, limits) as (engine, catalog):
+        with opened(source, place_of(policy.lead, source), reach, limits) as (engine, catalog):
             view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
-            refuse_untrue(engine, view, manifest, lead_of(policy))
+            refuse_untrue(engine, view, manifest, policy.lead)
             where = in_release(view)
             placed = {files[one.table]: where(one) for one in tables.tables}
             return write_export(engine, manifest, placed, aside, force)
@@ -523,12 +522,12 @@ def export(
     Raises TargetError for a file that exists and is not an earlier export of this release, unless
     `force`; NothingToCheckError if there is no release.
     """
-    target, complete = Path(file), lead_of(policy)
+    target, complete = Path(file), policy.lead
     within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
-    if isinstance(policy, SchemaPolicy):
-        return export_tables(policy, target, _database(lead_of(policy), database), force, within)
+    if policy.several:
+        return export_tables(policy, target, _database(policy.lead, database), force, within)
     if chosen_engine(policy, database) == "postgres":
         return _carried(policy, target, database, force, complete, within)
     return _export(policy, target, _database(policy, database), force, complete, within)

@@ -15,7 +15,6 @@ from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import table_path
-from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
 from anonymizer.release.agreement import HINT
 from anonymizer.release.certificate import (
     acknowledged,
@@ -61,23 +60,23 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
             )
             for name in listed
         ),
-        tuple(_with_paths(requirements_of(persons_policy(policy)), policy.person, paths)),
+        tuple(_with_paths(requirements_of(policy.lead), policy.person, paths)),
     )
 
 
 def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
     """The requirements for the columns of a table, besides those of the persons' release."""
     if name == policy.person:
-        whole = persons_policy(policy, identity=True)
-        identity = {field.partition(".")[2] for field in IDENTITY}
-        yield from (r for r in requirements_of(whole) if r.name in identity)
+        identity = policy.privacy.identity_reserved
+        yield from (r for r in requirements_of(policy.whole) if r.name in identity)
     else:
-        required = requirements_of(child_policy(policy, name))
+        required = requirements_of(policy.single(name))
         yield from _with_paths((r for r in required if r.column is not None), name, paths)
-    for column, described in policy.tables[name].columns.items():
-        if described.protect is not None and described.protect.eir_l is not None:
+    for (table, column), size in policy.reserved.items():
+        if table == name:
+            described = policy.tables[name].columns[column]
             nulls = {"null_as_value": True} if described.null_as_value else {}
-            asked: dict[str, Any] = {"l": described.protect.eir_l, **nulls}
+            asked: dict[str, Any] = {"l": size, **nulls}
             if described.role == "event":
                 asked[TOGETHER] = paths.get((name, column), [])
             yield Requirement("eir_l", column, asked)
@@ -118,7 +117,7 @@ def _in_turn(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, Mapping
 
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
     """The tables of a release with the requirements of a policy, which may differ."""
-    assert isinstance(policy, SchemaPolicy)
+    assert policy.several
     layouts = {one.table: one.layout for one in tables.tables}
     return tables_of(policy, layouts, _paths(tables))
 
@@ -164,13 +163,10 @@ def names_of(view: Table, manifest: Manifest) -> Names:
 
 def known_attacks_of(policy: AnyPolicy) -> list[str]:
     """Known attacks that the release does not prevent, including those by columns of all tables."""
-    found = known_attacks(lead_of(policy))
-    if isinstance(policy, SchemaPolicy):
-        for name in policy.children:
-            child = child_policy(policy, name)
-            for column in acknowledged(child):
-                found.append(f"joining: {name}.{column} {joined_on(policy)}")
-            found += mask_attacks(child, f"{name}.")
+    found = known_attacks(policy.lead)
+    for name, child in policy.further.items():
+        found += [f"joining: {name}.{of} {joined_on(policy)}" for of in acknowledged(child)]
+        found += mask_attacks(child, f"{name}.")
     return found
 
 

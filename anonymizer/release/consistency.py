@@ -25,10 +25,9 @@ from anonymizer.measure.loss import (
     of_nodes,
 )
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, safe_harbor
+from anonymizer.policy import AnyPolicy, Policy, safe_harbor
 from anonymizer.policy.columns import weights_given
 from anonymizer.policy.paths import column_path, table_path
-from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.release.across_tables import (
     as_asked,
     known_attacks_of,
@@ -402,8 +401,8 @@ def _manifest_changes(
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """Statements of the manifest that differ from the policy; needs no data."""
-    policy = lead_of(of)
-    if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
+    policy = of.lead
+    if of.several and not as_asked(of, manifest):
         said = "are not those of the policy, or have other requirements"
         yield Problem("manifest.tables", said, hint=OTHER_POLICY)
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
@@ -443,7 +442,7 @@ def _other_ends(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     layouts = {"": manifest.layout}
     if tables is not None:
         layouts = {f"{table_path(one.table)}.": one.layout for one in tables.tables}
-    for path, policy in singles_of(of).items():
+    for path, policy in of.singles.items():
         for one in layouts[path].columns if path in layouts else ():
             generalized = one.role in ("quasi", "semi")
             spec = coding(policy, one.column, one.sql_type) if generalized else None

@@ -14,9 +14,8 @@ from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES, unanswered
-from anonymizer.policy import Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, table_path
-from anonymizer.policy.schema.derived import child_policy, persons_policy
 from anonymizer.verification.across_tables import Where, tables_questions
 from anonymizer.verification.guarantees import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
@@ -41,19 +40,32 @@ def judge(
     return verify_release(run_sql, view, layout, requirements, population, ask)
 
 
-def path_of(name: str, column: str | None) -> str:
+def path_of(name: str, column: str | None, policy: AnyPolicy | None = None) -> str:
     """The path in the policy of what a check judges; checks of form and source have no rule."""
     if column is None:
         known = name.startswith("known_")
         return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
+    if policy is not None and policy.several:
+        for table in sorted(policy.tables, key=len, reverse=True):
+            if column == table:
+                return table_path(table)
+            if column.startswith(f"{table}."):
+                return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
+        return f"{table_path(policy.person)}.{path_of(name, column)}"
     asked = not name.startswith(("cell_", "source_", "mask_"))
     return column_path(column, *(["protect"] if asked else []))
 
 
-def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> Problem:
+def unmet(
+    name: str,
+    column: str | None,
+    required: Figure,
+    achieved: Figure,
+    policy: AnyPolicy | None = None,
+) -> Problem:
     """The problem of a failed check, with its figures."""
     return Problem(
-        path_of(name, column),
+        path_of(name, column, policy),
         f"{name} requires {required}, the release reaches {achieved}",
         hint=(
             "a token is a value of the column by chance: format: hex, uuid or number"
@@ -84,7 +96,17 @@ def refuse_unless_passed(verification: Verification) -> None:
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 
 
-def refuse_unanswered(policy: Policy, verification: Verification, *, source: bool = False) -> None:
+def refuse_failed(policy: AnyPolicy, found: Verification) -> None:
+    """Raise GuaranteeError naming every failed check, as `refuse_unless_passed` of some checks."""
+    GuaranteeError.refuse(
+        unmet(check.name, check.column, check.required, check.achieved, policy)
+        for check in found.failed
+    )
+
+
+def refuse_unanswered(
+    policy: AnyPolicy, verification: Verification, *, source: bool = False
+) -> None:
     """Raise GuaranteeError for every guarantee of the policy that has no check.
 
     The guarantees are read from the policy's fields, not from the verifier's questions. `source`:
@@ -96,7 +118,7 @@ def refuse_unanswered(policy: Policy, verification: Verification, *, source: boo
             f"was not judged: the verification has no check {names} of it",
             hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
         )
-        for path, names in unanswered(policy, verification, source=source)
+        for path, names in _unanswered(policy, verification, source=source)
     )
 
 
@@ -179,67 +201,26 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
     return verification(ask_all(tables_questions(tables, where), run_sql))
 
 
-def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
-    """Raise GuaranteeError naming every failed check across tables."""
-    GuaranteeError.refuse(
-        replace(
-            unmet(check.name, check.column, check.required, check.achieved),
-            path=path_in_tables(policy, check.name, check.column),
-        )
-        for check in found.failed
-    )
-
-
-def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
-    """The path in the policy of what a check judges."""
-    if column is None:
-        return path_of(name, column)
-    for table in sorted(policy.tables, key=len, reverse=True):
-        if column == table:
-            return table_path(table)
-        if column.startswith(f"{table}."):
-            return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
-    return f"{table_path(policy.person)}.{path_of(name, column)}"
-
-
-def refuse_tables_unanswered(
-    policy: SchemaPolicy, verification: Verification, *, source: bool = False
-) -> None:
-    """Raise GuaranteeError for every guarantee of the policy that has no check.
-
-    `source`: also for every mask that was not compared with the source.
-    """
-    found = {(check.name, check.column) for check in verification.checks}
-    GuaranteeError.refuse(
-        Problem(path, f"was not judged: the verification has no check {names} of it")
-        for path, names in _unanswered(policy, verification, found, source=source)
-    )
-
-
 def _of_values(path: str) -> bool:
     """Whether a guarantee concerns sensitive values, so that tables without any need no check."""
     return path in BY_FIELD and BY_FIELD[path].of_values
 
 
 def _unanswered(
-    policy: SchemaPolicy,
-    verification: Verification,
-    found: set[tuple[str, str | None]],
-    *,
-    source: bool,
+    policy: AnyPolicy, verification: Verification, *, source: bool
 ) -> Iterator[tuple[str, str]]:
-    lead = persons_policy(policy, identity=True)
-    elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
+    lead, further = policy.whole, policy.further.items()
+    elsewhere = not lead.sensitive and any(single.sensitive for _, single in further)
     for path, names in unanswered(lead, verification, source=source):
         if not (elsewhere and _of_values(path)):
             yield path, names
-    for name in policy.children:
+    found = {(check.name, check.column) for check in verification.checks}
+    for name, single in further:
         own = tuple(
             replace(c, column=c.column.removeprefix(f"{name}."))
             for c in verification.checks
             if c.column is not None and c.column.startswith(f"{name}.")
         )
-        single = child_policy(policy, name)
         if single.sensitive or single.masked:
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
@@ -247,18 +228,17 @@ def _unanswered(
                 if not single.sensitive and _of_values(path):
                     continue
                 yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names
-        for column, described in policy.tables[name].columns.items():
-            asked = described.protect is not None and described.protect.eir_l is not None
-            if asked and ("eir_l", f"{name}.{column}") not in found:
-                yield table_path(name, "columns", column, "protect", "eir_l"), "eir_l"
-        if ("references", f"{name}.{policy.way(name)[0][0]}") not in found:
+        if ("references", f"{name}.{single.person}") not in found:
             yield table_path(name, "links"), "references"
-    knows = policy.privacy.knows
-    if knows.events and policy.events and ("known_events", None) not in found:
+    for name, column in policy.reserved:
+        judged_as = f"{name}.{column}" if name in policy.children else column
+        if ("eir_l", judged_as) not in found:
+            yield table_path(name, "columns", column, "protect", "eir_l"), "eir_l"
+    if policy.knows.events and policy.events and ("known_events", None) not in found:
         yield "privacy.knows.events", "known_events"
-    if knows.rows and ("known_rows", None) not in found:
+    if policy.knows.rows and ("known_rows", None) not in found:
         yield "privacy.knows.rows", "known_rows"
-    if knows.sensitive:
+    if policy.knows.sensitive:
         for rule, of in sorted(found, key=str):
             among = f"known_{rule}"
             if of is not None and rule in OF_VALUES and (among, of) not in found:

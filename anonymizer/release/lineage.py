@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published, quasi
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.values import portable
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.certificate import mask_words
@@ -116,18 +115,17 @@ def run_event(
 def _tables(policy: AnyPolicy, manifest: Manifest, sources: str) -> Iterator[OfTable]:
     schema = str(manifest.data["view"]).rpartition(".")[0]
     several = released_tables(manifest)
-    if not isinstance(policy, SchemaPolicy) or several is None:
-        lead = lead_of(policy)
+    if several is None:
+        lead = policy.lead
         view = str(manifest.data["view"])
         yield OfTable(view, manifest.layout, lead, _source(lead, view, sources), {})
         return
     for one in several.tables:
         name = f"{schema}.{one.name}"
-        persons = one is several.persons
-        single = lead_of(policy) if persons else child_policy(policy, one.table)
+        single = policy.further.get(one.table, policy.lead)
         lifted = {
-            column: _source(child_policy(policy, table), table, sources)
-            for column, table in (policy.lifted.items() if persons else ())
+            column: _source(policy.further[table], table, sources)
+            for column, table in (policy.lifted.items() if one is several.persons else ())
         }
         yield OfTable(name, one.layout, single, _source(single, name, sources), lifted)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.fields import separated_tables
 from anonymizer.policy.paths import name_text
 
@@ -168,15 +168,14 @@ class Names:
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str) -> Names:
         compared = policy.ledger is not None
-        if isinstance(policy, SchemaPolicy):
-            name, *others = (policy.view(table) for table in (policy.person, *policy.children))
-            return cls(policy.publish.schema_, name, run_id, tuple(others), True, compared)
-        schema, name = policy.publish.schema_, policy.publish.name
-        if policy.publish.replace_source:
-            *above, name = policy.source.parts
+        lead = policy.lead
+        schema, name = lead.publish.schema_, lead.publish.name
+        if lead.publish.replace_source:
+            *above, name = lead.source.parts
             schema = above[-1] if above else "main"
-        tables = tuple(separated_tables(policy).values())
-        return cls(schema, name, run_id, tables, compared=compared)
+        further = (one.publish.name for one in policy.further.values())
+        tables = (*separated_tables(lead).values(), *further)
+        return cls(schema, name, run_id, tables, policy.several, compared)
 
     @property
     def path(self) -> str:

@@ -28,7 +28,6 @@ from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.paths import within
 from anonymizer.policy.privacy import Population
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.values import file_format
 from anonymizer.release.across_tables import released_tables, tables_unmet
 from anonymizer.release.agreement import HINT, refuse_other
@@ -221,7 +220,7 @@ def unchanged_tables(
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
     try:
-        refuse_other(lead_of(policy), manifest.layout)
+        refuse_other(policy.lead, manifest.layout)
     except PolicyError as error:
         raise PolicyError(within(policy.person, error.problems)) from None
     tables = released_tables(manifest)

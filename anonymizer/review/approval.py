@@ -12,11 +12,10 @@ from anonymizer.errors import AnonymizerError, PolicyError, Problem, no_file
 from anonymizer.guarantees.requirements import least_class, requirements_of
 from anonymizer.ledger import approvals
 from anonymizer.ledger.approvals import Approval
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.document import plain
 from anonymizer.policy.kinds import PSEUDONYMISED
 from anonymizer.policy.referenced_files import digest_of, read_files
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.release.across_tables import known_attacks_of
 from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL
 from anonymizer.release.objects import Names
@@ -87,7 +86,7 @@ def required(
 
 def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
     """Residual risks of a policy that holds: its risk bound, and attacks it does not stop."""
-    lead = lead_of(policy)
+    lead = policy.lead
     found = [PERSONAL] if policy.release_kind == PSEUDONYMISED else []
     if not requirements_of(lead):
         found.append(NO_GUARANTEE)
@@ -102,12 +101,10 @@ def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
 
 def _observers(policy: AnyPolicy) -> Iterator[str]:
     """For several tables: observers who know a person's rows and are not covered by a guarantee."""
-    if not isinstance(policy, SchemaPolicy):
-        return
-    knows = policy.privacy.knows
+    known = policy.knows.events
     if policy.events:
-        yield from (OPEN[who] for events, who in ((1, ONE), (2, TWO)) if knows.events < events)
-    if policy.children and not knows.rows:
+        yield from (OPEN[who] for events, who in ((1, ONE), (2, TWO)) if known < events)
+    if policy.children and not policy.knows.rows:
         yield OPEN[ROWS]
 
 
@@ -167,12 +164,10 @@ def _words(policy: AnyPolicy) -> dict[str, Any]:
 
 def _approved(approval: Approval, policy: AnyPolicy) -> AnyPolicy | None:
     """The approved policy; None if this version cannot read it."""
-    form = SchemaPolicy if "tables" in approval.policy else Policy
     try:
-        found: AnyPolicy = form.model_validate(approval.policy, context={"base": policy.base})
+        return Policy.model_validate(approval.policy, context={"base": policy.base})
     except AnonymizerError:
         return None
-    return found
 
 
 def _release(policy: AnyPolicy) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import table_path
 from anonymizer.policy.schema.fields import SchemaTable
@@ -121,8 +121,8 @@ def compare(
     Raises PolicyError if only one of them is a policy of several tables.
     """
     old, new = policy, other
-    if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
-        one, several = ("NEW", "OLD") if isinstance(old, SchemaPolicy) else ("OLD", "NEW")
+    if old.several != new.several:
+        one, several = ("NEW", "OLD") if old.several else ("OLD", "NEW")
         said = f"is of one table, and {several} of several: their figures are not comparable"
         hint = "write its table under tables as well (person: t, tables: {t: ...})"
         raise PolicyError.at(one, said, hint=hint)
@@ -164,7 +164,7 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 def _tables(policy: AnyPolicy) -> dict[str, str]:
     """Every table of a policy with several tables, and its parent."""
-    if not isinstance(policy, SchemaPolicy):
+    if not policy.several:
         return {}
     return {
         name: "one row per person" if table.link is None else " -> ".join(table.link)
@@ -174,13 +174,7 @@ def _tables(policy: AnyPolicy) -> dict[str, str]:
 
 def _columns(policy: AnyPolicy) -> dict[str, str]:
     """Every column with its role."""
-    if not isinstance(policy, SchemaPolicy):
-        return {name: column.role for name, column in policy.columns.items()}
-    return {
-        f"{name}.{column}": described.role
-        for name, table in policy.tables.items()
-        for column, described in table.columns.items()
-    }
+    return {name: column.role for name, _, column in policy.described}
 
 
 def _classified(policy: AnyPolicy, column: str) -> bool:
@@ -249,7 +243,7 @@ def _achieved(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:
     required = required_of(policy)
     for check in found.checks:
         column = check.column
-        if isinstance(policy, SchemaPolicy) and column is not None:
+        if policy.several and column is not None:
             of_child = column.startswith(tuple(f"{table}." for table in policy.children))
             column = column if of_child else f"{policy.person}.{column}"
         if (check.name, column) in required:
@@ -261,7 +255,7 @@ def _figures(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:
     """Rows, suppression, loss and risk of the table, or of each of several tables."""
     if not found.runs:
         return
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
         yield "persons published", found.published
         yield "persons suppressed", found.suppressed
     else:
@@ -292,10 +286,8 @@ def meaning(old: AnyPolicy, new: AnyPolicy) -> tuple[Change, ...]:
 
     Empty if no compared part differs.
     """
-    if isinstance(old, SchemaPolicy) != isinstance(new, SchemaPolicy):
-        kinds = [
-            "several tables" if isinstance(p, SchemaPolicy) else "one table" for p in (old, new)
-        ]
+    if old.several != new.several:
+        kinds = ["several tables" if p.several else "one table" for p in (old, new)]
         return (Change("tables", *kinds),)
     listed = (
         *_pairs(_tables(old), _tables(new)),

@@ -19,7 +19,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Problem
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.schema.fields import Knows
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import environment, plain
@@ -228,13 +228,12 @@ Trial = Callable[[AnyPolicy], Figures]
 """The figures of one policy."""
 
 
-def _events(policy: SchemaPolicy, options: Mapping[str, str]) -> int:
+def _events(policy: AnyPolicy, options: Mapping[str, str]) -> int:
     try:
         point = varied(policy, options)
     except PolicyError:
         return 0
-    assert isinstance(point, SchemaPolicy)
-    return point.privacy.knows.events
+    return point.knows.events
 
 
 def point(
@@ -316,7 +315,7 @@ def sweep(
     grid = combinations(vary)
     check(policy, grid)
     drawn = Seed.test(seed)
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
 
         def alone(one: AnyPolicy) -> Figures:
             with open_source(one, database, limits=limits) as session:

@@ -14,7 +14,7 @@ from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
 from anonymizer.hierarchy import exchange, levels
 from anonymizer.hierarchy.levels import Node, Shown, show
 from anonymizer.hierarchy.sets import MOST_VALUES
-from anonymizer.policy import Policy, single
+from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
 from anonymizer.policy.paths import column_path
 from anonymizer.review.assess.classes import Opened
@@ -112,7 +112,7 @@ def built(
     from anonymizer.source.roles import roles
     from anonymizer.source.snapshot import reading_steps, values_steps
 
-    single(policy, "hierarchy")
+    policy.one_table("hierarchy")
     _refuse_unknown(policy, columns)
     with open_session(policy, database, limits=limits) as session:
         everything = roles(policy, session.profile).unmasked
@@ -514,7 +514,7 @@ def suggest(
 
     Raises SourceError if the source has no such column.
     """
-    measured = _measured(single(policy, "hierarchy suggest"), database, columns, limits)
+    measured = _measured(policy.one_table("hierarchy suggest"), database, columns, limits)
     made: list[Suggested] = []
     for p, ends in measured:
         found = tuple(suggestions(p, ends))

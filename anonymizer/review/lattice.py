@@ -127,12 +127,11 @@ def lattice_table(
     from anonymizer.compile import lit, render
     from anonymizer.engines.duckdb.source import open_session
     from anonymizer.engines.execute import Executor
-    from anonymizer.policy import single
     from anonymizer.process.secret import Seed
     from anonymizer.run.prepare import prepare
     from anonymizer.source.masking.masks import bound_values
 
-    policy, by = _over_levels(single(policy, "plan --lattice"), measure)
+    policy, by = _over_levels(policy.one_table("plan --lattice"), measure)
     with open_session(policy, database, limits=limits) as session:
         session.engine.binds = bound_values(policy, Seed.fresh().secret)
         executor = Executor(session.engine, listener)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
 from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.queries import about, about_share
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.derived import child_policy, lead_of
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
@@ -63,7 +62,7 @@ def open_tables(
 
     Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
-    lead = lead_of(policy)
+    lead = policy.lead
     where = place_of(lead, release, option)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
         with opened(release, where, limits=limits) as (engine, catalog):
@@ -89,18 +88,12 @@ def open_source(
     limits: Limits | None = None,
 ) -> Iterator[Session]:
     """Open the source of a policy; with several tables, the persons' table, others readable."""
-    beside: dict[str, Policy] = {}
-    at_first: AbstractContextManager[None] = nullcontext()
-    if isinstance(policy, SchemaPolicy):
-        beside = {name: child_policy(policy, name) for name in policy.children}
-        at_first = at_persons(policy)
+    opening = open_session(
+        policy.lead, database, beside=policy.further, databases=databases, limits=limits
+    )
     with ExitStack() as stack:
-        with at_first:
-            session = stack.enter_context(
-                open_session(
-                    lead_of(policy), database, beside=beside, databases=databases, limits=limits
-                )
-            )
+        with at_persons(policy):
+            session = stack.enter_context(opening)
         yield session
 
 
@@ -309,7 +302,7 @@ def attack_tables(
     `source`: the database of its tables, for the figures before. Raises NothingToCheckError if
     there is no release.
     """
-    path = release_file(lead_of(policy), release, source, "--release")
+    path = release_file(policy.lead, release, source, "--release")
     with open_tables(policy, path, source, limits, "--release") as found:
         run_sql = found.engine.asking("attack")
         before = in_source(run_sql, found.tables, found.read) if found.read is not None else ()

@@ -22,13 +22,12 @@ from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger import LedgerSession
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
 from anonymizer.review.schema_report import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
-from anonymizer.run.linked_tables import read_tables, refuse_other_engines
+from anonymizer.run.linked_tables import read_tables
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.problem_paths import at_persons, of_file
 from anonymizer.run.verbs import executing
@@ -178,11 +177,9 @@ def preview(
     be opened.
     """
     found = Preview(kind=policy.release_kind)
-    lead = lead_of(policy)
+    lead = policy.lead
     kind = chosen_engine(lead, database, engine)
-    refuse(lead, kind)
-    if isinstance(policy, SchemaPolicy):
-        refuse_other_engines(kind)
+    refuse(policy, kind)
     there = publisher(kind)
     with _collecting(found):
         there.place_of(lead, database)
@@ -199,7 +196,7 @@ def preview(
                     target.check(session.engine)
                 finally:
                     found.replaces += target.replaces
-        if isinstance(policy, SchemaPolicy):
+        if policy.several:
             seen = _try_tables(policy, session, executor, found)
             if seen is not None:
                 with _collecting(found), at_persons(policy):

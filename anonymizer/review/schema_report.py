@@ -17,7 +17,7 @@ from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import SchemaPolicy
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.kinds import ReleaseKind
-from anonymizer.policy.schema.derived import child_policy, lead_of, persons_policy, singles_of
+from anonymizer.policy.values import FrozenMap
 from anonymizer.process.document import (
     Bad,
     Document,
@@ -100,10 +100,9 @@ def tree_of(policy: SchemaPolicy, session: Session) -> tuple[list[PlannedTable],
             with at_table(name):
                 one = _opened(policy, name, session, number)
                 read[name] = one
-                single = child_policy(policy, name)
-                if not number:
-                    single = persons_policy(policy, lifted=False)
-                roles(single, one.profile)
+                single = policy.single(name)
+                own = {n: single.columns[n] for n in policy.tables[name].columns}
+                roles(single.model_copy(update={"columns": FrozenMap(own)}), one.profile)
         except AnonymizerError as error:
             problems += error.problems
         if name in read:
@@ -132,7 +131,7 @@ def _opened(policy: SchemaPolicy, name: str, session: Session, number: int) -> _
     if not number:
         return _Read(session.source, session.profile)
     # (the same query is read again, into a separate table, when the steps are tried)
-    return _Read(*relation_of(child_policy(policy, name), session.embedded, work(f"seen_{number}")))
+    return _Read(*relation_of(policy.single(name), session.embedded, work(f"seen_{number}")))
 
 
 def _counted(
@@ -287,7 +286,7 @@ def collect_tables(
 
     Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
-    path = release_file(lead_of(policy), database, source)
+    path = release_file(policy.lead, database, source)
     with open_tables(policy, path, source, limits) as found:
         run_sql = found.engine.asking("report")
         manifest, data = found.manifest, found.manifest.data
@@ -336,7 +335,7 @@ def _tables(found: OpenTables) -> Iterator[OneTable]:
 
 
 def _columns(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
-    tables = zip((policy.person, *policy.children), singles_of(policy).values(), strict=True)
+    tables = zip((policy.person, *policy.children), policy.singles.values(), strict=True)
     for name, single in tables:
         for column, one in policy.tables[name].columns.items():
             masked = mask_words(single, column)

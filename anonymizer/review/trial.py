@@ -25,14 +25,12 @@ from anonymizer.measure.loss import column_losses, smallest_class
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.algorithms import Mondrian
 from anonymizer.policy.paths import column_path, table_path
-from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Target, publisher
 from anonymizer.release.across_tables import required_in
 from anonymizer.release.judge import (
     judge,
     judge_tables,
-    refuse_tables_unanswered,
     refuse_unanswered,
 )
 from anonymizer.release.manifest import Manifest
@@ -74,13 +72,13 @@ Named: TypeAlias = tuple[str, str | None]
 
 def required_of(policy: AnyPolicy) -> dict[Named, str]:
     """Every guarantee, with its parameters."""
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
         return dict(_of_tables(policy))
     return {(r.name, r.column): _parameters(r) for r in requirements_of(policy)}
 
 
 def _of_tables(policy: SchemaPolicy) -> Iterator[tuple[Named, str]]:
-    own = requirements_of(lead_of(policy))
+    own = requirements_of(policy.lead)
     for table in (policy.person, *policy.children):
         for r in (*(own if table == policy.person else ()), *required_in(policy, table, {})):
             column = r.column and f"{table}.{r.column}"
@@ -334,7 +332,7 @@ class Bench:
         began, self.scratch = time.perf_counter(), None
         try:
             self.session.engine.binds = bound_values(policy, self.seed.secret)
-            if isinstance(policy, SchemaPolicy):
+            if policy.several:
                 found = self._several(policy, below)
             else:
                 found = self._one(without_refinement(policy) if self.sampled else policy, listener)
@@ -394,7 +392,7 @@ class Bench:
 
     def _several(self, policy: SchemaPolicy, below: int | None) -> Figures:
         engine, executor = self.session.engine, Executor(self.session.engine)
-        lead = lead_of(policy)
+        lead = policy.lead
         read = read_tables(policy, self.session, executor)
         prepared, roles = read.prepared, read.persons.roles
         layout = prepared.compiled.layout
@@ -408,7 +406,7 @@ class Bench:
             stage_table_originals(engine, one)
         tables, where = tables_read(policy, read, engine), _staged(read)
         judged += judge_tables(engine, tables, where)
-        refuse_tables_unanswered(policy, judged)
+        refuse_unanswered(policy, judged)
         left_out = suppression(lead, engine, roles, STAGED, layout)
         measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
         persons = column_losses(
@@ -472,7 +470,7 @@ def trial(
 
 def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
     """Name and path of every column of the tables that can be read."""
-    if not isinstance(policy, SchemaPolicy):
+    if not policy.several:
         yield from ((name, column_path(name)) for name, _ in session.profile.columns)
         return
     for number, table in enumerate((policy.person, *policy.children)):
@@ -480,7 +478,7 @@ def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
         if number:
             with suppress(AnonymizerError):
                 # (the run itself executes a query once more, into a separate table)
-                one, seen = child_policy(policy, table), work(f"seen_{number}")
+                one, seen = policy.single(table), work(f"seen_{number}")
                 _, profile = relation_of(one, session.embedded, seen)
         if not number or profile is not session.profile:
             for name, _ in profile.columns:
@@ -492,6 +490,6 @@ def _replaced(policy: AnyPolicy, session: Session) -> tuple[str, ...]:
     target: Target | None = None
     with suppress(AnonymizerError):
         names = Names.of(policy, secrets.token_hex(8))
-        target = publisher(session.engine.name).target(lead_of(policy), session, names)
+        target = publisher(session.engine.name).target(policy.lead, session, names)
         target.check(session.engine)
     return target.replaces if target is not None else ()

@@ -27,14 +27,14 @@ from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.hierarchies import Cardinality, Date
 from anonymizer.policy.paths import of_source, table_path
 from anonymizer.policy.schema.consistency import clashes
-from anonymizer.policy.schema.derived import child_policy, persons_policy, with_hierarchies
+from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
 from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.across_tables import tables_manifest, tables_of
 from anonymizer.release.judge import (
     judge_tables,
-    refuse_tables_unanswered,
-    refuse_tables_unless_passed,
+    refuse_failed,
+    refuse_unanswered,
 )
 from anonymizer.release.manifest import Manifest
 from anonymizer.run.ambiguities import meant_notes
@@ -114,7 +114,7 @@ def with_lifted(
         # (the query is executed again when the table itself is read)
         if any(name in (of, *(above for _, above in policy.way(of))) for of in policy.lifted_from):
             with at_table(name):
-                child = child_policy(policy, name)
+                child = policy.single(name)
                 target = work(f"lifted_query_{number}")
                 read[name] = _Read(*relation_of(child, session.embedded, target))
                 roles(child, read[name].profile)
@@ -226,19 +226,12 @@ class TablesRead:
             above[one.child.name] = one.child.linked
 
 
-def refuse_other_engines(kind: str) -> None:
-    """Raise PolicyError for an engine that cannot anonymize several tables."""
-    if kind != "duckdb":
-        said = f"of several tables cannot be anonymized on {kind}"
-        raise PolicyError.at("tables", said, allowed="duckdb")
-
-
 def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
     """Execute the statements that read the tables, and compile the rest.
 
     Raises SourceError, with paths of the tables, for a source that does not fit the policy.
     """
-    single = persons_policy(policy)
+    single = policy.lead
     session, lifting = with_lifted(policy, session, executor)
     sources = _sources(policy, single, session)
     with at_persons(policy):
@@ -304,7 +297,8 @@ def _told(
     policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
 ) -> Iterator[str]:
     """The warnings about one table; removes its counts from the notes."""
-    found = table_remarks(single, policy.tables[name], executor.notes, described.kinds)
+    spoken = [column for table, column in policy.reserved if table == name]
+    found = table_remarks(single, spoken, executor.notes, described.kinds)
     path = f"{table_path(name)}."
     return (path + of_source(path, warning) for warning in found)
 
@@ -342,7 +336,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
     for number, name in enumerate(policy.children, 1):
         try:
             with at_table(name):
-                own = child_policy(policy, name)
+                own = policy.single(name)
                 queried = work(f"queried_{number}")
                 found[name] = _Source(*relation_of(own, session.embedded, queried))
                 roles(own, found[name].profile)
@@ -429,17 +423,15 @@ def _refuse_clashes(policy: SchemaPolicy, name: str, described: Roles) -> None:
 
 def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Policy:
     """The table's policy, with default levels for event columns of dates and numbers."""
-    own = child_policy(policy, name)
-    types = dict(profile.columns)
-    added: dict[str, Cardinality | Date] = {}
+    own = policy.single(name)
+    types, columns = dict(profile.columns), dict(own.columns)
+    default = {"date": Date(builder="date"), "numeric": Cardinality(builder="cardinality")}
     for column in policy.tables[name].events:
-        described = own.columns[column]
-        kind = described.kind or kind_of(types.get(column, ""))
-        if described.hierarchy is None and kind == "date":
-            added[column] = Date(builder="date")
-        elif described.hierarchy is None and kind == "numeric":
-            added[column] = Cardinality(builder="cardinality")
-    return with_hierarchies(own, dict(added))
+        described = columns[column]
+        spec = default.get(str(described.kind or kind_of(types.get(column, ""))))
+        if described.hierarchy is None and spec is not None:
+            columns[column] = described.model_copy(update={"hierarchy": spec})
+    return own.model_copy(update={"columns": FrozenMap(columns)})
 
 
 # A release of several tables: written, judged and published together.
@@ -551,10 +543,10 @@ class TablesJob(Job):
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
-        refuse_tables_unless_passed(self.schema, together)
+        refuse_failed(self.schema, together)
         source = self._against_source(tables, where)
-        refuse_tables_unless_passed(self.schema, source)
-        refuse_tables_unanswered(self.schema, found + together + source, source=True)
+        refuse_failed(self.schema, source)
+        refuse_unanswered(self.schema, found + together + source, source=True)
         measures |= linked_below(self.engine.asking("measures"), tables, where)
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_tables_job_left_out(measures["tables"]))

@@ -9,9 +9,8 @@ from types import MappingProxyType
 
 from anonymizer.algorithms.core.guards import KEYLESS, REPEATED
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, of_source, within
-from anonymizer.policy.schema.derived import singles_of
 from anonymizer.source.roles import ROLES
 
 AS_TABLE = (
@@ -35,7 +34,7 @@ def of_file(policy: AnyPolicy, problem: Problem) -> Problem:
     hint = problem.hint or ""
     if "source.query" not in hint or AS_TABLE in hint:
         return problem
-    singles = singles_of(policy)
+    singles = policy.singles
     for path in filter(problem.path.startswith, singles):
         hint = of_source(path, hint)
     problem = replace(problem, hint=hint)
@@ -73,7 +72,7 @@ def at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
 
     Changes nothing for a policy of one table, or without a policy.
     """
-    if not isinstance(policy, SchemaPolicy):
+    if policy is None or not policy.several:
         return nullcontext()
     return at_table(policy.person, policy.lifted)
 

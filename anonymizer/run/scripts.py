@@ -20,7 +20,7 @@ from anonymizer.engines.registry import chosen_engine, dialect_of, refuse
 from anonymizer.engines.session import Workplace
 from anonymizer.errors import EngineError, PolicyError, Problem, TemplateError
 from anonymizer.hierarchy.levels import shape_sql
-from anonymizer.policy import Lgb, Policy, single
+from anonymizer.policy import Lgb, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import many
@@ -178,7 +178,7 @@ def script(
     policy: Policy, database: Any, dialect: str | None, limits: Limits | None = None
 ) -> tuple[str, str]:
     """The dialect used, and every statement of a run of `policy` in it."""
-    single(policy, "compile")
+    policy.one_table("compile")
     _refuse_continued(policy)
     _refuse_keyed(policy)
     _refuse_parts(policy)

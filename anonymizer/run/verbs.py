@@ -19,9 +19,8 @@ from anonymizer.engines.registry import chosen_engine, open_source, refuse
 from anonymizer.engines.session import Session, Workplace
 from anonymizer.ledger import LedgerSession
 from anonymizer.ledger.record import home_of
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.referenced_files import declared_digests
-from anonymizer.policy.schema.derived import child_policy, lead_of, singles_of
 from anonymizer.process.interrupts import deciding
 from anonymizer.process.run_folder import turn
 from anonymizer.process.secret import Seed
@@ -32,7 +31,7 @@ from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job, refuse_misplaced
-from anonymizer.run.linked_tables import TablesJob, read_tables, refuse_other_engines
+from anonymizer.run.linked_tables import TablesJob, read_tables
 from anonymizer.run.prepare import Prepared, prepare
 from anonymizer.run.problem_paths import at_file, at_persons
 from anonymizer.run.warnings import remarks
@@ -58,19 +57,17 @@ def executing(
     `lasting`: key files are read, as a release needs them.
     """
     place = run or Workplace(secrets.token_hex(8))
-    if isinstance(policy, SchemaPolicy):
-        place = replace(place, beside={n: child_policy(policy, n) for n in policy.children})
+    place = replace(place, beside=policy.further)
     with at_file(policy), ExitStack() as stack:
         with at_persons(policy):
-            opening = open_source(engine, lead_of(policy), database, place, limits or Limits())
+            opening = open_source(engine, policy.lead, database, place, limits or Limits())
             session = stack.enter_context(opening)
         session.engine.binds = bound_values(policy, seed.secret, lasting=lasting)
         session.engine.limits = limits or Limits()
         executor = Executor(session.engine, listener)
         home = session.engine.embedded_duckdb
         if isinstance(home, DuckDBEngine):
-            single = lead_of(policy)
-            executor.solver = solver_of(session.engine, home, session.engine.limits, single)
+            executor.solver = solver_of(session.engine, home, session.engine.limits, policy.lead)
         if place.writes:
             second = stack.enter_context(session.engine.second())
             if second is not None:
@@ -90,14 +87,12 @@ def plan(
     Raises the errors of `run` that can be found by reading the source. `engine` and `limits` are
     those of `run`.
     """
-    lead = lead_of(policy)
+    lead = policy.lead
     kind = chosen_engine(lead, database, engine)
-    refuse(lead, kind)
-    if isinstance(policy, SchemaPolicy):
-        refuse_other_engines(kind)
+    refuse(policy, kind)
     opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
     with opening as (session, executor):
-        if isinstance(policy, SchemaPolicy):
+        if policy.several:
             made = read_tables(policy, session, executor).plan()
         else:
             made = prepare(policy, session, executor).plan(policy)
@@ -125,9 +120,9 @@ def run(
     postgres or spark; takes precedence over the policy and the kind of database. `sign`: the file
     of a private key (Ed25519), by which the release is signed.
     """
-    lead = lead_of(policy)
+    lead = policy.lead
     kind = chosen_engine(lead, database, engine)
-    refuse(lead, kind)
+    refuse(policy, kind)
     key = signer(sign) if sign is not None else None
     if lead.publish.replace_source:
         refuse_without_consent(replace_source)
@@ -137,8 +132,6 @@ def run(
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
     names = Names.of(policy, place.run_id)
-    if isinstance(policy, SchemaPolicy):
-        refuse_other_engines(kind)
     ledger_session = _ledger_session(policy, database, place, names)
     target: Target | None = None
     with turn(place.file), ExitStack() as opened:
@@ -176,8 +169,8 @@ def _ledger_session(
     policy: AnyPolicy, database: Any, place: Workplace, names: Names
 ) -> LedgerSession | None:
     """The ledger of the policy, where it and the vault stand apart from source and release."""
-    of_its_own = place.file if lead_of(policy).publish.database is not None else None
-    refuse_misplaced(singles_of(policy), database, of_its_own)
+    of_its_own = place.file if policy.lead.publish.database is not None else None
+    refuse_misplaced(policy.singles, database, of_its_own)
     ledger_session = LedgerSession.of(policy, place.run_id, names.release, of_its_own)
     if ledger_session is not None:
         ledger_session.check(database)
@@ -200,7 +193,7 @@ def _anonymized(
 ) -> tuple[Callable[..., Job], Prepared, tuple[str, ...]]:
     """Read the source and execute all stages; returns what makes the job, and warnings."""
     make: Callable[..., Job] = Job
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
         read = read_tables(policy, session, executor)
         make = partial(TablesJob, schema=policy, read=read)
         prepared, told = read.prepared, read.told

@@ -14,8 +14,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.schema.derived import lead_of
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import signing
 from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
@@ -30,7 +29,6 @@ from anonymizer.release.consistency import (
 from anonymizer.release.judge import (
     judge,
     judge_tables,
-    refuse_tables_unanswered,
     refuse_unanswered,
 )
 from anonymizer.release.lineage import NAMESPACE, run_event
@@ -98,7 +96,7 @@ def verify(
     if total is None:
         raise NothingToCheckError.at("--database", "holds no release of this tool")
     if policy is not None:
-        _refuse_unanswered(policy, total)
+        refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
     named = (*(str(other.data["view"]) for other in others), *unlisted)
@@ -167,15 +165,8 @@ def _one(
     )
     if not judged.passed:
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
-    _refuse_unanswered(policy, judged)
+    refuse_unanswered(policy, judged)
     return manifest, judged
-
-
-def _refuse_unanswered(policy: AnyPolicy, judged: Verification) -> None:
-    if isinstance(policy, SchemaPolicy):
-        refuse_tables_unanswered(policy, judged)
-    else:
-        refuse_unanswered(policy, judged)
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
@@ -205,7 +196,7 @@ def _releases(
     `accept`: whether a release is requested, by its manifest.
     """
     judged, asked = [], set[Table]()
-    lead = lead_of(policy) if policy is not None else None
+    lead = policy.lead if policy is not None else None
     complete = lead
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
@@ -236,15 +227,15 @@ def _judged_again(
     `complete`: the policy with the path of the available population.
     """
     alone = False
-    lead = lead_of(policy) if policy is not None else None
+    lead = policy.lead if policy is not None else None
     tables = released_tables(manifest)
     if lead is not None:
         GuaranteeError.refuse(disagreements(lead, manifest.layout))
         alone = lead.publish.database is not None
-    if isinstance(policy, SchemaPolicy) and tables is not None:
+    if policy is not None and policy.several and tables is not None:
         GuaranteeError.refuse(tables_unmet(policy, tables))
         GuaranteeError.refuse(cells_apart(policy, tables))
-    elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
+    elif policy is not None and (tables is not None) != policy.several:
         said = "is of one table, and the release of several, or the other way round"
         raise GuaranteeError.at("policy", said, hint=HINT)
     refuse_unknown_columns(found.engine, view, manifest.layout, tables)

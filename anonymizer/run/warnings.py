@@ -20,7 +20,6 @@ from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.checks.release_options import PROTECTS, may_be_invariant
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path
-from anonymizer.policy.schema.fields import SchemaTable
 from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
@@ -478,15 +477,17 @@ def _counted_by(policy: Policy, name: str) -> str:
 
 
 def table_remarks(
-    policy: Policy, table: SchemaTable, notes: MutableMapping[str, Any], kinds: Mapping[str, str]
+    policy: Policy,
+    spoken: Collection[str],
+    notes: MutableMapping[str, Any],
+    kinds: Mapping[str, str],
 ) -> list[str]:
-    """The warnings for one of several tables; `policy`: that of the table alone.
+    """The warnings for one of several tables, by its own policy and its columns with an `eir_l`.
 
     The links determine which rows belong to one person, so no column is suspected to.
     """
     for name in [name for name in notes if name.startswith((DIFFERENT, KNOWN, MOST))]:
         del notes[name]
-    spoken = [n for n, c in table.columns.items() if c.protect is not None and c.protect.eir_l]
     return remarks(policy, notes, kinds, spoken)
 
 

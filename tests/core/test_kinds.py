@@ -18,7 +18,6 @@ from anonymizer.policy.kinds import (
     kind_of_mapping,
     reasons_for_pseudonymised,
 )
-from anonymizer.policy.schema.derived import lead_of
 from tests.core.several_tables import SEVERAL
 
 QUASI: dict[str, Any] = {
@@ -115,7 +114,7 @@ def test_every_other_algorithm_needs_a_guarantee(name: str) -> None:
 def test_several_tables_have_a_kind() -> None:
     assert SchemaPolicy.loads(SEVERAL).release_kind == "anonymised"
     stated = SchemaPolicy.loads(f"{SEVERAL}\nkind: pseudonymised\n")
-    assert stated.release_kind == lead_of(stated).release_kind == "pseudonymised"
+    assert stated.release_kind == stated.lead.release_kind == "pseudonymised"
 
 
 def told(kind: str | None, algorithm: str = "mondrian", **of: Any) -> Stating:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import anonymizer
 from anonymizer.errors import PolicyError
-from anonymizer.policy import Policy, SchemaPolicy, load_policy, single
+from anonymizer.policy import Policy, SchemaPolicy, load_policy
 from anonymizer.policy.schema.consistency import clashes, column_names
 from tests.core.several_tables import SEVERAL
 from tests.core.test_policy_broken import BASES, TABLES, cases, edited, problems_of
@@ -285,9 +285,9 @@ def test_typed_names_follow_the_kinds_of_the_source() -> None:
 
 def test_verbs_of_one_table() -> None:
     of_one = Policy.loads(SMALL)
-    assert single(of_one, "plan --lattice") is of_one
+    assert of_one.one_table("plan --lattice") is of_one
     with pytest.raises(PolicyError) as raised:
-        single(several(), "plan --lattice")
+        several().one_table("plan --lattice")
     assert raised.value.exit_code == 2
     (problem,) = raised.value.problems
     assert problem.path == "tables"

@@ -12,7 +12,7 @@ import anonymizer
 from anonymizer import run
 from anonymizer.errors import SourceError
 from anonymizer.explore.desk import given
-from anonymizer.policy.schema.derived import load_policy
+from anonymizer.policy.model import load_policy
 from anonymizer.review.draft.guess import frequent_names
 from anonymizer.review.draft.schema_draft import draft_tables
 from anonymizer.review.draft.table_draft import draft

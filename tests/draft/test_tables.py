@@ -11,7 +11,7 @@ import anonymizer
 from anonymizer import SchemaPolicy, run
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
-from anonymizer.policy.schema.derived import load_policy
+from anonymizer.policy.model import load_policy
 from anonymizer.review.draft.schema_draft import TablesDraft, draft_tables
 from anonymizer.review.draft.table_draft import draft
 from tests.draft.test_any_table import TYPES

@@ -55,7 +55,6 @@ from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Mondrian, Policy, SchemaPolicy
 from anonymizer.policy.fields import ROW_REF
-from anonymizer.policy.schema.derived import persons_policy
 from anonymizer.source.child import Child
 from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.roles import Roles
@@ -253,12 +252,12 @@ def compile_tables(
     options = single.algorithm
     assert isinstance(options, Mondrian)
     # (the policy of the persons' table has no guarantees that distinguish persons from rows)
-    whole = persons_policy(policy, identity=True)
+    whole = policy.whole
     k = least_class(whole)
     keys = tuple_keys(roles)
     rules, rule_stages = protections(single, roles, keys, alone=False)
     further, further_stages = child_protections(children)
-    persons, judged = pair_rules(policy, roles.sensitive, children, _eir_l(policy), k=k)
+    persons, judged = pair_rules(policy, roles.sensitive, children, policy.reserved, k=k)
     of_events = event_rules(policy, children)
     if of_events and not judged:
         persons, judged = needed_of_cuts(of_events, k)
@@ -352,13 +351,3 @@ def _persons_table(
     number = Sql(f"row_number() over (order by {KEY_DRAW('r.draw')})")
     assembly = Assembly((class_id, (key, number), *columns), tuple(tuple_keys(roles)))
     return Compiled(stages, assembly, replace(layout, key=key))
-
-
-def _eir_l(policy: SchemaPolicy) -> dict[tuple[str, str], int]:
-    """The size of reasoning sets that columns require, by table and column."""
-    return {
-        (name, column): described.protect.eir_l
-        for name, table in policy.tables.items()
-        for column, described in table.columns.items()
-        if described.protect is not None and described.protect.eir_l is not None
-    }

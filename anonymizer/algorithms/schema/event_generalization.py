@@ -290,12 +290,11 @@ def event_rules(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[EventR
     found: list[EventRule] = []
     problems: list[Problem] = []
     for child in children:
-        columns = policy.tables[child.name].columns
         for event in known(child):
-            protect = columns[event.attribute.column].protect
-            if protect is None or protect.eir_l is None:
+            size = policy.reserved.get((child.name, event.attribute.column))
+            if size is None:
                 continue
-            rule = EventRule(child, event, protect.eir_l)
+            rule = EventRule(child, event, size)
             found.append(rule)
             if event.attribute.ordered:
                 hint = "role: sensitive, if nobody can know it of a row; or kind: categorical"

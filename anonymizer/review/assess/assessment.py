@@ -16,7 +16,7 @@ from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.guarantees.guarantee import Flag, Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.guarantees.size import KAnonymity
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.values import file_format
 from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say
 from anonymizer.review.assess import figures
@@ -495,7 +495,7 @@ def assess_policy(
     `options`: those of `assess`, which override the policy's roles; none are allowed with several
     tables. Raises PolicyError for options and sources that are not supported.
     """
-    if isinstance(policy, SchemaPolicy):
+    if policy.several:
         _refuse(options)
         return assess_tables(policy, database, limits=limits)
     source = policy.source

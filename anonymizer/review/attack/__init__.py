@@ -13,7 +13,7 @@ from anonymizer.engines.duckdb.connection import EARLIER
 from anonymizer.errors import NothingToCheckError, PolicyError, Problem
 from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.measure.proofs import RECORDS, k_of, proved_records
-from anonymizer.policy import Policy, single
+from anonymizer.policy import Policy
 from anonymizer.release.consistency import refuse_changed
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.objects import Names
@@ -285,7 +285,7 @@ def attack(
     publish.database; `earlier`: the database of an earlier release of the same view. `seed` draws
     the targets. Raises NothingToCheckError if there is no release.
     """
-    single(policy, "attack")
+    policy.one_table("attack")
     if policy.algorithm.classless:
         said = "none makes no row like another: anybody who knows enough of a row finds it"
         hint = "anonymizer assess tells how many rows are singled out"

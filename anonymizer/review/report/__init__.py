@@ -56,12 +56,11 @@ def collected(
 ) -> Report | TablesReport:
     """Collect the report on a release of one table or of several."""
     from anonymizer.errors import PolicyError
-    from anonymizer.policy import SchemaPolicy
     from anonymizer.review.attack import SHARE
     from anonymizer.review.report.content import collect
     from anonymizer.review.schema_report import collect_tables
 
-    if not isinstance(policy, SchemaPolicy):
+    if not policy.several:
         asked = SHARE if share is None else share
         return collect(
             policy,

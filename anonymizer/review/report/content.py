@@ -29,7 +29,7 @@ from anonymizer.measure.queries import (
     stage,
 )
 from anonymizer.measure.usefulness import Little, little_left
-from anonymizer.policy import Policy, single
+from anonymizer.policy import Policy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.process.text import many
@@ -473,7 +473,7 @@ def collect(
     an earlier release. Raises NothingToCheckError if there is no release, PolicyError if attacks
     have no source.
     """
-    single(policy, "report")
+    policy.one_table("report")
     path = release_file(policy, database, source)
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:

@@ -21,7 +21,6 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import CALENDAR, OPTIONS, Column
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import CENSUS, GIVEN
-from anonymizer.policy.schema.derived import singles_of
 from anonymizer.process.files import write_new
 from anonymizer.source.profile import published_type
 
@@ -58,7 +57,7 @@ def bound_values(policy: AnyPolicy, secret: str, *, lasting: bool = False) -> di
     key files that cannot be used.
     """
     found = {"secret": secret}
-    for at, single in singles_of(policy).items():
+    for at, single in policy.singles.items():
         found |= _bound(single, secret, at, lasting=lasting)
     return found
 
