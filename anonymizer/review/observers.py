@@ -221,7 +221,7 @@ def _read(read: TablesRead) -> dict[str, Any]:
             }
             for child in children
         ],
-        "quasi": [a.q for a in read.persons.roles.quasi],
+        "quasi": [a.q for a in read.prepared.roles.quasi],
         "source": True,
     }
 
@@ -463,7 +463,7 @@ def _bare(column: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tables(policy: SchemaPolicy, session: Session, read: TablesRead) -> Iterator[AssessedTable]:
-    persons = read.persons.rows
+    persons = read.prepared.rows
     yield AssessedTable(policy.person, None, persons, persons, 1, 0)
     for child in read.children:
         ((owners, most),) = session.engine.raw(

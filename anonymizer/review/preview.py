@@ -20,18 +20,17 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger import LedgerSession
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
 from anonymizer.review.schema_report import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
-from anonymizer.run.linked_tables import read_tables
-from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.linked_tables import TablesRead, read_tables
+from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons, of_file
 from anonymizer.run.verbs import executing
-from anonymizer.run.warnings import remarks
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
@@ -196,60 +195,38 @@ def preview(
                     target.check(session.engine)
                 finally:
                     found.replaces += target.replaces
-        if policy.several:
-            seen = _try_tables(policy, session, executor, found)
-            if seen is not None:
-                with _collecting(found), at_persons(policy):
-                    _look(lead, seen, found)
-        else:
-            _try_one(policy, session, executor, found, foresee=foresee)
+        _try(policy, session, executor, found, foresee=foresee)
     found.problems = [of_file(policy, problem) for problem in found.problems]
     return found
 
 
-def _try_one(
-    policy: Policy, session: Session, executor: Executor, found: Preview, *, foresee: bool
+def _try(
+    policy: AnyPolicy, session: Session, executor: Executor, found: Preview, *, foresee: bool
 ) -> None:
-    """Prepare a run over a single table, and try its checks."""
-    prepared: Prepared | None = None
-    try:
-        prepared = prepare(policy, session, executor)
-        found.warnings += remarks(policy, executor.notes, prepared.roles.kinds)
-    except AnonymizerError as error:
-        found.problems += error.problems
-    else:
-        stages = prepared.compiled.plan("").stages
-        found.steps = [_shown(stage) for stage in (*prepared.read, *stages)]
-        found.problems += _tried(prepared.compiled.stages, executor)
-    _look(policy, session, found)
-    if foresee and prepared is not None and found.current is not None and not found.problems:
-        rows, tuples = found.current["rows"], found.current["classes"]
-        found.forecast = forecast(policy, session, rows, tuples)
-        if found.forecast is not None:
-            found.warnings += _too_large(found.forecast, prepared)
-
-
-def _try_tables(
-    policy: SchemaPolicy, session: Session, executor: Executor, found: Preview
-) -> Session | None:
-    """Read all tables, prepare a run over them, and try its checks.
-
-    Returns a session for reading the persons, if there is one.
-    """
-    found.tables, problems = tree_of(policy, session)
-    found.problems += problems
+    """Read all tables, prepare a run over them, and try its checks."""
+    problems: list[Problem] = []
+    if policy.several:
+        found.tables, problems = tree_of(policy, session)
+        found.problems += problems
+    read: TablesRead | None = None
     try:
         read = read_tables(policy, session, executor)
     except AnonymizerError as error:
         # problems with the columns of the first table were found above as well
         found.problems += [one for one in error.problems if one not in problems]
-        return None if policy.lifted else session
-    found.warnings += read.told
-    found.steps = [_shown(stage) for stage in read.plan().stages]
-    tried = _tried(read.compiled.persons.stages, executor)
-    with _collecting(found), at_persons(policy):
-        InfeasibleError.refuse(tried)
-    return read.session
+    else:
+        found.warnings += read.told
+        found.steps = [_shown(stage) for stage in read.plan().stages]
+        with _collecting(found), at_persons(policy):
+            InfeasibleError.refuse(_tried(read.prepared.compiled.stages, executor))
+    if read is not None or not policy.lifted:
+        with _collecting(found), at_persons(policy):
+            _look(policy.lead, session if read is None else read.session, found)
+    if foresee and not policy.several and read and found.current and not found.problems:
+        rows, tuples = found.current["rows"], found.current["classes"]
+        found.forecast = forecast(policy, session, rows, tuples)
+        if found.forecast is not None:
+            found.warnings += _too_large(found.forecast, read.prepared)
 
 
 def memory_there() -> int:

@@ -38,18 +38,16 @@ from anonymizer.release.objects import Names
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.observers import Observer, observers_of_release, open_source
 from anonymizer.run.linked_tables import (
-    TablesRead,
     read_tables,
     stage_table_originals,
     tables_measures,
     tables_read,
 )
-from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.run.source_comparison import (
     counterfeits,
     judging,
-    linked_writes,
     members_read,
     originals,
     policy_requirements,
@@ -60,7 +58,6 @@ from anonymizer.run.source_comparison import (
 from anonymizer.source.masking.masks import bound_values
 from anonymizer.source.snapshot import Relation
 from anonymizer.steps import Compute, Note, Row, Stage, Step
-from anonymizer.verification.across_tables import Where
 from anonymizer.verification.guarantees import TOGETHER
 
 # The guarantees that a policy requires, and what a trial run of it gives.
@@ -307,7 +304,7 @@ class Bench:
     sample."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     scratch: Scratch | None = None
-    """The rows of the last trial, if it was one of a single table and could run."""
+    """The rows of the last trial, if it could run; with several tables, of the persons."""
     _held: dict[tuple[str, ...], object] = field(default_factory=dict)
 
     @classmethod
@@ -332,10 +329,9 @@ class Bench:
         began, self.scratch = time.perf_counter(), None
         try:
             self.session.engine.binds = bound_values(policy, self.seed.secret)
-            if policy.several:
-                found = self._several(policy, below)
-            else:
-                found = self._one(without_refinement(policy) if self.sampled else policy, listener)
+            sampled = self.sampled and not policy.several
+            asked = without_refinement(policy.lead) if sampled else policy
+            found = self._tried(asked, listener, below)
         except AnonymizerError as error:
             found = Figures(error.problems)
         return replace(
@@ -350,99 +346,69 @@ class Bench:
         if self.rows > LONG:
             self.session.engine.interrupt()
 
-    def _one(self, policy: Policy, listener: Listener | None) -> Figures:
-        engine = self.session.engine
+    def _tried(self, policy: AnyPolicy, listener: Listener | None, below: int | None) -> Figures:
+        engine, lead = self.session.engine, policy.lead
         executor = SharedExecutor(engine, listener, held=self._held)
-        prepared = prepare(policy, self.session, executor)
+        if policy.several:  # (whose statements are not all executed by an executor)
+            executor.held = {}
+        read = read_tables(policy, self.session, executor)
+        prepared = read.prepared
         compiled, roles = prepared.compiled, prepared.roles
-        stages = [s for s in compiled.stages if not (self.sampled and _of_bound(s))]
-        executor.run(stages, "anonymizing")
-        tables: dict[str, Table] = {
-            one.table: staged_values(i) for i, one in enumerate(compiled.separated)
-        }
-        executor.run(linked_writes(prepared, STAGED, tables.__getitem__), "writing")
-        staged = {column: tables[name].name for column, name in compiled.layout.tables.items()}
+        with at_persons(policy):
+            stages = [s for s in compiled.stages if not (self.sampled and _of_bound(s))]
+            executor.run(stages, "anonymizing")
+        further = [one.table for one in compiled.separated] + [one.name for one in read.tables]
+        places = {name: staged_values(number) for number, name in enumerate(further)}
+        executor.run([*read.writes(STAGED, places.__getitem__)], "writing")
+        staged = {column: places[name].name for column, name in compiled.layout.tables.items()}
         layout = replace(compiled.layout, tables=staged)
-        requirements = policy_requirements(policy, engine, roles)
-        left_out = suppression(
-            policy, engine, roles, STAGED, layout, counterfeits(engine, compiled)
-        )
+        requirements = policy_requirements(lead, engine, roles)
+        left_out = suppression(lead, engine, roles, STAGED, layout, counterfeits(engine, compiled))
         stage_originals(engine, compiled, roles)
-        population, ask = members_read(policy, roles), judging(engine, STAGED, layout)
+        population, ask = members_read(lead, roles), judging(engine, STAGED, layout)
         judged = judge(engine, STAGED, layout, requirements, population, ask)
+        observers: tuple[Observer, ...] = ()
+        others: dict[str, Any] = {}
+        if policy.several:
+            for one in read.tables:
+                stage_table_originals(engine, one)
+            tables = tables_read(policy, read, engine)
+
+            def where(one: Released) -> Table:
+                return places.get(one.name, STAGED)
+
+            judged += judge_tables(engine, tables, where)
+            others = tables_measures(engine, read, tables, where, all_rows=True)
+            observers = observers_of_release(
+                engine.asking("observers"), replace(tables, k=below or tables.k), where
+            )
         refuse_unanswered(policy, judged)
         measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
         holds = judged.passed and left_out.within(policy.suppression_limit)
         self.scratch = Scratch(self.session, prepared, layout, requirements, measures, holds)
         ask_measures = engine.asking("measures")
+        losses = column_losses(
+            ask_measures, STAGED, layout, originals(roles), suppressed=measures["suppressed"]
+        )
+        if policy.several:
+            by_table = {policy.person: losses} | {name: one["ncp"] for name, one in others.items()}
+            losses = {
+                f"{name}.{c}": loss for name, of in by_table.items() for c, loss in of.items()
+            }
         return Figures(
             shared=executor.left_out,
             holds=holds,
             checks=judged.checks,
-            unit=unit_of(policy),
-            published=int(measures[unit_of(policy)]),
+            unit="persons" if policy.several else unit_of(lead),
+            published=int(measures[unit_of(lead)]),
             suppressed=left_out.suppressed,
             share=left_out.share,
             smallest=smallest_class(ask_measures, STAGED, layout, measures),
             measures=measures,
-            losses=column_losses(
-                ask_measures, STAGED, layout, originals(roles), suppressed=measures["suppressed"]
-            ),
-        )
-
-    def _several(self, policy: SchemaPolicy, below: int | None) -> Figures:
-        engine, executor = self.session.engine, Executor(self.session.engine)
-        lead = policy.lead
-        read = read_tables(policy, self.session, executor)
-        prepared, roles = read.prepared, read.persons.roles
-        layout = prepared.compiled.layout
-        with at_persons(policy):
-            executor.run(prepared.compiled.stages)
-        executor.run([*read.writes()])
-        stage_originals(engine, prepared.compiled, roles)
-        requirements = policy_requirements(lead, engine, roles)
-        judged = judge(engine, STAGED, layout, requirements)
-        for one in read.compiled.tables:
-            stage_table_originals(engine, one)
-        tables, where = tables_read(policy, read, engine), _staged(read)
-        judged += judge_tables(engine, tables, where)
-        refuse_unanswered(policy, judged)
-        left_out = suppression(lead, engine, roles, STAGED, layout)
-        measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
-        persons = column_losses(
-            engine.asking("measures"),
-            STAGED,
-            layout,
-            originals(roles),
-            suppressed=left_out.suppressed,
-        )
-        others = tables_measures(engine, read, tables, where, all_rows=True)
-        losses = {policy.person: persons} | {name: one["ncp"] for name, one in others.items()}
-        return Figures(
-            holds=judged.passed and left_out.within(policy.suppression_limit),
-            checks=judged.checks,
-            unit="persons",
-            published=left_out.published,
-            suppressed=left_out.suppressed,
-            share=left_out.share,
-            smallest=measures["class_min"],
-            measures=measures,
-            losses={f"{name}.{c}": loss for name, of in losses.items() for c, loss in of.items()},
+            losses=losses,
             others=others,
-            observers=observers_of_release(
-                engine.asking("observers"), replace(tables, k=below or tables.k), where
-            ),
+            observers=observers,
         )
-
-
-def _staged(read: TablesRead) -> Where:
-    """The names of the tables of a trial."""
-    numbers = {one.child.name: one.child.number for one in read.compiled.tables}
-
-    def where(one: Released) -> Table:
-        return staged_values(numbers[one.table]) if one.table in numbers else STAGED
-
-    return where
 
 
 def trial(

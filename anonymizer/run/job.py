@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from anonymizer.algorithms.core.compiled import Compiled
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
+from anonymizer.contract.reading import Released
 from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -22,23 +23,39 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.ledger import LedgerSession, Written
-from anonymizer.policy import Policy
+from anonymizer.measure.proofs import linked_below
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
-from anonymizer.publish.target import Places, Target, Writer
+from anonymizer.publish.target import Places, StagedTarget, Target, Writer
+from anonymizer.release.across_tables import tables_manifest
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
-from anonymizer.release.judge import judge, refuse_beyond, refuse_unanswered, refuse_unless_passed
+from anonymizer.release.judge import (
+    judge,
+    judge_tables,
+    refuse_beyond,
+    refuse_failed,
+    refuse_unanswered,
+    refuse_unless_passed,
+)
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
 from anonymizer.release.seal import Sign
+from anonymizer.run.linked_tables import (
+    TablesRead,
+    rows_left_out,
+    tables_against_source,
+    tables_measures,
+    tables_read,
+)
 from anonymizer.run.prepare import Prepared
+from anonymizer.run.problem_paths import at_persons
 from anonymizer.run.source_comparison import (
     LINK,
     ORIGINALS,
     against_source,
     counterfeits,
     judging,
-    linked_writes,
     members_read,
     policy_requirements,
     release_measures,
@@ -49,6 +66,7 @@ from anonymizer.run.warnings import little
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Step
+from anonymizer.verification.across_tables import Where
 from anonymizer.version import __version__
 
 # Vaults: private files that map each published token to its value.
@@ -170,12 +188,11 @@ def _opened(where: str, file: Path) -> Iterator[None]:
 class Job:
     """A run whose stages have been executed: its state, and the steps to a release."""
 
-    unit: ClassVar[str | None] = None
-    """The unit of suppression, if it does not follow from `policy`."""
-    policy: Policy
+    asked: AnyPolicy
+    """The policy of the release."""
     session: Session
     executor: Executor
-    prepared: Prepared
+    read: TablesRead
     target: Target
     seed: Seed
     began: float
@@ -186,10 +203,19 @@ class Job:
     """Signs the manifest, if there is a key."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Digests of the files that the policy declares, by their paths in it."""
+    policy: Policy = field(init=False)
+    """The policy of the view that names the release."""
+
+    def __post_init__(self) -> None:
+        self.policy = self.asked.lead
 
     @property
     def engine(self) -> Engine:
         return self.session.engine
+
+    @property
+    def prepared(self) -> Prepared:
+        return self.read.prepared
 
     @property
     def compiled(self) -> Compiled:
@@ -213,6 +239,7 @@ class Job:
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)
         readers = self.target.readers
+        left_out = rows_left_out(measures.get("tables", {}))
         return Release(
             run_id=self.target.names.run_id,
             view=self.target.names.release,
@@ -221,7 +248,7 @@ class Job:
             measures=measures,
             findings=self._findings(),
             manifest=manifest,
-            warnings=(*self.target.warnings, *self._warnings(), *little(measures)),
+            warnings=(*self.target.warnings, *self._warnings(left_out), *little(measures)),
             replaced=self.target.replaces,
             _table=readers.view,
             _connection=readers.connection,
@@ -230,7 +257,7 @@ class Job:
 
     def _write(self, rows: Table, place: Places) -> None:
         if self.engine.embedded:
-            self.executor.run(linked_writes(self.prepared, rows, place), "writing")
+            self.executor.run([*self.read.writes(rows, place)], "writing")
         else:
             self.executor.run(self.compiled.writes(rows, place), "writing")
 
@@ -240,7 +267,17 @@ class Job:
         ledger_session = self.ledger_session
         if ledger_session is None:
             return self.target.publish(self.engine, manifest, self.sign)
-        self._remember(ledger_session)
+        with at_persons(self.asked):
+            ledger_session.remember(
+                self.engine,
+                self.prepared.roles,
+                self.prepared.profile,
+                self.compiled.layout,
+                link=LINK,
+                originals=ORIGINALS,
+                secret=self.seed.secret,
+                written=[Written(one.child, one.layout) for one in self.read.tables],
+            )
         try:
             published = self.target.publish(self.engine, manifest, self.sign)
         except BaseException:
@@ -250,52 +287,67 @@ class Job:
         ledger_session.confirm()
         return published
 
-    def _tokens(self) -> tuple[Tokens, ...]:
-        """The tokens to be recorded in vaults."""
-        return tuple(tokens_of(self.policy, self.prepared.roles.masks, SNAPSHOT))
+    def _tokens(self) -> Iterator[Tokens]:
+        """The columns of all tables whose tokens are recorded in vaults."""
+        further = ((one.policy, one.roles, one.kept) for one in self.read.children)
+        tables = ((self.policy, self.prepared.roles, SNAPSHOT), *further)
+        for at, (policy, roles, rows) in zip(self.asked.singles, tables, strict=True):
+            yield from tokens_of(policy, roles.masks, rows, at)
 
-    def _remember(self, ledger_session: LedgerSession, written: Sequence[Written] = ()) -> None:
-        ledger_session.remember(
-            self.engine,
-            self.prepared.roles,
-            self.prepared.profile,
-            self.compiled.layout,
-            link=LINK,
-            originals=ORIGINALS,
-            secret=self.seed.secret,
-            written=written,
-        )
+    def _where(self, view: Table) -> Where:
+        """Where the tables are during verification; that of the persons is `view`."""
+        target = self.target
+
+        def where(one: Released) -> Table:
+            if one.table == self.asked.person:
+                return view
+            if isinstance(target, StagedTarget):
+                return target.staged[one.name]
+            return Table(one.name, view.schema, view.catalog)
+
+        return where
 
     def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
-        """Verify and measure the rows behind `view`. Raises GuaranteeError if a check fails."""
+        """Verify and measure the rows behind `view`, and those of further tables.
+
+        Raises GuaranteeError if a check fails.
+        """
         began = time.perf_counter()
-        stage_for_judging(self.engine, self.prepared, view, layout)
-        forged = counterfeits(self.engine, self.compiled)
-        found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
-        found = replace(found, unit=self.unit or found.unit)
-        republish = self.policy.republish
-        grows = republish is not None and bool(republish.append_only)
-        refuse_beyond(found, self.policy.suppression_limit, grows=grows)
-        source = against_source(self.policy, self.engine, self.prepared, view, layout)
-        population = members_read(self.policy, self.prepared.roles)
-        ask = judging(self.engine, view, layout)
-        verification = judge(self.engine, view, layout, self.requirements, population, ask)
+        with at_persons(self.asked):
+            stage_for_judging(self.engine, self.prepared, view, layout)
+            forged = counterfeits(self.engine, self.compiled)
+            found = suppression(self.policy, self.engine, self.prepared.roles, view, layout, forged)
+            if self.asked.several:
+                found = replace(found, unit="persons")
+            republish = self.policy.republish
+            grows = republish is not None and bool(republish.append_only)
+            refuse_beyond(found, self.policy.suppression_limit, grows=grows)
+            source = against_source(self.policy, self.engine, self.prepared, view, layout)
+            population = members_read(self.policy, self.prepared.roles)
+            ask = judging(self.engine, view, layout)
+            verification = judge(self.engine, view, layout, self.requirements, population, ask)
+            refuse_unless_passed(verification + source)
+        more: dict[str, Any] = {}
+        if self.asked.several:
+            tables, where = tables_read(self.asked, self.read, self.engine), self._where(view)
+            verification += judge_tables(self.engine, tables, where)
+            refuse_failed(self.asked, verification)
+            source += tables_against_source(self.engine, self.read, tables, where)
+            refuse_failed(self.asked, source)
+            more |= linked_below(self.engine.asking("measures"), tables, where)
+            more["tables"] = tables_measures(self.engine, self.read, tables, where)
+        # checks that a recipient can repeat come before those that need the source
         verification += source
-        refuse_unless_passed(verification)
-        self._refuse_unanswered(verification)
+        refuse_unanswered(self.asked, verification, source=True)
         measures = release_measures(
             self.requirements, self.engine, self.prepared, view, layout, found
         )
         units = measures["persons"] or measures["rows"]
-        measures |= of_search(self.executor.notes, units, measures)
+        measures |= of_search(self.executor.notes, units, measures) | more
         now = time.perf_counter()
         measures["seconds_anonymizing"] = round(began - self.began, 3)
         measures["seconds_judging"] = round(now - began, 3)
         return verification, measures
-
-    def _refuse_unanswered(self, verification: Verification) -> None:
-        """Raise GuaranteeError for every guarantee of the policy that has no check."""
-        refuse_unanswered(self.policy, verification, source=True)
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
         made = make_manifest(
@@ -308,7 +360,12 @@ class Job:
             versions={"anonymizer": __version__, self.engine.name: self.engine.version},
             reproducible=self.seed.reproducible,
         )
-        return replace(made, data={**made.data, "files": dict(self.files)}) if self.files else made
+        if self.files:
+            made = replace(made, data={**made.data, "files": dict(self.files)})
+        if not self.asked.several:
+            return made
+        tables = tables_read(self.asked, self.read, self.engine)
+        return tables_manifest(made, self.asked, tables, self.target.names)
 
     def _findings(self) -> dict[str, Any]:
         """The record of the search. It depends on hidden values, and is no part of the release."""
@@ -317,5 +374,6 @@ class Job:
             for found in self.compiled.findings
         }
 
-    def _warnings(self) -> tuple[str, ...]:
-        return (*self.told, *((PRESENCE,) if presence_disclosed(self.policy) else ()))
+    def _warnings(self, left_out: Iterable[str]) -> tuple[str, ...]:
+        presence = (PRESENCE,) if presence_disclosed(self.policy) else ()
+        return (*self.told, *left_out, *presence)

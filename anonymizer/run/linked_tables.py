@@ -1,45 +1,34 @@
-"""Reading and publishing of several tables, persons first."""
+"""The tables of a policy: read, written and compared with their source, persons first."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
-from anonymizer.algorithms.core.compiled import STAGED, staged_values
+from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.algorithms.core.guards import source_guard
-from anonymizer.algorithms.schema.compiler import CompiledTables, PublishedTable, compile_tables
+from anonymizer.algorithms.schema.compiler import PublishedTable, compile_tables, published_tables
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
-from anonymizer.contract.layout import Layout
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
-from anonymizer.ledger import LedgerSession, Written
 from anonymizer.measure.loss import column_losses
-from anonymizer.measure.proofs import linked_below
-from anonymizer.policy import Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.hierarchies import Cardinality, Date
 from anonymizer.policy.paths import of_source, table_path
 from anonymizer.policy.schema.consistency import clashes
 from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
-from anonymizer.publish.target import Places, StagedTarget
-from anonymizer.release.across_tables import tables_manifest, tables_of
-from anonymizer.release.judge import (
-    judge_tables,
-    refuse_failed,
-    refuse_unanswered,
-)
-from anonymizer.release.manifest import Manifest
+from anonymizer.publish.target import Places
+from anonymizer.release.across_tables import tables_of
 from anonymizer.run.ambiguities import meant_notes
-from anonymizer.run.job import Job, Tokens, tokens_of
-from anonymizer.run.prepare import Prepared, SourceRead, hierarchy_stages, read_source
+from anonymizer.run.prepare import Prepared, hierarchy_stages, prepare, read_source
 from anonymizer.run.problem_paths import at_persons, at_table
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
 from anonymizer.run.source_comparison import (
@@ -52,7 +41,7 @@ from anonymizer.run.source_comparison import (
     together,
     together_questions,
 )
-from anonymizer.run.warnings import table_remarks, written_as_notes
+from anonymizer.run.warnings import remarks, table_remarks, written_as_notes
 from anonymizer.source.child import (
     Above,
     Child,
@@ -190,47 +179,46 @@ def _of_table(
 
 @dataclass(frozen=True, slots=True)
 class TablesRead:
-    """All tables as read, and the result of their compilation."""
+    """All tables of a policy as read, and the result of their compilation."""
 
-    single: Policy
-    """The policy of the persons' table alone."""
-    persons: SourceRead
-    children: tuple[Child, ...]
-    compiled: CompiledTables
-    stages: tuple[Stage, ...]
-    """The stages that read the tables."""
+    policy: AnyPolicy
+    prepared: Prepared
+    """The table of the view that names the release, with the stages that read all tables."""
     session: Session
-    """The session in which they were read; its source is the persons' table."""
+    """The session in which they were read; its source is that table."""
     told: tuple[str, ...]
     """Warnings about the source, table by table."""
-
-    @property
-    def prepared(self) -> Prepared:
-        """The persons' table, prepared like that of a single-table release."""
-        found = self.persons
-        return Prepared(found.roles, self.stages, self.compiled.persons, found.rows, found.profile)
+    children: tuple[Child, ...] = ()
+    tables: tuple[PublishedTable, ...] = ()
 
     def plan(self) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
+        if not self.policy.several:
+            return self.prepared.plan(self.policy)
         rows = ", ".join(f"{child.rows:,} of {child.name}" for child in self.children)
-        title = f"several tables: {many(self.persons.rows, 'person')}, and rows: {rows or 'none'}"
-        return Plan(title, (*self.stages, *self.compiled.persons.stages, *self.writes()))
+        title = f"several tables: {many(self.prepared.rows, 'person')}, and rows: {rows or 'none'}"
+        stages = (*self.prepared.read, *self.prepared.compiled.stages)
+        return Plan(title, (*stages, *self.writes(STAGED, work)))
 
-    def writes(self) -> Iterator[Stage]:
-        """The stages that write the rows of all tables in scratch."""
-        yield from linked_writes(self.prepared, STAGED, work)
+    def writes(self, rows: Table, place: Places) -> Iterator[Stage]:
+        """The stages that write the rows of all tables; `rows`: those of the view."""
+        yield from linked_writes(self.prepared, rows, place)
         above: dict[str, Table] = {}
-        for one in self.compiled.tables:
+        for one in self.tables:
             yield from one.steps(above.get(one.child.above, LINK))
-            yield one.publish(staged_values(one.child.number))
+            yield one.publish(place(one.name))
             above[one.child.name] = one.child.linked
 
 
-def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> TablesRead:
+def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> TablesRead:
     """Execute the statements that read the tables, and compile the rest.
 
     Raises SourceError, with paths of the tables, for a source that does not fit the policy.
     """
+    if not policy.several:
+        prepared = prepare(policy, session, executor)
+        found = remarks(policy, executor.notes, prepared.roles.kinds)
+        return TablesRead(policy, prepared, session, tuple(found))
     single = policy.lead
     session, lifting = with_lifted(policy, session, executor)
     sources = _sources(policy, single, session)
@@ -266,15 +254,10 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
         told += _told(policy, name, child.policy, child.roles, executor)
     with at_persons(policy):
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
-    return TablesRead(
-        single,
-        persons,
-        tuple(children),
-        compiled,
-        tuple(stages),
-        session,
-        (*told, *_as_they_are(policy), *_left_out(children)),
-    )
+    prepared = Prepared(persons.roles, tuple(stages), compiled, persons.rows, persons.profile)
+    told += [*_as_they_are(policy), *_left_out(children)]
+    tables = published_tables(policy, children)
+    return TablesRead(policy, prepared, session, tuple(told), tuple(children), tables)
 
 
 def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
@@ -315,18 +298,12 @@ def _left_out(children: Sequence[Child]) -> Iterator[str]:
             yield f"{table_path(child.name)}: {rows} ({with_what})"
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    relation: Relation
-    profile: TableProfile
-
-
-def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, _Source]:
+def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, _Read]:
     """The sources of the tables other than that of the persons, whose rows have not been read.
 
     Raises the problems of all tables together: a table that is missing, a column without a role.
     """
-    found: dict[str, _Source] = {}
+    found: dict[str, _Read] = {}
     errors: list[AnonymizerError] = []
     try:
         with at_persons(policy):
@@ -338,7 +315,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
             with at_table(name):
                 own = policy.single(name)
                 queried = work(f"queried_{number}")
-                found[name] = _Source(*relation_of(own, session.embedded, queried))
+                found[name] = _Read(*relation_of(own, session.embedded, queried))
                 roles(own, found[name].profile)
         except (PolicyError, SourceError) as error:
             errors.append(error)
@@ -439,11 +416,11 @@ def _with_levels(policy: SchemaPolicy, name: str, profile: TableProfile) -> Poli
 
 def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Tables:
     """The tables of the release that is made from what was read."""
-    layouts = {one.child.name: one.layout for one in read.compiled.tables}
-    layouts[policy.person] = read.compiled.persons.layout
+    layouts = {one.child.name: one.layout for one in read.tables}
+    layouts[policy.person] = read.prepared.compiled.layout
     # by table and column: the paths of values under a hierarchical distance, and which cells of
     # events admit one and the same value
-    named = [(policy.person, read.persons.roles)]
+    named = [(policy.person, read.prepared.roles)]
     named += [(child.name, child.roles) for child in read.children]
     paths: dict[tuple[str, str], Any] = {
         (name, s.column): published_paths(engine, s)
@@ -451,7 +428,7 @@ def tables_read(policy: SchemaPolicy, read: TablesRead, engine: Engine) -> Table
         for s in roles.sensitive
         if s.height
     }
-    for one in read.compiled.tables:
+    for one in read.tables:
         labels = together(engine, policy, one)
         paths |= {(one.child.name, column): sets for column, sets in labels.items()}
     return tables_of(policy, layouts, paths)
@@ -478,7 +455,7 @@ def tables_measures(
     """
     run_sql = engine.asking("measures")
     found: dict[str, Any] = {}
-    for one in read.compiled.tables:
+    for one in read.tables:
         child, released = one.child, tables.named(one.child.name)
         rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
         lost = child.owned - rows
@@ -498,137 +475,52 @@ def tables_measures(
     return found
 
 
-@dataclass(slots=True)
-class TablesJob(Job):
-    """A run over several tables; `policy` of the base class is that of the persons."""
-
-    unit: ClassVar[str | None] = "persons"
-    schema: SchemaPolicy = field(kw_only=True)
-    read: TablesRead = field(kw_only=True)
-
-    @property
-    def _tables(self) -> Tables:
-        return tables_read(self.schema, self.read, self.engine)
-
-    @property
-    def _published(self) -> tuple[PublishedTable, ...]:
-        return self.read.compiled.tables
-
-    def _write(self, rows: Table, place: Places) -> None:
-        # (not super(): a dataclass with slots is created anew, and super() looks in the first one)
-        Job._write(self, rows, place)
-        above = {self.schema.person: LINK}
-        for one in self._published:
-            self.executor.run([*one.steps(above[one.child.above])], f"writing {one.child.name}")
-            above[one.child.name] = one.child.linked
-            self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
-
-    def _where(self, view: Table) -> Where:
-        """Where the tables are during verification; that of the persons is `view`."""
-        target = self.target
-
-        def where(one: Released) -> Table:
-            if one.table == self.schema.person:
-                return view
-            if isinstance(target, StagedTarget):
-                return target.staged[one.name]
-            return Table(one.name, view.schema, view.catalog)
-
-        return where
-
-    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
-        """Verify and measure all tables. Raises GuaranteeError if a check fails."""
-        with at_persons(self.schema):
-            found, measures = Job._judged(self, view, layout)
-        began = time.perf_counter()
-        tables, where = self._tables, self._where(view)
-        together = judge_tables(self.engine, tables, where)
-        refuse_failed(self.schema, together)
-        source = self._against_source(tables, where)
-        refuse_failed(self.schema, source)
-        refuse_unanswered(self.schema, found + together + source, source=True)
-        measures |= linked_below(self.engine.asking("measures"), tables, where)
-        measures["tables"] = tables_measures(self.engine, self.read, tables, where)
-        self.told = (*self.told, *_tables_job_left_out(measures["tables"]))
-        measures["seconds_judging"] += round(time.perf_counter() - began, 3)
-        # checks that a recipient can repeat come before those that need the source
-        own = len([c for c in found.checks if not c.name.startswith("source_")])
-        checks = (*found.checks[:own], *together.checks, *found.checks[own:], *source.checks)
-        return replace(found, checks=checks), measures
-
-    def _tokens(self) -> tuple[Tokens, ...]:
-        found = list(
-            tokens_of(
-                self.policy,
-                self.prepared.roles.masks,
-                SNAPSHOT,
-                table_path(self.schema.person) + ".",
-            )
-        )
-        for child in self.read.children:
-            at = table_path(child.name) + "."
-            found += tokens_of(child.policy, child.roles.masks, child.kept, at)
-        return tuple(found)
-
-    def _remember(self, ledger_session: LedgerSession, written: Sequence[Written] = ()) -> None:
-        written = [Written(one.child, one.layout) for one in self._published]
-        with at_persons(self.schema):
-            Job._remember(self, ledger_session, written)
-
-    def _refuse_unanswered(self, verification: Verification) -> None:
-        """Do nothing: `_judged` asks for all tables together, after each was judged."""
-        del verification
-
-    def _against_source(self, tables: Tables, where: Where) -> Verification:
-        """Compare every published row of every table with its original."""
-        links = {tables.person: (LINK, tables.persons.layout.key)}
-        order = {
-            "link": LINK,
-            "original": ORIGINALS,
-            "row_ref": "row_ref",
-            "label": "what",
-            "key": tables.persons.layout.key,
-            "own": "identity",
-        }
-        name = tables.person
-        drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
-        total = verification(ask_all([drawn], self.engine.asking("verification")))
-        for one in self._published:
-            child, released = one.child, tables.named(one.child.name)
-            stage_table_originals(self.engine, one)
-            run_sql = self.engine.asking("verification")
-            published = self.engine.raw(
-                f"select count(*) from {ident(where(released))}", "suppression"
-            )
-            judged = verify_against_source(
-                run_sql,
-                originals(child.roles, child.originals, person=None),
-                child.linked,
-                where(released),
-                one.layout,
-                compared=work(f"compared_{child.number}"),
-                suppressed=child.rows - int(published[0][0]),
-                ask=ask_all,
-            )
-            checks = [
-                replace(c, column=child.name if c.column is None else f"{child.name}.{c.column}")
-                for c in judged.checks
-            ]
-            further = (*_keys(one, links[child.above]), *together_questions(one, released))
-            keys = ask_all(further, run_sql)
-            links[child.name] = (child.linked, one.layout.key)
-            total += verification((*checks, *keys))
-        return total
-
-    def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
-        manifest = Job._manifest(self, verification, measures)
-        return tables_manifest(manifest, self.schema, self._tables, self.target.names)
-
-
 SUMS = (Achieved("n", "sum"),)
 
 
-def _tables_job_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def tables_against_source(
+    engine: Engine, read: TablesRead, tables: Tables, where: Where
+) -> Verification:
+    """Compare every published row of every table with its original."""
+    links = {tables.person: (LINK, tables.persons.layout.key)}
+    order = {
+        "link": LINK,
+        "original": ORIGINALS,
+        "row_ref": "row_ref",
+        "label": "what",
+        "key": tables.persons.layout.key,
+        "own": "identity",
+    }
+    name = tables.person
+    drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
+    total = verification(ask_all([drawn], engine.asking("verification")))
+    for one in read.tables:
+        child, released = one.child, tables.named(one.child.name)
+        stage_table_originals(engine, one)
+        run_sql = engine.asking("verification")
+        published = engine.raw(f"select count(*) from {ident(where(released))}", "suppression")
+        judged = verify_against_source(
+            run_sql,
+            originals(child.roles, child.originals, person=None),
+            child.linked,
+            where(released),
+            one.layout,
+            compared=work(f"compared_{child.number}"),
+            suppressed=child.rows - int(published[0][0]),
+            ask=ask_all,
+        )
+        checks = [
+            replace(c, column=child.name if c.column is None else f"{child.name}.{c.column}")
+            for c in judged.checks
+        ]
+        further = (*_keys(one, links[child.above]), *together_questions(one, released))
+        keys = ask_all(further, run_sql)
+        links[child.name] = (child.linked, one.layout.key)
+        total += verification((*checks, *keys))
+    return total
+
+
+def rows_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """A warning for every table with suppressed rows."""
     for name, found in measures.items():
         lost, rows = found["suppressed"], found["rows"] + found["suppressed"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +30,8 @@ from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.job import Job, refuse_misplaced
-from anonymizer.run.linked_tables import TablesJob, read_tables
-from anonymizer.run.prepare import Prepared, prepare
+from anonymizer.run.linked_tables import read_tables
 from anonymizer.run.problem_paths import at_file, at_persons
-from anonymizer.run.warnings import remarks
 from anonymizer.source.masking.masks import bound_values
 from anonymizer.steps import Plan
 
@@ -92,10 +89,7 @@ def plan(
     refuse(policy, kind)
     opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
     with opening as (session, executor):
-        if policy.several:
-            made = read_tables(policy, session, executor).plan()
-        else:
-            made = prepare(policy, session, executor).plan(policy)
+        made = read_tables(policy, session, executor).plan()
         return replace(made, views=session.engine.defined())
 
 
@@ -156,10 +150,13 @@ def run(
                     opened.enter_context(
                         _begun(ledger_session, policy, session.engine, place.run_id)
                     )
-                make, prepared, told = _anonymized(policy, session, executor, ledger_session)
+                read = read_tables(policy, session, executor)
+                told = (*read.told, *(ledger_session.warnings if ledger_session else ()))
+                with at_persons(policy):
+                    executor.run(read.prepared.compiled.stages, "anonymizing")
                 refuse_changed_while_read(files, policy)
-                state = (prepared, target, chosen, began, ledger_session, told, key, files)
-                return make(lead, session, executor, *state).release()
+                state = (target, chosen, began, ledger_session, told, key, files)
+                return Job(policy, session, executor, read, *state).release()
         finally:
             if target is not None:
                 target.discard()
@@ -186,22 +183,3 @@ def _begun(
         with at_persons(policy):
             ledger_session.begin(engine, home)
         yield
-
-
-def _anonymized(
-    policy: AnyPolicy, session: Session, executor: Executor, ledger_session: LedgerSession | None
-) -> tuple[Callable[..., Job], Prepared, tuple[str, ...]]:
-    """Read the source and execute all stages; returns what makes the job, and warnings."""
-    make: Callable[..., Job] = Job
-    if policy.several:
-        read = read_tables(policy, session, executor)
-        make = partial(TablesJob, schema=policy, read=read)
-        prepared, told = read.prepared, read.told
-    else:
-        prepared = prepare(policy, session, executor)
-        told = tuple(remarks(policy, executor.notes, prepared.roles.kinds))
-    if ledger_session is not None:
-        told = (*told, *ledger_session.warnings)
-    with at_persons(policy):
-        executor.run(prepared.compiled.stages, "anonymizing")
-    return make, prepared, told

@@ -16,6 +16,7 @@ from anonymizer.publish.export import export
 from anonymizer.release.consistency import refuse_other_policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.run import verbs
+from anonymizer.run.linked_tables import read_tables
 from tests.runs import policy, run, source
 
 TYPES = {"town": "VARCHAR", "age": "INTEGER", "disease": "VARCHAR"}
@@ -70,14 +71,14 @@ def test_a_file_that_changes_during_the_run_publishes_nothing(
 ) -> None:
     (tmp_path / "towns.csv").write_text(NORTH)
     given, database = policy(tmp_path, COLUMNS, k=3), source(tmp_path, TYPES, PEOPLE)
-    anonymized = verbs._anonymized
+    reads = read_tables
 
     def edited(*args: Any) -> Any:
-        found = anonymized(*args)
+        found = reads(*args)
         (tmp_path / "towns.csv").write_text(SWAPPED)
         return found
 
-    monkeypatch.setattr(verbs, "_anonymized", edited)
+    monkeypatch.setattr(verbs, "read_tables", edited)
     with pytest.raises(SourceError, match=f"{PATH}: was changed while the run read it"):
         run(given, database)
     assert not (tmp_path / "release.duckdb").exists()

@@ -230,22 +230,14 @@ def _event(
 # Compiles several tables and their counts to the stages of a release.
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledTables:
-    """Compiled tables: the persons' table, and the others in the order of writing."""
-
-    persons: Compiled
-    tables: tuple[PublishedTable, ...]
-
-
 def compile_tables(
     policy: SchemaPolicy,
     single: Policy,
     profile: TableProfile,
     roles: Roles,
     children: Sequence[Child],
-) -> CompiledTables:
-    """Compile the stages from codes to classes, raised events and cells, and the tables to write.
+) -> Compiled:
+    """Compile the stages from codes to classes, raised events and cells, and the persons' table.
 
     `single`: the policy of the persons' table alone, to which `profile` and `roles` belong.
     """
@@ -285,9 +277,7 @@ def compile_tables(
         *_raised(policy, single, roles, children, persons, judged, of_events),
         *cell_steps(roles.quasi, single.publish.cells),
     )
-    return CompiledTables(
-        _persons_table(policy, single, roles, stages), published_tables(policy, children)
-    )
+    return _persons_table(policy, single, roles, stages)
 
 
 def _cuts(
