@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from anonymizer.policy import AnyPolicy, Policy
     from anonymizer.review.lattice import LatticeTable
     from anonymizer.review.preview import Forecast, Preview
-    from anonymizer.review.schema_report import PlannedTable
+    from anonymizer.review.table_tree import PlannedTable
 
 
 # `anonymizer plan`: what a run would do.

@@ -17,7 +17,6 @@ from anonymizer.process.text import many
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.review.report.content import Report
-    from anonymizer.review.schema_report import TablesReport
 
 
 # `anonymizer report`: write a report on a release.
@@ -93,7 +92,8 @@ def report_command(
 
     from anonymizer.cli.failures import UsageError
     from anonymizer.release.lineage import NAMESPACE
-    from anonymizer.review.report import collected, form_of, rendered
+    from anonymizer.review.report import form_of, rendered
+    from anonymizer.review.report.content import collect
     from anonymizer.run.verify import lineage
 
     output = Output("text", quiet=quiet, debug=debug)
@@ -118,7 +118,7 @@ def report_command(
         )
         text, broken = json.dumps(event, indent=2) + "\n", None
     else:
-        found = collected(
+        found = collect(
             loaded,
             database,
             source,
@@ -141,15 +141,12 @@ def report_command(
     return 1
 
 
-def _broken(report: Report | TablesReport) -> str | None:
+def _broken(report: Report) -> str | None:
     """What a release breaks, if anything."""
-    from anonymizer.review.report.content import Report
-
-    if not isinstance(report, Report):
-        return None if report.holds else "what it promises"
     if report.verdict.holds:
         return None
-    alone = report.verification.passed and (report.attacked is None or report.attacked.alone_holds)
+    attacked = report.attacked
+    alone = attacked is not None and report.verification.passed and attacked.alone_holds
     return "beside the earlier release" if alone else "what it promises"
 
 

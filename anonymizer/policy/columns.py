@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Literal, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -16,6 +17,7 @@ from anonymizer.policy.values import (
     AtLeastTwo,
     Bound,
     DataValue,
+    FrozenMap,
     HarborKind,
     LocalPath,
     OneOf,
@@ -251,6 +253,50 @@ class Column(Options):
             zip3 = self if self.zip3 else None
             given = (*codes, ("round", self.round), ("zip3", zip3))
         return tuple((name, options) for name, options in given if options is not None)
+
+
+class ByRole:
+    """The columns of a table by their roles."""
+
+    if TYPE_CHECKING:  # (a field of the models, in its place among the others)
+        columns: FrozenMap[str, Any]
+
+    def _with_role(self, role: str) -> tuple[str, ...]:
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @cached_property
+    def quasi(self) -> tuple[str, ...]:
+        """Quasi-identifiers, including semi-sensitive ones."""
+        return self._with_role("quasi")
+
+    @cached_property
+    def semi_sensitive(self) -> tuple[str, ...]:
+        """Quasi-identifiers with some sensitive cells (`sensitive_when`)."""
+        return tuple(n for n in self.quasi if self.columns[n].sensitive_when is not None)
+
+    @cached_property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns of the role sensitive."""
+        return self._with_role("sensitive")
+
+    @cached_property
+    def kept(self) -> tuple[str, ...]:
+        """Columns published unchanged."""
+        return self._with_role("keep")
+
+    @cached_property
+    def masked(self) -> tuple[str, ...]:
+        """Columns with a masking role, and others whose values are coarsened when read."""
+        return tuple(name for name, column in self.columns.items() if column.masks)
+
+    @cached_property
+    def protected(self) -> tuple[str, ...]:
+        """Sensitive and semi-sensitive columns with a rule."""
+        return tuple(
+            name
+            for name, column in self.columns.items()
+            if column.protect is not None and name in {*self.sensitive, *self.semi_sensitive}
+        )
 
 
 def weights_given(columns: Mapping[str, Column]) -> dict[str, float]:

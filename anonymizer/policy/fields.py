@@ -9,7 +9,7 @@ from typing import Literal
 
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import Algorithm, Mondrian
-from anonymizer.policy.columns import MASKS, Column
+from anonymizer.policy.columns import MASKS, ByRole, Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import Privacy
@@ -106,7 +106,7 @@ def renamed(policy: PolicyFields, published: PublishedName) -> str:
     return policy.column_name(published.name)
 
 
-class PolicyFields(Document):
+class PolicyFields(ByRole, Document):
     """The fields of a policy of one table, and what follows from them."""
 
     kind: ReleaseKind | None = None
@@ -170,40 +170,3 @@ class PolicyFields(Document):
     def generated_name(self, name: str) -> str:
         """The published name of a generated column such as `class_id` or `zip_bucket`."""
         return self.publish.rename.get(name, name)
-
-    def _with_role(self, role: str) -> tuple[str, ...]:
-        return tuple(name for name, column in self.columns.items() if column.role == role)
-
-    @cached_property
-    def quasi(self) -> tuple[str, ...]:
-        """Quasi-identifiers, including semi-sensitive ones."""
-        return self._with_role("quasi")
-
-    @cached_property
-    def semi_sensitive(self) -> tuple[str, ...]:
-        """Quasi-identifiers with some sensitive cells (`sensitive_when`)."""
-        return tuple(n for n in self.quasi if self.columns[n].sensitive_when is not None)
-
-    @cached_property
-    def sensitive(self) -> tuple[str, ...]:
-        """Columns of the role sensitive."""
-        return self._with_role("sensitive")
-
-    @cached_property
-    def kept(self) -> tuple[str, ...]:
-        """Columns published unchanged."""
-        return self._with_role("keep")
-
-    @cached_property
-    def masked(self) -> tuple[str, ...]:
-        """Columns with a masking role, and others whose values are coarsened when read."""
-        return tuple(name for name, column in self.columns.items() if column.masks)
-
-    @cached_property
-    def protected(self) -> tuple[str, ...]:
-        """Sensitive and semi-sensitive columns with a rule."""
-        return tuple(
-            name
-            for name, column in self.columns.items()
-            if column.protect is not None and name in {*self.sensitive, *self.semi_sensitive}
-        )

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import checks, defaults, document
 from anonymizer.policy.algorithms import FullDomain
+from anonymizer.policy.checks import schema as schema_checks
 from anonymizer.policy.columns import Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.fields import PolicyFields
@@ -19,8 +20,7 @@ from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.privacy import Privacy, Protect
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Publish, Republish
-from anonymizer.policy.schema import consistency as schema_checks
-from anonymizer.policy.schema.fields import Knows, SchemaColumn, SchemaFields
+from anonymizer.policy.schema import Knows, SchemaColumn, SchemaFields
 from anonymizer.policy.values import FrozenMap
 
 ROLES = {"key": "drop", "event": "quasi"}

@@ -32,7 +32,8 @@ from anonymizer.errors import (
     no_file,
 )
 from anonymizer.hierarchy.scale import DECIMAL
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
+from anonymizer.policy.fields import separated_tables
 from anonymizer.policy.paths import column_path, name_text, table_path
 from anonymizer.policy.referenced_files import digest_of, refuse_files
 from anonymizer.process.files import read_beside, replacing
@@ -53,7 +54,6 @@ from anonymizer.release.opening import (
     place_of,
     population_files,
     unchanged,
-    unchanged_tables,
     with_population,
 )
 from anonymizer.release.seal import manifest_digest, row_text, seal_of
@@ -434,43 +434,6 @@ LONGEST = 120
 """Most bytes of a table's name, which is part of the names of its file and temporary file."""
 
 
-def export_tables(
-    policy: SchemaPolicy, given: Path, source: Path, force: bool, limits: Limits
-) -> Export:
-    """Write the tables of a release as files named like them, in one folder.
-
-    `given`: a folder, or the file of the persons. See `anonymizer.publish.export.export`.
-    """
-    names = {name: policy.view(name) for name in (policy.person, *policy.children)}
-    _refuse_names(names)
-    target, made = given, False
-    if given.is_dir() or not given.suffix:
-        target = given / f"{names[policy.person]}.parquet"
-        made = _make_folder(given)
-    files = {
-        name: target if name == policy.person else target.with_name(f"{published}{target.suffix}")
-        for name, published in names.items()
-    }
-    try:
-        check_target(target, source)
-        refuse_read(files.values(), policy)
-        if len({str(file).casefold() for file in files.values()}) < len(files):
-            said = f"{target.name} is the name of another table's file"
-            raise TargetError.at("-o", said, hint="name the folder alone")
-        aside = Aside(target)
-        reach = [aside.of(file) for file in files.values()]
-        with opened(source, place_of(policy.lead, source), reach, limits) as (engine, catalog):
-            view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
-            refuse_untrue(engine, view, manifest, policy.lead)
-            where = in_release(view)
-            placed = {files[one.table]: where(one) for one in tables.tables}
-            return write_export(engine, manifest, placed, aside, force)
-    finally:
-        if made:
-            with suppress(OSError):  # a failed export leaves no folder
-                given.rmdir()
-
-
 def _refuse_names(names: Mapping[str, str]) -> None:
     """Raise TargetError for published tables whose names no file can have."""
     TargetError.refuse(
@@ -526,32 +489,49 @@ def export(
     within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
-    if policy.several:
-        return export_tables(policy, target, _database(policy.lead, database), force, within)
-    if chosen_engine(policy, database) == "postgres":
+    if not policy.several and chosen_engine(policy, database) == "postgres":
         return _carried(policy, target, database, force, complete, within)
-    return _export(policy, target, _database(policy, database), force, complete, within)
+    return _export(policy, target, _database(policy.lead, database), force, complete, within)
 
 
 def _export(
-    policy: Policy, target: Path, source: Path, force: bool, complete: Policy, limits: Limits
+    policy: AnyPolicy, given: Path, source: Path, force: bool, complete: Policy, limits: Limits
 ) -> Export:
-    """Export from a file. `complete`: the policy with the path of the available population."""
-    check_target(target, source)
-    names = Names.of(policy, "")
-    aside = Aside(target)
-    # the release is untrusted: it can access only the files to be written
-    files = (target, *map(aside.separate, policy.sensitive))
-    refuse_read(files, policy)
-    reach = [*(aside.of(file) for file in files), *population_files(complete)]
-    with opened(source, place_of(policy, source), reach, limits) as (engine, catalog):
-        view, manifest = unchanged(policy, engine, catalog, source)
-        refuse_untrue(engine, view, manifest, complete)
-        tables = {target: view} | {
-            aside.separate(column): Table(name, names.schema, catalog)
-            for column, name in manifest.layout.tables.items()
+    """Export from a file. `complete`: the policy with the path of the available population.
+
+    `given`: the file of the view; with several tables also a folder.
+    """
+    names, target, made = Names.of(policy, ""), given, False
+    if policy.several:
+        _refuse_names({name: policy.view(name) for name in (policy.person, *policy.children)})
+        if given.is_dir() or not given.suffix:
+            target = given / f"{names.name}.parquet"
+            made = _make_folder(given)
+    try:
+        check_target(target, source)
+        aside = Aside(target)
+        files = {names.name: target} | {
+            name: aside.separate(column) for column, name in separated_tables(policy.lead).items()
         }
-        return write_export(engine, manifest, tables, aside, force)
+        files |= {
+            one.publish.name: target.with_name(f"{one.publish.name}{target.suffix}")
+            for one in policy.further.values()
+        }
+        refuse_read(files.values(), policy)
+        if len({str(file).casefold() for file in files.values()}) < len(files):
+            said = f"{target.name} is the name of another table's file"
+            raise TargetError.at("-o", said, hint="name the folder alone")
+        # the release is untrusted: it can access only the files to be written
+        reach = [*(aside.of(file) for file in files.values()), *population_files(complete)]
+        with opened(source, place_of(policy, source), reach, limits) as (engine, catalog):
+            view, manifest, _ = unchanged(policy, engine, catalog, source)
+            refuse_untrue(engine, view, manifest, complete)
+            placed = {file: Table(name, names.schema, catalog) for name, file in files.items()}
+            return write_export(engine, manifest, placed, aside, force)
+    finally:
+        if made:
+            with suppress(OSError):  # a failed export leaves no folder
+                given.rmdir()
 
 
 def _carried(

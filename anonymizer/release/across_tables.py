@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from anonymizer.compile import Table
-from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released, Tables, in_release
+from anonymizer.contract.reading import Released, Tables
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import table_path
 from anonymizer.release.agreement import HINT
-from anonymizer.release.certificate import (
-    acknowledged,
-    certificate,
-    joined_on,
-    known_attacks,
-    mask_attacks,
-)
+from anonymizer.release.certificate import certificate
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names
 from anonymizer.source.masking.masks import options_told
-from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import TOGETHER
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
 """The published role of a policy's role, if it is another."""
-CERTIFICATE = (
-    " Not promised: that nothing follows from knowing which events a person does not have, from"
-    " what else stands in rows like a known one (rules count all rows of those who remain), from"
-    " the order of events or the time between them (unless a column shows it), from more events"
-    " than stated, or from what the choice of levels itself tells."
-)
-"""Additional sentences of the certificate for several tables."""
-
 Paths = Mapping[tuple[str, str], Any]
 """What the rules of columns need to know of values or cells: paths to the root, or `together`."""
 
@@ -89,32 +72,6 @@ def _with_paths(required: Iterable[Requirement], table: str, paths: Paths) -> It
         yield item
 
 
-def tables_manifest(
-    manifest: Manifest, policy: SchemaPolicy, tables: Tables, names: Names
-) -> Manifest:
-    """The manifest of the persons' table, with all tables."""
-    data = dict(manifest.data)
-    data |= {
-        "policy_digest": policy.digest(),
-        "certificate": data["certificate"] + CERTIFICATE,
-        "known_attacks": known_attacks_of(policy),
-        "tables": tables.as_dict(),
-    }
-    # the statements of the checks across tables, as a recipient runs them
-    of_tables = tables_sql(tables, in_release(names.view(None)))
-    shown = {turn: one["sql"] for turn, one in _in_turn(of_tables)}
-    checks = [
-        {**check, "sql": shown.get(turn, check["sql"])}
-        for turn, check in _in_turn(data["verification"]["checks"])
-    ]
-    data["verification"] = {**data["verification"], "checks": checks}
-    return replace(manifest, data=data)
-
-
-def _in_turn(checks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    return zip(turns((one["name"], one["column"]) for one in checks), checks, strict=True)
-
-
 def asked_of(policy: AnyPolicy, tables: Tables) -> Tables:
     """The tables of a release with the requirements of a policy, which may differ."""
     assert policy.several
@@ -161,25 +118,16 @@ def names_of(view: Table, manifest: Manifest) -> Names:
     return Names(view.schema or "main", view.name, manifest.run_id, (*separate, *further))
 
 
-def known_attacks_of(policy: AnyPolicy) -> list[str]:
-    """Known attacks that the release does not prevent, including those by columns of all tables."""
-    found = known_attacks(policy.lead)
-    for name, child in policy.further.items():
-        found += [f"joining: {name}.{of} {joined_on(policy)}" for of in acknowledged(child)]
-        found += mask_attacks(child, f"{name}.")
-    return found
-
-
 def stated_certificate(manifest: Manifest) -> str:
     """The certificate that belongs to a manifest."""
-    said = certificate(
+    return certificate(
         manifest.kind,
         guaranteed=bool(manifest.requirements),
         persons=manifest.layout.of_persons,
         safe_harbor="safe_harbor" in manifest.data,
+        several="tables" in manifest.data,
         measures=manifest.data["measures"],
     )
-    return said + (CERTIFICATE if "tables" in manifest.data else "")
 
 
 def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:

@@ -81,6 +81,9 @@ HINT = "use the policy that the release was made with, or run again"
 SEMI = "quasi with sensitive_when"
 
 
+OTHER_NUMBER = "is of one table, and the release of several, or the other way round"
+
+
 def refuse_other(policy: Policy, layout: Layout) -> None:
     """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
     PolicyError.refuse(disagreements(policy, layout))

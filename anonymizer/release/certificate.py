@@ -89,6 +89,14 @@ CERTIFICATE = (
     " many rows, persons or values an observer who knows the quasi-identifiers cannot tell apart."
 )
 
+OF_TABLES = (
+    "Not promised: that nothing follows from knowing which events a person does not have, from"
+    " what else stands in rows like a known one (rules count all rows of those who remain), from"
+    " the order of events or the time between them (unless a column shows it), from more events"
+    " than stated, or from what the choice of levels itself tells."
+)
+"""The last sentence of the certificate for several tables."""
+
 COUNTS_ROWS = "It counts rows: a person with several rows counts once for each of them."
 COUNTS_PERSONS = "It counts persons, however many rows each of them has."
 
@@ -120,6 +128,7 @@ def certificate(
     guaranteed: bool = True,
     persons: bool = False,
     safe_harbor: bool = False,
+    several: bool = False,
     measures: Mapping[str, Any] | None = None,
 ) -> str:
     """The sentences that accompany a release; those of a pseudonymised one say so first.
@@ -134,6 +143,7 @@ def certificate(
     more += [LEAST.format(least=least)] if least else []
     proved = proved_sentence(measures, "persons" if persons else "rows")
     more += [said for said in (proved, linked_sentence(measures)) if said]
+    more += [OF_TABLES] if several else []
     stated = f"{CERTIFICATE} {COUNTS_PERSONS if persons else COUNTS_ROWS}"
     if kind == ANONYMISED:
         return " ".join((stated, *more))
@@ -141,12 +151,14 @@ def certificate(
     return " ".join((PERSONAL, *said, *more))
 
 
-def known_attacks(policy: Policy) -> list[str]:
+def known_attacks(policy: AnyPolicy) -> list[str]:
     """Known attacks that the release does not prevent."""
-    presence = (PRESENCE,) if presence_disclosed(policy) else ()
-    joins = [f"joining: {name} {joined_on(policy)}" for name in acknowledged(policy)]
-    own = (*BY_NAME[policy.algorithm.name].attacks, *presence)
-    return [*own, *joins, *mask_attacks(policy)]
+    presence = (PRESENCE,) if presence_disclosed(policy.lead) else ()
+    found = [*BY_NAME[policy.algorithm.name].attacks, *presence]
+    for at, one in {"": policy.lead, **{f"{n}.": of for n, of in policy.further.items()}}.items():
+        found += [f"joining: {at}{name} {joined_on(policy)}" for name in acknowledged(one)]
+        found += mask_attacks(one, at)
+    return found
 
 
 def published_as_it_is(policy: Policy, column: str) -> bool:

@@ -28,13 +28,9 @@ from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, safe_harbor
 from anonymizer.policy.columns import weights_given
 from anonymizer.policy.paths import column_path, table_path
-from anonymizer.release.across_tables import (
-    as_asked,
-    known_attacks_of,
-    released_tables,
-    stated_certificate,
-)
+from anonymizer.release.across_tables import as_asked, released_tables, stated_certificate
 from anonymizer.release.agreement import other_files
+from anonymizer.release.certificate import known_attacks
 from anonymizer.release.judge import Suppression
 from anonymizer.release.manifest import LEVEL, Manifest, published_measures
 from anonymizer.release.seal import CHANGED, manifest_problems
@@ -423,7 +419,7 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         yield Problem(f"manifest.measures.{name}", said, hint=OTHER_POLICY)
     if manifest.data.get("algorithm") != policy.algorithm.name:
         yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
-    if manifest.data.get("known_attacks") != known_attacks_of(of):
+    if manifest.data.get("known_attacks") != known_attacks(of):
         yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
 
 

@@ -16,19 +16,20 @@ from urllib.parse import quote
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import read
+from anonymizer.contract.reading import Tables, in_release, read
 from anonymizer.contract.rounding import of_population
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import is_database, own_connection
 from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES
-from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy import AnyPolicy, Policy, safe_harbor
 from anonymizer.policy.hierarchies import levels_given
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.process.files import read_beside
 from anonymizer.release import objects
 from anonymizer.release.certificate import certificate, known_attacks
 from anonymizer.release.objects import Names, Runs, recorded
+from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.release import check_sql
 
 FORMAT = 2
@@ -98,7 +99,7 @@ def published_measures(measures: Mapping[str, Any], policy: Policy) -> dict[str,
 
 def make_manifest(
     *,
-    policy: Policy,
+    policy: AnyPolicy,
     names: Names,
     layout: Layout,
     requirements: Sequence[Requirement],
@@ -106,6 +107,8 @@ def make_manifest(
     measures: Mapping[str, Any],
     versions: Mapping[str, str],
     reproducible: bool,
+    files: Mapping[str, str],
+    tables: Tables | None,
 ) -> Manifest:
     """The manifest of a release: what was required and achieved, and how to check it."""
     stated = safe_harbor.stated(policy) if safe_harbor.applies(policy) else None
@@ -121,7 +124,7 @@ def make_manifest(
             "versions": dict(versions),
             "reproducible": reproducible,
             "requirements": [asdict(item) for item in requirements],
-            "verification": finite(_checks(verification, names, layout, requirements)),
+            "verification": finite(_checks(verification, names, layout, requirements, tables)),
             "measures": finite(measures),
             "layout": layout.as_dict(),
             "certificate": certificate(
@@ -129,16 +132,23 @@ def make_manifest(
                 guaranteed=bool(requirements),
                 persons=layout.of_persons,
                 safe_harbor=safe_harbor.applies(policy),
+                several=tables is not None,
                 measures=measures,
             ),
             "known_attacks": known_attacks(policy),
             **({"safe_harbor": stated} if stated is not None else {}),
+            **({"tables": tables.as_dict()} if tables is not None else {}),
+            **({"files": dict(files)} if files else {}),
         }
     )
 
 
 def _checks(
-    verification: Verification, names: Names, layout: Layout, requirements: Sequence[Requirement]
+    verification: Verification,
+    names: Names,
+    layout: Layout,
+    requirements: Sequence[Requirement],
+    tables: Tables | None,
 ) -> dict[str, Any]:
     """The checks that were made, with the SQL by which a recipient can repeat them.
 
@@ -150,6 +160,8 @@ def _checks(
     told = Layout.from_dict(_as_read(layout.as_dict()))
     asked = [Requirement(**_as_read(asdict(item))) for item in requirements]
     shown = [check["sql"] for check in check_sql(names.view(None), told, asked)]
+    if tables is not None:
+        shown += [one["sql"] for one in tables_sql(tables, in_release(names.view(None)))]
     shown += [None] * (len(found["checks"]) - len(shown))
     for check, text in zip(found["checks"], shown, strict=True):
         check["sql"] = text

@@ -25,12 +25,12 @@ from anonymizer.engines.duckdb.source import usual_settings
 from anonymizer.engines.session import Database, Session, find_table
 from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, SourceError
 from anonymizer.guarantees.requirements import GUARANTEES
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import within
 from anonymizer.policy.privacy import Population
 from anonymizer.policy.values import file_format
 from anonymizer.release.across_tables import released_tables, tables_unmet
-from anonymizer.release.agreement import HINT, refuse_other
+from anonymizer.release.agreement import HINT, OTHER_NUMBER, refuse_other
 from anonymizer.release.consistency import refuse_not_as_published
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
@@ -199,54 +199,35 @@ def members_at_hand(
 
 
 def unchanged(
-    policy: Policy, engine: DuckDBEngine, catalog: str, file: Path
-) -> tuple[Table, Manifest]:
-    """The view and the manifest of the release of `policy` in `file`.
+    policy: AnyPolicy, engine: DuckDBEngine, catalog: str, file: Path
+) -> tuple[Table, Manifest, Tables | None]:
+    """The view, the manifest, and of several the tables of the release of `policy` in `file`.
 
     Raises NothingToCheckError if there is none, PolicyError if the policy has other columns, and
     GuaranteeError if the release was changed. Its guarantees are not verified again.
     """
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
-    refuse_other(policy, manifest.layout)
-    _refuse_changed(policy, engine, view, manifest, file)
-    return view, manifest
-
-
-def unchanged_tables(
-    policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path
-) -> tuple[Table, Manifest, Tables]:
-    """Like `unchanged`, for several tables: the view is that of the persons."""
-    view = Names.of(policy, "").view(catalog)
-    manifest = read_manifest(engine, view)
     try:
         refuse_other(policy.lead, manifest.layout)
     except PolicyError as error:
+        if not policy.several:
+            raise
         raise PolicyError(within(policy.person, error.problems)) from None
     tables = released_tables(manifest)
-    if tables is None:
-        raise GuaranteeError.at("policy", "is of several tables, and the release of one", hint=HINT)
-    GuaranteeError.refuse(tables_unmet(policy, tables))
-    _refuse_changed(policy, engine, view, manifest, file, tables)
-    return view, manifest, tables
-
-
-def _refuse_changed(
-    policy: AnyPolicy,
-    engine: DuckDBEngine,
-    view: Table,
-    manifest: Manifest,
-    file: Path,
-    tables: Tables | None = None,
-) -> None:
+    if policy.several != (tables is not None):
+        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
+    if policy.several and tables is not None:
+        GuaranteeError.refuse(tables_unmet(policy, tables))
     refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None
     inside = changes_in_database(engine, view, manifest, alone=alone)
     changes = chain(inside, changes_beside(file, view, manifest))
     refuse_not_as_published(policy, view, manifest, changes)
+    return view, manifest, tables
 
 
-def place_of(policy: Policy | None, database: Path, option: str = "--database") -> str:
+def place_of(policy: AnyPolicy | None, database: Path, option: str = "--database") -> str:
     """Where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
     if policy is not None and named is not None and _same(policy.resolve(named), database):

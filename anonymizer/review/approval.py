@@ -16,8 +16,7 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.document import plain
 from anonymizer.policy.kinds import PSEUDONYMISED
 from anonymizer.policy.referenced_files import digest_of, read_files
-from anonymizer.release.across_tables import known_attacks_of
-from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL
+from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL, known_attacks
 from anonymizer.release.objects import Names
 from anonymizer.review.comparison import meaning, shown
 from anonymizer.review.observers import ONE, OPEN, ROWS, TWO
@@ -96,7 +95,7 @@ def residual_risks(policy: AnyPolicy) -> tuple[str, ...]:
             "linking: whoever knows the quasi-identifiers of a person finds the right row with a"
             f" chance of up to 1 in {k}"
         )
-    return (*found, *_observers(policy), *known_attacks_of(policy))
+    return (*found, *_observers(policy), *known_attacks(policy))
 
 
 def _observers(policy: AnyPolicy) -> Iterator[str]:

@@ -12,7 +12,7 @@ from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import table_path
-from anonymizer.policy.schema.fields import SchemaTable
+from anonymizer.policy.schema import SchemaTable
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, printable, table
 from anonymizer.review.trial import Figures, Named, required_of, trial

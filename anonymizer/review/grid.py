@@ -20,7 +20,7 @@ from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Problem
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.schema.fields import Knows
+from anonymizer.policy.schema import Knows
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import environment, plain
 from anonymizer.review.observers import ONE, TWO, open_source

@@ -10,6 +10,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident, lit, render, work
 from anonymizer.contract.layout import Layout, Originals
+from anonymizer.contract.reading import Tables, in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import RELEASE, SOURCE, DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import unopened
@@ -17,15 +18,14 @@ from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import EngineError, NothingToCheckError, no_file
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, population_files, unchanged
 from anonymizer.run.prepare import counted, hierarchy_stages
-from anonymizer.run.source_comparison import (
-    nodes_step,
-)
+from anonymizer.run.source_comparison import nodes_step
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps
+from anonymizer.verification.across_tables import Where
 
 # Open a release and, if available, its source together, for reports and attacks.
 #
@@ -42,6 +42,12 @@ class Published:
     engine: DuckDBEngine
     view: Table
     manifest: Manifest
+    tables: Tables | None
+    """The tables of a release of several."""
+
+    @property
+    def where(self) -> Where:
+        return in_release(self.view)
 
     @property
     def layout(self) -> Layout:
@@ -65,7 +71,7 @@ class Beside(Published):
 
 
 def release_file(
-    policy: Policy,
+    policy: AnyPolicy,
     database: str | Path | None,
     source: str | Path | None,
     where: str = "--database",
@@ -89,11 +95,11 @@ def release_file(
 
 @contextmanager
 def open_release(
-    policy: Policy, database: Path, limits: Limits | None = None
+    policy: AnyPolicy, database: Path, limits: Limits | None = None, option: str = "--database"
 ) -> Iterator[Published]:
     """Open the release alone. Raises NothingToCheckError if there is none."""
-    files = population_files(policy)
-    with opened(database, place_of(policy, database), files, limits) as (engine, catalog):
+    files = population_files(policy.lead)
+    with opened(database, place_of(policy, database, option), files, limits) as (engine, catalog):
         yield Published(engine, *unchanged(policy, engine, catalog, database))
 
 
@@ -116,9 +122,8 @@ def open_beside(
         where = place_of(policy, database, option)
         with attached_release(session, database, where) as catalog:
             engine = session.embedded
-            view, manifest = unchanged(policy, engine, catalog, database)
-            columns, originals = _read(policy, session, view, manifest.layout)
-            yield Beside(engine, view, manifest, session, columns, originals)
+            found = Published(engine, *unchanged(policy, engine, catalog, database))
+            yield beside(policy, found, session)
 
 
 @contextmanager
@@ -141,8 +146,9 @@ def attached_release(
         yield name
 
 
-def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
-    """Read the source, build the hierarchies, and return the names of their tables."""
+def beside(policy: Policy, release: Published, session: Session) -> Beside:
+    """The release with its source: read the rows, and build the hierarchies."""
+    layout = release.layout
     read = roles(policy, session.profile).unmasked
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
@@ -160,16 +166,18 @@ def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tupl
         if a.height and not a.ordered:
             nodes[a.column] = work(f"beside_nodes_{a.index}")
             columns = {c.column: c for c in layout.columns}
-            step = nodes_step(
-                a, columns[a.column], nodes[a.column], typed=layout.cells == "typed", data=view
-            )
+            typed = layout.cells == "typed"
+            step = nodes_step(a, columns[a.column], nodes[a.column], typed=typed, data=release.view)
             engine.raw(step.statement().text, "source")
     values = {column: name.text for column, name in found.published}
     flags = {a.column: a.f.text for a in found.flagged}
     person = "person" if policy.person is not None else None
-    return found, Originals(ORIGINALS, values, flags, nodes, person)
+    originals = Originals(ORIGINALS, values, flags, nodes, person)
+    return Beside(
+        release.engine, release.view, release.manifest, release.tables, session, found, originals
+    )
 
 
-def unit_of(policy: Policy) -> str:
-    """What a class counts: persons if the policy names a person column, else rows."""
+def unit_of(policy: AnyPolicy) -> str:
+    """What a class counts: persons if the policy names them, else rows."""
     return "persons" if policy.person is not None else "rows"

@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, render
+from anonymizer.compile import Sql, ident, render
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import cell_parts, quasi
-from anonymizer.contract.reading import Tables, in_release
+from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Database, Session
@@ -23,9 +22,8 @@ from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of, unchanged_tables
-from anonymizer.review.inputs import attached_release, release_file
+from anonymizer.release.opening import place_of, unchanged
+from anonymizer.review.inputs import Published, attached_release, open_release, release_file
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.source.masking.masks import bound_values
@@ -35,21 +33,6 @@ from anonymizer.verification.across_tables import Where, owned_parameters
 # Open a release of several tables, alone or with its source tables.
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTables:
-    """A release that is open for reading, with its source if available."""
-
-    engine: DuckDBEngine
-    view: Table
-    manifest: Manifest
-    tables: Tables
-    read: TablesRead | None = None
-
-    @property
-    def where(self) -> Where:
-        return in_release(self.view)
-
-
 @contextmanager
 def open_tables(
     policy: SchemaPolicy,
@@ -57,26 +40,26 @@ def open_tables(
     source: str | Path | None = None,
     limits: Limits | None = None,
     option: str = "--database",
-) -> Iterator[OpenTables]:
+) -> Iterator[tuple[Published, Tables, TablesRead | None]]:
     """Open the release of `policy` in a file, with the database of its tables if given.
 
     Raises NothingToCheckError if there is no release, GuaranteeError if it was changed.
     """
-    lead = policy.lead
-    where = place_of(lead, release, option)
     if source is None and not all(t.source.kind == "file" for t in policy.tables.values()):
-        with opened(release, where, limits=limits) as (engine, catalog):
-            yield OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
+        with open_release(policy, release, limits, option) as found:
+            assert found.tables is not None, "a release of several tables"
+            yield found, found.tables, None
         return
     with (
         open_source(policy, source, databases=(release,), limits=limits) as session,
-        attached_release(session, release, where) as catalog,
+        attached_release(session, release, place_of(policy, release, option)) as catalog,
     ):
         engine = session.embedded
-        found = OpenTables(engine, *unchanged_tables(policy, engine, catalog, release))
+        found = Published(engine, *unchanged(policy, engine, catalog, release))
+        assert found.tables is not None, "a release of several tables"
         # masked values are not compared here, so any key will do and none has to be available
         session.engine.binds = bound_values(policy, Seed.test(0).secret)
-        yield replace(found, read=read_tables(policy, session, Executor(session.engine)))
+        yield found, found.tables, read_tables(policy, session, Executor(session.engine))
 
 
 @contextmanager
@@ -302,16 +285,12 @@ def attack_tables(
     `source`: the database of its tables, for the figures before. Raises NothingToCheckError if
     there is no release.
     """
-    path = release_file(policy.lead, release, source, "--release")
-    with open_tables(policy, path, source, limits, "--release") as found:
+    path = release_file(policy, release, source, "--release")
+    with open_tables(policy, path, source, limits, "--release") as (found, tables, read):
         run_sql = found.engine.asking("attack")
-        before = in_source(run_sql, found.tables, found.read) if found.read is not None else ()
-        return TablesAttack(
-            str(found.manifest.data["view"]),
-            found.tables.k,
-            observers_of_release(run_sql, found.tables, found.where),
-            before,
-        )
+        after = observers_of_release(run_sql, tables, found.where)
+        before = in_source(run_sql, tables, read) if read is not None else ()
+        return TablesAttack(str(found.manifest.data["view"]), tables.k, after, before)
 
 
 # Assessment of several existing tables: persons found by what is known of their rows.

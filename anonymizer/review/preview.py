@@ -25,7 +25,7 @@ from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
-from anonymizer.review.schema_report import PlannedTable, tree_of
+from anonymizer.review.table_tree import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.prepare import Prepared

@@ -178,7 +178,7 @@ class Scratch:
         engine = self.session.embedded
         person = "person" if policy.person is not None else None
         known = replace(originals(roles), person=person)
-        return Beside(engine, STAGED, manifest, self.session, roles, known)
+        return Beside(engine, STAGED, manifest, None, self.session, roles, known)
 
 
 BOUND = "bound_"
@@ -399,7 +399,7 @@ class Bench:
             shared=executor.left_out,
             holds=holds,
             checks=judged.checks,
-            unit="persons" if policy.several else unit_of(lead),
+            unit=unit_of(policy),
             published=int(measures[unit_of(lead)]),
             suppressed=left_out.suppressed,
             share=left_out.share,

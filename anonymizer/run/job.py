@@ -28,7 +28,6 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, StagedTarget, Target, Writer
-from anonymizer.release.across_tables import tables_manifest
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
 from anonymizer.release.judge import (
     judge,
@@ -350,8 +349,8 @@ class Job:
         return verification, measures
 
     def _manifest(self, verification: Verification, measures: dict[str, Any]) -> Manifest:
-        made = make_manifest(
-            policy=self.policy,
+        return make_manifest(
+            policy=self.asked,
             names=self.target.names,
             layout=self.compiled.layout,
             requirements=self.requirements,
@@ -359,13 +358,9 @@ class Job:
             measures=published_measures(measures, self.policy),
             versions={"anonymizer": __version__, self.engine.name: self.engine.version},
             reproducible=self.seed.reproducible,
+            files=self.files,
+            tables=tables_read(self.asked, self.read, self.engine) if self.asked.several else None,
         )
-        if self.files:
-            made = replace(made, data={**made.data, "files": dict(self.files)})
-        if not self.asked.several:
-            return made
-        tables = tables_read(self.asked, self.read, self.engine)
-        return tables_manifest(made, self.asked, tables, self.target.names)
 
     def _findings(self) -> dict[str, Any]:
         """The record of the search. It depends on hidden values, and is no part of the release."""

@@ -20,9 +20,9 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
 from anonymizer.measure.loss import column_losses
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy.checks.schema import clashes
 from anonymizer.policy.hierarchies import Cardinality, Date
 from anonymizer.policy.paths import of_source, table_path
-from anonymizer.policy.schema.consistency import clashes
 from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
 from anonymizer.publish.target import Places

@@ -18,7 +18,13 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.publish.target import Published, publisher
 from anonymizer.release import signing
 from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
-from anonymizer.release.agreement import HINT, cells_apart, disagreements, files_not_compared
+from anonymizer.release.agreement import (
+    HINT,
+    OTHER_NUMBER,
+    cells_apart,
+    disagreements,
+    files_not_compared,
+)
 from anonymizer.release.consistency import (
     other_checks,
     refuse_changed,
@@ -236,8 +242,7 @@ def _judged_again(
         GuaranteeError.refuse(tables_unmet(policy, tables))
         GuaranteeError.refuse(cells_apart(policy, tables))
     elif policy is not None and (tables is not None) != policy.several:
-        said = "is of one table, and the release of several, or the other way round"
-        raise GuaranteeError.at("policy", said, hint=HINT)
+        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
     refuse_unknown_columns(found.engine, view, manifest.layout, tables)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements

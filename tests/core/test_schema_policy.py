@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import anonymizer
 from anonymizer.errors import PolicyError
 from anonymizer.policy import Policy, SchemaPolicy, load_policy
-from anonymizer.policy.schema.consistency import clashes, column_names
+from anonymizer.policy.checks.schema import clashes, column_names
 from tests.core.several_tables import SEVERAL
 from tests.core.test_policy_broken import BASES, TABLES, cases, edited, problems_of
 

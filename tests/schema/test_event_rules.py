@@ -30,8 +30,8 @@ from anonymizer.process.document import html, markdown
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import manifest_digest
-from anonymizer.review.report.content import NOT_SHOWN
-from anonymizer.review.schema_report import collect_tables, document
+from anonymizer.review.report.content import NOT_SHOWN, collect
+from anonymizer.review.report.page import document
 from anonymizer.review.trial import required_of
 from anonymizer.run import linked_tables, source_comparison
 from anonymizer.verification.across_tables import tables_questions
@@ -436,7 +436,7 @@ def test_reports_state_the_rule_and_list_no_labels(four: World) -> None:
     """What the release lists of its cells are labels; a report shows no statement with them."""
     policy = four.policy()
     assert required_of(policy)["eir_l", "visits.what"] == "l=2"
-    found = collect_tables(policy, four.file)
+    found = collect(policy, four.file)
     (check,) = (c for c in found.verification.checks if c.name == "eir_l")
     assert check.passed
     assert check.sql == NOT_SHOWN

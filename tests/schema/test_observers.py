@@ -13,7 +13,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
 from anonymizer.measure.queries import about, about_share
 from anonymizer.review.observers import LINKED, attack_tables
-from anonymizer.review.schema_report import collect_tables
+from anonymizer.review.report.content import collect
 from tests.runs import THRIFTY
 from tests.schema import hospital, oracle, truth
 from tests.schema.oracle import Child, Published
@@ -133,7 +133,9 @@ def test_a_report_gives_round_figures_of_the_source(tmp_path: Path) -> None:
     policy = hospital.policy(tmp_path)
     hospital.run(policy, database)
     exact = attack_tables(policy, database, limits=THRIFTY).before
-    shown = collect_tables(policy, source=database).before
+    linked = collect(policy, source=database).linked
+    assert linked is not None
+    shown = linked.before
     assert len(shown) == len(exact) > 0
     for one, told in zip(exact, shown, strict=True):
         assert (told.knows, told.persons, told.fewest) == (one.knows, one.persons, one.fewest)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anonymizer import SchemaPolicy
-from anonymizer.review.report import collected, rendered
+from anonymizer.review.report import rendered
+from anonymizer.review.report.content import collect
 from tests.schema import hospital
 
 pytestmark = pytest.mark.slow
@@ -32,7 +33,7 @@ def test_every_page_tells_masks_seed_and_attacks(
     policy: SchemaPolicy, form: str, source: bool
 ) -> None:
     path = policy.resolve("source.duckdb") if source else None
-    page = rendered(collected(policy, source=path), form)
+    page = rendered(collect(policy, source=path), form)
     for said in (
         "published masked: a token (hex) under a key that the run forgets",
         "published masked: rounded to multiples of 5",

@@ -19,7 +19,8 @@ from anonymizer.cli import main
 from anonymizer.errors import GuaranteeError
 from anonymizer.process.document import markdown
 from anonymizer.review.observers import LINKED, attack_tables
-from anonymizer.review.schema_report import collect_tables, document
+from anonymizer.review.report.content import collect
+from anonymizer.review.report.page import document
 from tests import runs
 from tests.forging import seal_again
 from tests.oracle.cells import Exact, Interval, Null, Star, ValueSet, parse, typed_cell
@@ -277,6 +278,6 @@ def test_a_test_of_a_visit_is_found_where_each_alone_is_not(tmp_path: Path) -> N
     assert release.measures["linked_below"] == 1
     said = "knows how the rows belong together, 1 of 6 persons are among fewer than k"
     assert said in release.manifest.data["certificate"]
-    report = markdown(document(collect_tables(policy)))
+    report = markdown(document(collect(policy)))
     assert said in report
     assert f"{LINKED[1]} " in report

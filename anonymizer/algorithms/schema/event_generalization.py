@@ -24,8 +24,8 @@ from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.guarantees.identity import EirL
 from anonymizer.policy import SchemaPolicy
+from anonymizer.policy.checks.schema import CATEGORIES
 from anonymizer.policy.paths import table_path
-from anonymizer.policy.schema.consistency import CATEGORIES
 from anonymizer.source.child import Child
 from anonymizer.source.profile import Sensitive
 from anonymizer.steps import Loop, Stage, Step

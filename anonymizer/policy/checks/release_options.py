@@ -18,7 +18,7 @@ from anonymizer.policy.publish import Publish
 if TYPE_CHECKING:
     from anonymizer.policy.fields import PolicyFields
     from anonymizer.policy.publish import Source
-    from anonymizer.policy.schema.fields import SchemaFields
+    from anonymizer.policy.schema import SchemaFields
 
 
 # Checks of the release's target, the ledger and `republish`.

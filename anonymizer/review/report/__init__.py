@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy
     from anonymizer.review.report.content import Report
-    from anonymizer.review.schema_report import TablesReport
 
 __all__ = ["write_report"]
 
@@ -38,42 +37,11 @@ def write_report(
 
     from anonymizer.policy.referenced_files import refuse_files
     from anonymizer.process.files import write_text
+    from anonymizer.review.report.content import collect
 
     refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
-    found = collected(policy, database, source, attacks=attacks, earlier=earlier, limits=limits)
+    found = collect(policy, database, source, attacks=attacks, earlier=earlier, limits=limits)
     write_text(str(target), rendered(found, form_of(target), standard))
-
-
-def collected(
-    policy: AnyPolicy,
-    database: str | Path | None = None,
-    source: str | Path | None = None,
-    *,
-    attacks: bool = False,
-    earlier: str | Path | None = None,
-    share: float | None = None,
-    limits: Limits | None = None,
-) -> Report | TablesReport:
-    """Collect the report on a release of one table or of several."""
-    from anonymizer.errors import PolicyError
-    from anonymizer.review.attack import SHARE
-    from anonymizer.review.report.content import collect
-    from anonymizer.review.schema_report import collect_tables
-
-    if not policy.several:
-        asked = SHARE if share is None else share
-        return collect(
-            policy,
-            database,
-            source,
-            attacks=attacks,
-            earlier=earlier,
-            share=asked,
-            limits=limits,
-        )
-    if earlier is not None:
-        raise PolicyError.at("--earlier", "is not offered with several tables")
-    return collect_tables(policy, database, source, limits)
 
 
 def form_of(target: str | Path) -> str:
@@ -84,7 +52,7 @@ def form_of(target: str | Path) -> str:
     return {"htm": "html", "markdown": "md"}.get(suffix, suffix)
 
 
-def rendered(report: Report | TablesReport, form: str, standard: str | None = None) -> str:
+def rendered(report: Report, form: str, standard: str | None = None) -> str:
     """Render a collected report as text, or as the page of a standard.
 
     Raises TargetError for an unknown form, PolicyError for a standard without a page.
@@ -94,17 +62,14 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.document import html, markdown
     from anonymizer.process.text import plain
-    from anonymizer.review import schema_report
     from anonymizer.review.evidence import collect_evidence
-    from anonymizer.review.report import content, page
+    from anonymizer.review.report import page
 
     data: Any = report
-    if not isinstance(report, content.Report):
-        if standard is not None:
+    if standard is not None:
+        if report.linked is not None:
             hint = "anonymizer report POLICY, without --as"
             raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
-        document = schema_report.document(report)
-    elif standard is not None:
         data = collect_evidence(report, standard)
         document = data.document()
     else:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,14 +30,14 @@ from anonymizer.measure.queries import (
     stage,
 )
 from anonymizer.measure.usefulness import Little, little_left
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
-from anonymizer.process.text import many
+from anonymizer.process.text import figure, many
 from anonymizer.release.across_tables import stated_certificate
 from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
-from anonymizer.release.judge import judge
+from anonymizer.release.judge import judge, judge_tables
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import members_at_hand, population_steps
 from anonymizer.release.signing import LISTS_VALUES
@@ -47,10 +48,18 @@ from anonymizer.review.attack import SHARE, Attack, attack
 from anonymizer.review.inputs import (
     Beside,
     Published,
+    beside,
     open_beside,
     open_release,
     release_file,
     unit_of,
+)
+from anonymizer.review.observers import (
+    OPEN,
+    Observer,
+    in_source,
+    observers_of_release,
+    open_tables,
 )
 from anonymizer.review.report.distributions import Distribution, alone, compared
 from anonymizer.review.report.workload import Answer, run_workload
@@ -121,6 +130,40 @@ def guarantee_sentence(requirement: Requirement, unit: str) -> str:
     return guarantee.sentence(requirement, unit) if guarantee is not None else requirement.name
 
 
+SAYS = {
+    "key": "a key of the source, published as a number drawn for this release",
+    "quasi": "generalized, so that at least k persons share all such cells",
+    "event": "what somebody may know of a row: raised, class by class, to what enough persons have",
+    "sensitive": "published as it is; its rules hold in every class of persons",
+    "keep": "published as it is",
+    "identifier": "not published",
+    "drop": "not published",
+}
+"""What is done with the columns of several tables, by their roles."""
+AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is 0)"
+"""Text for an event column if events are not protected."""
+IN_CLASSES = "; its rule holds in every class, whatever its cells stand for"
+"""Text for an event column with a rule."""
+
+
+def _of_tables(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
+    """Every column of several tables: its table, its name, its role, and its treatment."""
+    tables = zip((policy.person, *policy.children), policy.singles.values(), strict=True)
+    for name, single in tables:
+        for column, one in policy.tables[name].columns.items():
+            masked = mask_words(single, column)
+            if one.role in MASKS:
+                says = f"published masked: {masked}"
+            elif one.role == "sensitive" and one.protect is None:
+                says = "published as it is, without a rule of its own"
+            else:
+                known = one.role != "event" or policy.knows.events > 0
+                says = SAYS[one.role] if known else AS_IT_IS
+                says += IN_CLASSES if one.role == "event" and one.protect is not None else ""
+                says += f"; read {masked}" if masked else ""
+            yield {"table": name, "column": column, "role": one.role, "says": says}
+
+
 # The verdict of a report: does not hold; holds, but little is left; holds and is useful.
 
 
@@ -146,6 +189,7 @@ def verdict(
     attacked: Attack | None,
     *,
     promised: bool = True,
+    observers: Sequence[Observer] = (),
 ) -> Verdict:
     """The verdict that follows from the checks, the attacks and the measures.
 
@@ -159,6 +203,8 @@ def verdict(
         reasons.append(f"{failed:,} of {of} {hold}")
     if attacked is not None and not attacked.alone_holds:
         reasons.append("an attack got beyond a bound that the release promises")
+    if not all(one.holds for one in observers):
+        reasons.append("an observer got beyond a bound that the release promises")
     broken = _together(attacked, holding=False)
     if reasons:
         says = "This release does not hold, and must not be used."
@@ -198,10 +244,54 @@ def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class OneTable:
+    """Figures of one of several published tables."""
+
+    name: str
+    above: str | None
+    rows: int
+    suppressed: int
+    lost: tuple[tuple[str, float], ...]
+    """Mean NCP of the cells of each generalized column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What a report says of several tables together."""
+
+    k: int
+    tables: tuple[OneTable, ...]
+    after: tuple[Observer, ...]
+    before: tuple[Observer, ...]
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Observers against whom nothing is guaranteed, and what they can learn."""
+        return tuple(
+            f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
+            f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
+            for one in self.after
+            if one.knows in OPEN and not one.promised
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for programs."""
+        return {
+            "tables": [asdict(one) for one in self.tables],
+            "observers": {
+                "before": [one.as_dict() for one in self.before] or None,
+                "after": [one.as_dict() for one in self.after],
+            },
+            "not_promised": list(self.open),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A release in figures and sentences, without identifiers, rare values or rows."""
 
     policy: Policy
+    """The policy of the view: with several tables, of the persons."""
     manifest: dict[str, Any]
     verification: Verification
     floor: int
@@ -220,11 +310,16 @@ class Report:
     """Properties of which little is left."""
     attacked: Attack | None = None
     """Results of attacks run for this report."""
+    linked: Linked | None = None
+    """With several tables: what they tell together."""
 
     @property
     def verdict(self) -> Verdict:
         promised = bool(self.manifest["requirements"])
-        return verdict(self.verification, self.little, self.attacked, promised=promised)
+        observers = self.linked.after if self.linked is not None else ()
+        return verdict(
+            self.verification, self.little, self.attacked, promised=promised, observers=observers
+        )
 
     @property
     def kind(self) -> ReleaseKind:
@@ -270,6 +365,7 @@ class Report:
             "verdict": asdict(self.verdict),
             "little_left": [asdict(found) for found in self.little],
             "attack": self.attacked.as_dict() if self.attacked else None,
+            **(self.linked.as_dict() if self.linked else {}),
             "policy": {"columns": list(self.columns), "guarantees": list(self.guarantees)},
             "verification": self.verification.as_dict(),
             "risk": {
@@ -457,7 +553,7 @@ PREDICATES = 2
 
 
 def collect(
-    policy: Policy,
+    policy: AnyPolicy,
     database: str | Path | None = None,
     source: str | Path | None = None,
     *,
@@ -468,13 +564,17 @@ def collect(
 ) -> Report:
     """Read and verify the release of `policy`, and compare it with its source if given.
 
-    `database`: the release (default: publish.database). A source that is a file is found through
-    the policy. `attacks`: run the attacks on a `share` of the source; `earlier`: also together with
-    an earlier release. Raises NothingToCheckError if there is no release, PolicyError if attacks
-    have no source.
+    With several tables the figures are those of the persons' table, and of observers who know rows
+    of the others. `database`: the release (default: publish.database). A source that is a file is
+    found through the policy. `attacks`: run the attacks on a `share` of the source; `earlier`: also
+    together with an earlier release. Raises NothingToCheckError if there is no release, PolicyError
+    if attacks have no source.
     """
-    policy.one_table("report")
     path = release_file(policy, database, source)
+    if policy.several:
+        if earlier is not None:
+            raise PolicyError.at("--earlier", "is not offered with several tables")
+        return _collected_tables(policy, path, source, limits)
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:
         attacked = None
@@ -486,8 +586,8 @@ def collect(
     if alone:
         with open_release(policy, path, limits) as release:
             return _collected(policy, release)
-    with open_beside(policy, path, source, limits) as beside:
-        return replace(_collected(policy, beside), attacked=attacked)
+    with open_beside(policy, path, source, limits) as release:
+        return replace(_collected(policy, release), attacked=attacked)
 
 
 def _source_at_hand(policy: Policy) -> bool:
@@ -499,65 +599,104 @@ def floor_of(policy: Policy) -> int:
     return least_class(policy, otherwise=FLOOR)
 
 
-def _collected(policy: Policy, release: Published) -> Report:
-    manifest = release.manifest
+def _collected_tables(
+    policy: SchemaPolicy, path: Path, source: str | Path | None, limits: Limits | None
+) -> Report:
+    with open_tables(policy, path, source, limits) as (release, tables, read):
+        run_sql = release.engine.asking("report")
+        after = observers_of_release(run_sql, tables, release.where)
+        linked = Linked(tables.k, tuple(_tables(release, tables)), after, ())
+        if read is not None:
+            before = tuple(one.rounded() for one in in_source(run_sql, tables, read))
+            linked = replace(linked, before=before)
+            release = beside(policy.lead, release, read.session)
+        return replace(_collected(policy, release), linked=linked)
+
+
+def _tables(release: Published, tables: Tables) -> Iterator[OneTable]:
+    measures = release.manifest.data["measures"]
+    for one in tables.tables:
+        rows = int(release.run_sql(f"select count(*) from {ident(release.where(one))}")[0][0])
+        if one is tables.persons:
+            lost = {
+                c.column: measures[f"ncp.{c.column}"]
+                for c in one.layout.columns
+                if f"ncp.{c.column}" in measures
+            }
+            suppressed = int(measures["suppressed"])
+        else:
+            told = measures["tables"][one.table]
+            lost, suppressed = told["ncp"], int(told["suppressed"])
+        above = next(iter(one.layout.links.values()), None)
+        yield OneTable(one.name, above, rows, suppressed, tuple(lost.items()))
+
+
+def _collected(asked: AnyPolicy, release: Published) -> Report:
+    policy, manifest = asked.lead, release.manifest
     floor = floor_of(policy)
-    unit = unit_of(policy)
-    beside = release if isinstance(release, Beside) else None
-    warnings = [*_warnings(policy, release), *_remarks(policy, release)]
+    unit = unit_of(asked)
+    source = release if isinstance(release, Beside) else None
+    warnings = [*_warnings(asked, release)]
+    if not asked.several:
+        warnings += _remarks(policy, release)
     verification = _judged(policy, release)
     if verification.passed:
         refuse_other_figures(release.engine, release.view, manifest, verification)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
     counts: ShownErrors | None = None
     workload: list[Answer] = []
-    if beside is not None:
+    if source is not None:
         tables = QueryTables(work)
-        staged = stage(beside.run_sql, beside.view, release.layout, beside.originals, None, tables)
+        staged = stage(source.run_sql, source.view, release.layout, source.originals, None, tables)
         by_column = {a.column.column: a for a in staged}
         shown = [
-            compared(beside, c, by_column.get(c.column), floor) for c in release.layout.columns
+            compared(source, c, by_column.get(c.column), floor) for c in release.layout.columns
         ]
         try:
             # (without classes no cell covers several values)
             if not release.layout.classless:
                 draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
-                counts = shown_errors(beside.run_sql, tables, staged, draws)
+                counts = shown_errors(source.run_sql, tables, staged, draws)
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]
     else:
         shown = [alone(release, c, floor) for c in release.layout.columns]
-    if policy.workload is not None and beside is not None:
-        workload = run_workload(policy, beside, enough(floor))
+    if policy.workload is not None and source is not None:
+        workload = run_workload(policy, source, enough(floor))
     return Report(
         policy=policy,
-        manifest=without_values(manifest.data),
-        verification=without_listed(verification),
+        manifest=without_values(manifest.data, release.tables),
+        verification=without_listed(verification, release.tables),
         floor=floor,
         unit=unit,
-        columns=tuple(column_sentences(policy, release.layout)),
+        columns=tuple(
+            _of_tables(asked) if asked.several else column_sentences(policy, release.layout)
+        ),
         guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements)
         or (NO_GUARANTEE,),
-        before=before(policy, beside) if beside is not None else None,
+        before=before(policy, source) if source is not None else None,
         after=after(release),
         distributions=tuple(found for found in shown if found.bars),
         counts=counts,
         workload=tuple(workload),
         warnings=tuple(warnings),
-        attacks=tuple(manifest.data.get("known_attacks") or known_attacks(policy)),
+        attacks=tuple(manifest.data.get("known_attacks") or known_attacks(asked)),
         certificate=stated_certificate(manifest),
         little=little_left(manifest.data["measures"]),
     )
 
 
-def without_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def without_values(manifest: Mapping[str, Any], tables: Tables | None = None) -> dict[str, Any]:
     """A manifest without the values that a guarantee may list (levels, paths, one value)."""
     found = deepcopy(dict(manifest))
-    for requirement in found["requirements"]:
+    further = found.get("tables", {}).get("tables", ())
+    for requirement in chain(found["requirements"], *(one["requirements"] for one in further)):
         for name in LISTS_VALUES:
             requirement["parameters"].pop(name, None)
+    listed = _listed(tables)
     for check in found["verification"]["checks"]:
-        if _lists_values(check["name"], check["required"]):
+        named = (check["name"], check["column"])
+        if _lists_values(check["name"], check["required"]) or named in listed:
             check["sql"] = NOT_SHOWN
     return found
 
@@ -571,22 +710,15 @@ def _judged(policy: Policy, release: Published) -> Verification:
         Executor(release.engine).run(population_steps(policy, release.session, release.roles))
         population = members_read(policy, release.roles, release.originals)
     requirements = release.manifest.requirements
-    return judge(release.engine, release.view, release.layout, requirements, population)
+    judged = judge(release.engine, release.view, release.layout, requirements, population)
+    if release.tables is not None:
+        judged += judge_tables(release.engine, release.tables, release.where)
+    return judged
 
 
 def without_listed(verification: Verification, tables: Tables | None = None) -> Verification:
-    """The checks, without the SQL of those that list values; of several tables also by what their
-    requirements list.
-    """
-    asked = [(item, item.column) for item in (tables.required if tables is not None else ())]
-    for one in tables.children if tables is not None else ():
-        asked += [(item, f"{one.table}.{item.column}") for item in one.requirements]
-    listed = {
-        (f"{known}{item.name}", column)
-        for item, column in asked
-        for known in ("", "known_")
-        if item.parameters.keys() & LISTS_VALUES
-    }
+    """The checks, without the SQL of those that list values."""
+    listed = _listed(tables)
     checks = (
         replace(c, sql=NOT_SHOWN)
         if _lists_values(c.name, c.required) or (c.name, c.column) in listed
@@ -594,6 +726,19 @@ def without_listed(verification: Verification, tables: Tables | None = None) -> 
         for c in verification.checks
     )
     return replace(verification, checks=tuple(checks))
+
+
+def _listed(tables: Tables | None) -> set[tuple[str, str | None]]:
+    """The checks of several tables whose requirements list values."""
+    asked = [(item, item.column) for item in (tables.required if tables is not None else ())]
+    for one in tables.children if tables is not None else ():
+        asked += [(item, f"{one.table}.{item.column}") for item in one.requirements]
+    return {
+        (f"{known}{item.name}", column)
+        for item, column in asked
+        for known in ("", "known_")
+        if item.parameters.keys() & LISTS_VALUES
+    }
 
 
 def _lists_values(name: str, required: Any) -> bool:
@@ -605,7 +750,7 @@ def _lists_values(name: str, required: Any) -> bool:
         return True
 
 
-def _warnings(policy: Policy, release: Published) -> Iterator[str]:
+def _warnings(policy: AnyPolicy, release: Published) -> Iterator[str]:
     data = release.manifest.data
     if data.get("reproducible"):
         yield "made with a test seed: not for publication"

@@ -1,4 +1,4 @@
-"""The document of a report on a release of one table."""
+"""The document of a report on a release."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from anonymizer.process.document import (
     Code,
     Details,
     Document,
+    Good,
     Inline,
     Rows,
     Section,
@@ -28,7 +29,8 @@ from anonymizer.process.text import figure, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
 from anonymizer.review.attack import Attack
-from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
+from anonymizer.review.observers import Observer
+from anonymizer.review.report.content import CHECKS, ROLES, Linked, Report, Verdict
 from anonymizer.review.report.distributions import Distribution
 from anonymizer.review.report.pictures import Bars, percent
 
@@ -94,6 +96,12 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
         now = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
         yield figure(now), f"{report.unit} alone in their class", f"before: {figure(count)}"
     yield percent(measures.get("suppressed_share", 0)), f"{report.unit} left out", ""
+    linked = report.linked
+    was = {one.knows: one for one in linked.before} if linked is not None else {}
+    for one in linked.after[:3] if linked is not None else ():
+        more = f"before: {figure(was[one.knows].below)}" if one.knows in was else ""
+        says = f"persons below {report.floor} to somebody who knows {one.knows}"
+        yield figure(one.below), says, more
     if report.attacked is not None:
         link = report.attacked.linking
         bound = "" if link.bound is None else f"promised: {percent(link.bound)}"
@@ -111,7 +119,10 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
 def _sections(report: Report) -> Iterator[Section]:
     both = ", before and after" if report.has_source else ""
     head = ("Column", "Role", "Meaning")
-    columns = tuple((Code(c["column"]), c["role"], c["says"]) for c in report.columns)
+    columns = tuple(
+        (Code(".".join(filter(None, (c.get("table"), c["column"])))), c["role"], c["says"])
+        for c in report.columns
+    )
     caption = "What every column of the source is, and what happens to it"
     yield Section("The policy in words", (say(*report.guarantees), Rows(caption, head, columns)))
     if report.safe_harbor:
@@ -119,6 +130,8 @@ def _sections(report: Report) -> Iterator[Section]:
         eighteen = Rows(caption, ("Letter", "Identifier", "What was done"), report.safe_harbor)
         title = "Safe Harbor: the eighteen identifiers"
         yield Section(title, (say(SAFE_HARBOR, style="note"), eighteen))
+    if report.linked is not None:
+        yield from _linked(report.linked)
     title = "Guarantees required and achieved"
     yield Section(
         title, tuple(check_blocks(report.verification.guarantees, report.verification.form))
@@ -138,7 +151,9 @@ def _sections(report: Report) -> Iterator[Section]:
         "What it cost: utility", (utility, queries, Section("Your own queries", (_own(report),)))
     )
     tried: Inline = "What they reach is on top of this page."
-    if report.attacked is None:
+    if report.linked is not None:
+        tried = None
+    elif report.attacked is None:
         command = Code("anonymizer report POLICY --source SOURCE --attack")
         tried = (
             "Try them: ",
@@ -149,6 +164,46 @@ def _sections(report: Report) -> Iterator[Section]:
         )
     yield limits(report.certificate, report.attacks, tried)
     yield Section("Manifest and the SQL to check it", tuple(_manifest(report)))
+
+
+def _linked(linked: Linked) -> Iterator[Section]:
+    """The tables of a release of several, and observers who know rows of a person."""
+    tables = tuple(
+        (
+            *(one.name, one.above or "–", one.rows, one.suppressed),
+            ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "–",
+        )
+        for one in linked.tables
+    )
+    said = (
+        "A row is published with the row that its link leads to. Keys are numbers drawn for this"
+        " release."
+    )
+    head: tuple[str, ...] = ("table", "links to", "rows", "left out", "lost in a cell")
+    yield Section("Tables", (say(said), Rows("", head, tables)))
+    was, k = {one.knows: one for one in linked.before}, figure(linked.k)
+    said = (
+        "Each knows the quasi-identifiers of a person and, besides, what stands in the first"
+        " column. A person is found where no other candidate is left."
+    )
+    if was:
+        said += (
+            " Before: in the tables of the source, where classes are persons with equal"
+            " quasi-identifiers."
+        )
+    before = ("alone before", f"below {k} before") if was else ()
+    head = ("known besides", *before, "alone", f"below {k}", "fewest candidates", "promised")
+    rows = tuple(_observed(was.get(one.knows), one, k, len(before)) for one in linked.after)
+    left = (say(one, style="note") for one in linked.open)
+    yield Section("What observers are left with", (say(said), Rows("", head, rows), *left))
+
+
+def _observed(was: Observer | None, now: Observer, k: str, before: int) -> tuple[Inline, ...]:
+    promised: Inline = "nothing"
+    if now.promised:
+        promised = Good(f"{k} candidates") if now.holds else Bad(f"{k} candidates: DOES NOT HOLD")
+    earlier = (was.alone, was.below) if was else ("-", "-")
+    return now.knows, *earlier[:before], now.alone, now.below, now.fewest, promised
 
 
 def limits(certificate: str, attacks: Sequence[str], tried: Inline = None) -> Section:

@@ -20,7 +20,7 @@ from anonymizer.policy.paths import closest, column_path, name_text, path_text, 
 from anonymizer.policy.problems import Broken
 
 if TYPE_CHECKING:
-    from anonymizer.policy.schema.fields import SchemaColumn, SchemaFields, SchemaTable
+    from anonymizer.policy.schema import SchemaColumn, SchemaFields, SchemaTable
 
 
 # Checks of columns: those of a single table, and the roles that each table may have.

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
-from anonymizer.policy.columns import Column, MaskRole, NamedNull
+from anonymizer.policy.columns import ByRole, Column, MaskRole, NamedNull
 from anonymizer.policy.document import Document
 from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.kinds import ReleaseKind, kind_of
@@ -75,7 +75,7 @@ class SchemaColumn(Column):
     presampling_level: Annotated[None, MONDRIAN] = None
 
 
-class SchemaTable(Options):
+class SchemaTable(ByRole, Options):
     """One of several tables."""
 
     source: Source
@@ -96,14 +96,6 @@ class SchemaTable(Options):
         """The column of the link and the table to which it leads; None for the persons' table."""
         return next(iter(self.links.items()), None)
 
-    def _with_role(self, role: SchemaRole) -> tuple[str, ...]:
-        return tuple(name for name, column in self.columns.items() if column.role == role)
-
-    @cached_property
-    def quasi(self) -> tuple[str, ...]:
-        """Quasi-identifiers of the persons; other tables have only lifted ones."""
-        return self._with_role("quasi")
-
     @cached_property
     def lifted(self) -> tuple[str, ...]:
         """Quasi-identifiers of the person that are in a table other than the persons'."""
@@ -120,16 +112,6 @@ class SchemaTable(Options):
         return tuple(name for name in self.events if self.columns[name].protect is not None)
 
     @cached_property
-    def sensitive(self) -> tuple[str, ...]:
-        """Columns of the role sensitive."""
-        return self._with_role("sensitive")
-
-    @cached_property
-    def kept(self) -> tuple[str, ...]:
-        """Columns published unchanged."""
-        return self._with_role("keep")
-
-    @cached_property
     def keys(self) -> tuple[str, ...]:
         """Columns published as random numbers: the table's key and its link."""
         return self._with_role("key")
@@ -143,11 +125,6 @@ class SchemaTable(Options):
     def published_key(self) -> str | None:
         """The key, if it is published as a random number."""
         return self.key if self.key is not None and self.columns[self.key].role == "key" else None
-
-    @cached_property
-    def protected(self) -> tuple[str, ...]:
-        """Sensitive columns with a rule."""
-        return tuple(name for name in self.sensitive if self.columns[name].protect is not None)
 
 
 POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")

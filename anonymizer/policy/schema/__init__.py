@@ -1,1 +1,0 @@
-"""The policy of several tables: one person, many rows, published together."""
