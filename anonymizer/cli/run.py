@@ -139,7 +139,7 @@ def compile_command(
     """Print every statement that a run of POLICY would execute, in order.
 
     The source is read, because the statements depend on its counts; nothing is published. For
-    Postgres and Spark it is a listing to read, in which a loop stands once.
+    Postgres, Spark and several tables it is a listing to read, in which a loop stands once.
 
     The DuckDB shell executes the script (duckdb -f FILE) after you fill in the secret at its top:
     it makes the rows of a run, verifies them, and stops at the first check that fails. To write the

@@ -132,10 +132,9 @@ def _found(found: Verification) -> dict[str, Any]:
 
 def _named_in(policy: AnyPolicy | None) -> str | None:
     """The database of the release that a policy names, as `run` reports it."""
-    lead = policy.lead if policy is not None else None
-    if lead is None or lead.publish.database is None:
+    if policy is None or policy.publish.database is None:
         return None
-    return str(lead.resolve(lead.publish.database).resolve())
+    return str(policy.resolve(policy.publish.database).resolve())
 
 
 def _lines(found: Verification) -> Iterator[str]:

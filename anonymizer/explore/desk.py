@@ -24,7 +24,7 @@ from anonymizer.explore.details import (
     tree,
     why,
 )
-from anonymizer.explore.edits import Edit, Target, one_table, with_edits
+from anonymizer.explore.edits import Edit, Target, with_edits
 from anonymizer.explore.states import History, State, Stop, Stopped, figures_of, frontier
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
@@ -324,7 +324,7 @@ def given(
         said = f"{path} is in a folder that cannot be written"
         raise TargetError.at("-o", said, hint="name a file in another folder: -o FILE")
     made = draft(subject, database, base=base, limits=limits)
-    policy = one_table(Policy.loads(made.text, base))
+    policy = Policy.loads(made.text, base).one_table("explore")
     title = Path(subject).name if file_format(subject) else subject
     return Given(made.text, policy, base, made.guesses, path, title)
 
@@ -332,7 +332,7 @@ def given(
 def _of_policy(
     path: Path, database: str | None, target: str | None, limits: Limits | None
 ) -> Given:
-    policy = one_table(Policy.load(path))
+    policy = Policy.load(path).one_table("explore")
     if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
         raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
     saved = Path(target) if target is not None else path

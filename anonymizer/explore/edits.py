@@ -21,7 +21,7 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem, TargetError
-from anonymizer.policy import Policy, SchemaPolicy, load
+from anonymizer.policy import Policy, load
 from anonymizer.policy.paths import path_text
 from anonymizer.process.files import write_text
 
@@ -136,8 +136,8 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
         if edit.path[-1] == "role" and len(edit.path) == 3:
             _without_meaningless(document["columns"][edit.path[1]], str(edit.value))
     changed = _as_laid_out(text, unchanged, _written(yaml, document))
-    policy = one_table(Policy.loads(changed, base))
-    _refuse_elsewhere(one_table(Policy.loads(text, base)), policy, edits)
+    policy = Policy.loads(changed, base).one_table("explore")
+    _refuse_elsewhere(Policy.loads(text, base).one_table("explore"), policy, edits)
     return changed, policy
 
 
@@ -212,14 +212,6 @@ def _same(one: str, other: str) -> bool:
         return bool(load.parse(one) == load.parse(other))
     except PolicyError:
         return False
-
-
-def one_table(policy: object) -> Policy:
-    """Raises PolicyError for a policy of several tables."""
-    if isinstance(policy, SchemaPolicy) or not isinstance(policy, Policy):
-        hint = "anonymizer plan, sweep and diff take it"
-        raise PolicyError.at("tables", "are not offered by explore", hint=hint)
-    return policy
 
 
 def _at(document: object, path: Sequence[str]) -> object:

@@ -27,15 +27,9 @@ def fill(given: Mapping[Any, Any]) -> dict[Any, Any]:
     """The mapping with all missing defaults filled in."""
     filled = dict(given)
     _preset(filled)
-    _release_name(filled)
-    _security_levels(filled)
-    return filled
-
-
-def fill_tables(given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Like `fill`, for a policy of several tables."""
-    filled = dict(given)
-    _preset(filled)
+    if "tables" not in filled:
+        _release_name(filled)
+        _security_levels(filled)
     return filled
 
 

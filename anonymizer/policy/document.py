@@ -19,7 +19,8 @@ from pydantic import (
 from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from anonymizer.errors import PolicyError, PolicyFormError, Problem
-from anonymizer.policy import load
+from anonymizer.policy import defaults, load
+from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.problems import Broken, field_problems
 from anonymizer.policy.values import Options, fail, portable
 
@@ -144,17 +145,16 @@ class Document(Options):
     version: Annotated[Literal[1], BeforeValidator(_version)]
     """Version of the policy format."""
 
+    kind: ReleaseKind | None = None
+    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
+    follows from the policy."""
+
     _base: Path = PrivateAttr(default_factory=Path)
 
     @classmethod
     def _reader(cls, given: object) -> type[Document]:
         """The class of the given policy."""
         return cls
-
-    @classmethod
-    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
-        """The mapping, with defaults that depend on other parts filled in."""
-        return dict(given)
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         """Contradictions between parts that are valid by themselves; `broken`: the other parts."""
@@ -174,7 +174,7 @@ class Document(Options):
             raise PolicyError(_not_a_mapping(given))
         given = _of_python(given)
         try:
-            policy, failure = handler(cls._filled(given)), None
+            policy, failure = handler(defaults.fill(given)), None
         except ValidationError as error:
             policy, failure = None, error
         # raised outside of the except clause, so that the pydantic error, which contains values, is
@@ -197,7 +197,7 @@ class Document(Options):
         if intact is None:
             return None
         try:
-            return handler(cls._filled(intact))
+            return handler(defaults.fill(intact))
         except ValidationError:
             return None
 
@@ -244,6 +244,12 @@ class Document(Options):
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema (2020-12) of a policy file."""
         return json_schema(cls)
+
+    @property
+    def release_kind(self) -> ReleaseKind:
+        """The kind of the release: as stated, or as it follows from the policy."""
+        policy: Any = self  # (with an algorithm)
+        return kind_of(policy)
 
     @property
     def base(self) -> Path:

@@ -11,7 +11,6 @@ from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.columns import MASKS, ByRole, Column
 from anonymizer.policy.document import Document
-from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
 from anonymizer.policy.values import FrozenMap, LocalPath, Share, Text
@@ -109,9 +108,6 @@ def renamed(policy: PolicyFields, published: PublishedName) -> str:
 class PolicyFields(ByRole, Document):
     """The fields of a policy of one table, and what follows from them."""
 
-    kind: ReleaseKind | None = None
-    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
-    follows from the policy."""
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """Where the work is done."""
     source: Source
@@ -146,11 +142,6 @@ class PolicyFields(ByRole, Document):
     context: Context | None = None
     """Who receives the release and what is known about them; printed in evidence, without effect
     on the run."""
-
-    @property
-    def release_kind(self) -> ReleaseKind:
-        """The kind of the release: as stated, or as it follows from the policy."""
-        return kind_of(self)
 
     @property
     def continues(self) -> bool:

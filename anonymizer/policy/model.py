@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, ca
 from pydantic import BaseModel
 
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import checks, defaults, document
+from anonymizer.policy import checks, document
 from anonymizer.policy.algorithms import FullDomain
 from anonymizer.policy.checks import schema as schema_checks
 from anonymizer.policy.columns import Column
@@ -20,16 +20,11 @@ from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.privacy import Privacy, Protect
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Publish, Republish
-from anonymizer.policy.schema import Knows, SchemaColumn, SchemaFields
+from anonymizer.policy.schema import Knows, SchemaColumn, SchemaFields, SchemaTable
 from anonymizer.policy.values import FrozenMap
 
 ROLES = {"key": "drop", "event": "quasi"}
 """Single-table roles for the roles that only several tables have."""
-INSTEAD = {
-    "compile": "plan lists the steps; in Python, plan(policy, database).sql() has their SQL",
-    "plan --lattice": "name one of the tables in a policy of its own",
-}
-"""What to do with several tables in place of a verb."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -38,17 +33,18 @@ class SchemaPolicy(SchemaFields):
 
     several: ClassVar[Literal[True]] = True
 
-    @classmethod
-    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
-        return defaults.fill_tables(given)
-
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         return schema_checks.crosscheck(self, broken)
 
     def one_table(self, verb: str) -> Policy:
         """Raise PolicyError: the verb does not work on several tables."""
         said = f"are several, and `{verb}` works on policies of one table"
-        raise PolicyError.at("tables", said, hint=INSTEAD.get(verb))
+        raise PolicyError.at("tables", said, hint="name one of them in a policy of its own")
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the names of the persons' columns, as `patients.`."""
+        return f"{self.person}."
 
     @property
     def knows(self) -> Knows:
@@ -77,6 +73,16 @@ class SchemaPolicy(SchemaFields):
         """The policies of all tables, by the prefix of their paths."""
         made = {self.person: self.lead} | {name: self.single(name) for name in self.children}
         return {f"{table_path(name)}.": single for name, single in made.items()}
+
+    @property
+    def apart(self) -> dict[str, Policy]:
+        """The policies of all tables with the columns that each has itself, by their prefix."""
+        return {
+            f"{name}.": self.single(name).model_copy(
+                update={"columns": FrozenMap({n: _column(c) for n, c in table.columns.items()})}
+            )
+            for name, table in self.tables.items()
+        }
 
     @property
     def further(self) -> dict[str, Policy]:
@@ -143,6 +149,8 @@ class Policy(PolicyFields):
     OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
     several: ClassVar[Literal[False]] = False
     # what a policy of several tables has, as it is of one
+    prefix: ClassVar[str] = ""
+    tables: ClassVar[Mapping[str, SchemaTable]] = {}
     children: ClassVar[tuple[str, ...]] = ()
     further: ClassVar[Mapping[str, Policy]] = {}
     lifted: ClassVar[Mapping[str, str]] = {}
@@ -160,10 +168,6 @@ class Policy(PolicyFields):
     def _reader(cls, given: object) -> type[Document]:
         tables = isinstance(given, Mapping) and any(key in given for key in cls.OTHERWISE)
         return SchemaPolicy if tables or isinstance(given, SchemaPolicy) else cls
-
-    @classmethod
-    def _filled(cls, given: Mapping[Any, Any]) -> dict[Any, Any]:
-        return defaults.fill(given)
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         return checks.crosscheck(self, broken)
@@ -186,6 +190,11 @@ class Policy(PolicyFields):
     @property
     def singles(self) -> dict[str, Policy]:
         """The policies of all tables, by the prefix of their paths."""
+        return {"": self}
+
+    @property
+    def apart(self) -> dict[str, Policy]:
+        """The policies of all tables, by the prefix of their columns."""
         return {"": self}
 
     @property

@@ -13,7 +13,6 @@ from anonymizer.policy.algorithms import ALGORITHMS, Mondrian
 from anonymizer.policy.columns import ByRole, Column, MaskRole, NamedNull
 from anonymizer.policy.document import Document
 from anonymizer.policy.hierarchies import Hierarchy
-from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.paths import closest
 from anonymizer.policy.privacy import DeltaPresence, KMap, Levels, Privacy, Protect
 from anonymizer.policy.publish import Context, Publish, Source
@@ -246,9 +245,6 @@ def _of_several(given: object) -> object:
 class SchemaFields(Document):
     """The fields of a policy of several tables, and what follows from them."""
 
-    kind: ReleaseKind | None = None
-    """The kind of the release: anonymised, or pseudonymised (still personal data); default: it
-    follows from the policy."""
     engine: Annotated[Literal["duckdb"], BeforeValidator(_duckdb)] = "duckdb"
     """Where the work is done."""
     person: Text
@@ -281,11 +277,6 @@ class SchemaFields(Document):
     columns: Annotated[None, OF_TABLE] = None
     merge_person_rows: Annotated[None, MERGED] = None
     workload: Annotated[None, LEAVE] = None
-
-    @property
-    def release_kind(self) -> ReleaseKind:
-        """The kind of the release: as stated, or as it follows from the policy."""
-        return kind_of(self)
 
     def view(self, table: str) -> str:
         """The name of the published view of a table."""

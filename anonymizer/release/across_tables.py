@@ -47,13 +47,13 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
     )
 
 
-def required_in(policy: SchemaPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
+def required_in(policy: AnyPolicy, name: str, paths: Paths) -> Iterator[Requirement]:
     """The requirements for the columns of a table, besides those of the persons' release."""
     if name == policy.person:
         identity = policy.privacy.identity_reserved
         yield from (r for r in requirements_of(policy.whole) if r.name in identity)
     else:
-        required = requirements_of(policy.single(name))
+        required = requirements_of(policy.further[name])
         yield from _with_paths((r for r in required if r.column is not None), name, paths)
     for (table, column), size in policy.reserved.items():
         if table == name:
@@ -138,7 +138,7 @@ def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
     return asked_of(policy, tables).as_dict() == tables.as_dict()
 
 
-def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+def tables_unmet(policy: AnyPolicy, tables: Tables) -> Iterator[Problem]:
     """The tables and columns that the release has otherwise than the policy."""
     released = {one.table: one for one in tables.tables}
     for name in sorted(set(policy.tables) ^ set(released)):
@@ -149,7 +149,7 @@ def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
             continue
         table, one = policy.tables[name], released[name]
         path = table_path(name)
-        if one.name != policy.view(name):
+        if one.name != policy.further.get(name, policy.lead).publish.name:
             yield Problem(path, "is published under another name than the policy's", hint=HINT)
         stated = (table.published_key, dict(table.links))
         if (one.layout.key, dict(one.layout.links)) != stated:

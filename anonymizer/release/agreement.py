@@ -8,7 +8,7 @@ from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, publ
 from anonymizer.contract.reading import Tables
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.hierarchy import exchange, tree
-from anonymizer.policy import AnyPolicy, Msb, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Msb, Policy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.fields import published_names, renamed
 from anonymizer.policy.hierarchies import Taxonomy
@@ -24,7 +24,7 @@ from anonymizer.verification.guarantees import TOGETHER, is_listed
 # suffixes; of the labels of a given tree only the tree does.
 
 
-def cells_apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
+def cells_apart(policy: AnyPolicy, tables: Tables) -> Iterator[Problem]:
     """Every rule that would be judged of cells as if they had no value in common.
 
     Trees are compared whose file is at hand.

@@ -217,7 +217,7 @@ def unchanged(
     tables = released_tables(manifest)
     if policy.several != (tables is not None):
         raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
-    if policy.several and tables is not None:
+    if tables is not None:
         GuaranteeError.refuse(tables_unmet(policy, tables))
     refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None

@@ -164,8 +164,6 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 def _tables(policy: AnyPolicy) -> dict[str, str]:
     """Every table of a policy with several tables, and its parent."""
-    if not policy.several:
-        return {}
     return {
         name: "one row per person" if table.link is None else " -> ".join(table.link)
         for name, table in policy.tables.items()
@@ -243,9 +241,8 @@ def _achieved(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:
     required = required_of(policy)
     for check in found.checks:
         column = check.column
-        if policy.several and column is not None:
-            of_child = column.startswith(tuple(f"{table}." for table in policy.children))
-            column = column if of_child else f"{policy.person}.{column}"
+        if column is not None and not column.startswith(tuple(f"{t}." for t in policy.children)):
+            column = policy.prefix + column
         if (check.name, column) in required:
             verdict = {"reaches": check.achieved, "holds": check.passed}
             yield _guarantee((check.name, column)), verdict

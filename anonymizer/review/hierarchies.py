@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from math import ceil, floor, log2, log10
 from pathlib import Path
@@ -14,7 +14,7 @@ from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
 from anonymizer.hierarchy import exchange, levels
 from anonymizer.hierarchy.levels import Node, Shown, show
 from anonymizer.hierarchy.sets import MOST_VALUES
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
 from anonymizer.policy.paths import column_path
 from anonymizer.review.assess.classes import Opened
@@ -99,12 +99,29 @@ class Wide:
 
 @contextmanager
 def built(
-    policy: Policy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
+    policy: AnyPolicy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
 ) -> Iterator[tuple[Built, ...]]:
     """Build the hierarchies of `columns` (default: all that have one) over the policy's source.
 
-    Raises SourceError for a column without a hierarchy, and any error from building one.
+    Columns of several tables are named with their table. Raises SourceError for a column without a
+    hierarchy, and any error from building one.
     """
+    _refuse_unknown(policy, columns)
+    with ExitStack() as opened:
+        made: list[Built] = []
+        for at, single in policy.apart.items():
+            wanted = [c for c, of in single.columns.items() if of.hierarchy is not None]
+            wanted = [c for c in wanted if not columns or at + c in columns]
+            if wanted:
+                made += opened.enter_context(_built_in(single, at, database, wanted, limits))
+        yield tuple(made)
+
+
+@contextmanager
+def _built_in(
+    policy: Policy, at: str, database: Database, columns: Sequence[str], limits: Limits | None
+) -> Iterator[tuple[Built, ...]]:
+    """The same of one table; `at`: the prefix of its columns."""
     from anonymizer.engines.duckdb.source import open_session
     from anonymizer.engines.execute import Executor
     from anonymizer.run.prepare import hierarchy_stages
@@ -112,14 +129,12 @@ def built(
     from anonymizer.source.roles import roles
     from anonymizer.source.snapshot import reading_steps, values_steps
 
-    policy.one_table("hierarchy")
-    _refuse_unknown(policy, columns)
     with open_session(policy, database, limits=limits) as session:
         everything = roles(policy, session.profile).unmasked
         wanted = replace(
             everything,
-            quasi=_chosen(policy, everything.quasi, columns),
-            sensitive=_chosen(policy, everything.sensitive, columns),
+            quasi=tuple(a for a in everything.quasi if a.column in columns),
+            sensitive=tuple(s for s in everything.sensitive if s.column in columns),
         )
         reading = reading_steps(policy, session.profile, everything, session.source)
         Executor(session.engine).run(
@@ -137,29 +152,20 @@ def built(
             )[0][0]
             nested = getattr(spec, "mode", None) != "independent" and getattr(spec, "nested", True)
             sql_type = published_type(a.sql_type)
-            made.append(Built(session, a.column, index, sql_type, spec.builder, height, nested))
+            made.append(
+                Built(session, at + a.column, index, sql_type, spec.builder, height, nested)
+            )
         yield tuple(made)
 
 
-def _chosen(
-    policy: Policy, described: tuple[Described, ...], columns: Sequence[str]
-) -> tuple[Described, ...]:
-    return tuple(
-        a
-        for a in described
-        if policy.columns[a.column].hierarchy is not None and (not columns or a.column in columns)
-    )
-
-
-def _refuse_unknown(policy: Policy, columns: Sequence[str]) -> None:
-    having = [name for name, column in policy.columns.items() if column.hierarchy is not None]
+def _refuse_unknown(policy: AnyPolicy, columns: Sequence[str]) -> None:
+    paths = {name: path for name, path, _ in policy.described}
+    having = [name for name, _, column in policy.described if column.hierarchy is not None]
     problems = [
         Problem(column_path(name), "is not a column of the policy", allowed=", ".join(having))
-        if name not in policy.columns
+        if name not in paths
         else Problem(
-            column_path(name, "hierarchy"),
-            "is missing: the column has no hierarchy",
-            ", ".join(having),
+            f"{paths[name]}.hierarchy", "is missing: the column has no hierarchy", ", ".join(having)
         )
         for name in columns
         if name not in having
@@ -508,20 +514,25 @@ class Suggested:
 
 
 def suggest(
-    policy: Policy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
+    policy: AnyPolicy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
 ) -> tuple[Suggested, ...]:
-    """Build suggestions for `columns` of a policy's source (default: those with role quasi).
+    """Build suggestions for `columns` of a policy's source (default: quasi and event columns).
 
-    Raises SourceError if the source has no such column.
+    Columns of several tables are named with their table. Raises SourceError if the source has no
+    such column.
     """
-    measured = _measured(policy.one_table("hierarchy suggest"), database, columns, limits)
     made: list[Suggested] = []
-    for p, ends in measured:
-        found = tuple(suggestions(p, ends))
-        if not found:
-            refused = f"no hierarchy: {why_none(p, ends)}"
-            made.append(Suggested(p.column, None, refused=refused))
-        made += [_built(policy, database, p, one, ends, limits) for one in found]
+    for name in columns:
+        if not name.startswith(tuple(policy.apart)):
+            raise SourceError.at("--column", "names no table", hint="--column TABLE.COLUMN")
+    for at, single in policy.apart.items():
+        own = [name.removeprefix(at) for name in columns if name.startswith(at)]
+        if not own and (columns or (at and not single.quasi)):
+            continue
+        for p, ends in _measured(single, database, own, limits):
+            found = [_built(single, database, p, one, ends, limits) for one in suggestions(p, ends)]
+            none = Suggested(p.column, None, refused=f"no hierarchy: {why_none(p, ends)}")
+            made += [replace(one, column=at + one.column) for one in found or [none]]
     return tuple(made)
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
-from anonymizer.compile import work
-from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import SchemaPolicy
-from anonymizer.policy.values import FrozenMap
+from anonymizer.run.linked_tables import SourceTable, source_table
 from anonymizer.run.problem_paths import at_table
-from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import roles
-from anonymizer.source.snapshot import Relation, key_text
+from anonymizer.source.snapshot import key_text
 
 # A preview of a run over several tables: their tree, with counts.
 
@@ -47,28 +44,17 @@ class PlannedTable:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A table that can be read."""
-
-    relation: Relation
-    profile: TableProfile
-
-
 def tree_of(policy: SchemaPolicy, session: Session) -> tuple[list[PlannedTable], list[Problem]]:
     """The tables, each after its parent, and the problems with their columns."""
     problems: list[Problem] = []
-    read: dict[str, _Read] = {}
+    read: dict[str, SourceTable] = {}
     found = []
     for number, name in enumerate((policy.person, *policy.children)):
         table = _described(policy, name)
         try:
             with at_table(name):
-                one = _opened(policy, name, session, number)
-                read[name] = one
-                single = policy.single(name)
-                own = {n: single.columns[n] for n in policy.tables[name].columns}
-                roles(single.model_copy(update={"columns": FrozenMap(own)}), one.profile)
+                one = read[name] = source_table(policy, name, session, number)
+                roles(policy.apart[f"{name}."], one.profile)
         except AnonymizerError as error:
             problems += error.problems
         if name in read:
@@ -92,16 +78,8 @@ def _described(policy: SchemaPolicy, name: str) -> PlannedTable:
     )
 
 
-def _opened(policy: SchemaPolicy, name: str, session: Session, number: int) -> _Read:
-    """The table as a relation. Raises AnonymizerError if it cannot be read."""
-    if not number:
-        return _Read(session.source, session.profile)
-    # (the same query is read again, into a separate table, when the steps are tried)
-    return _Read(*relation_of(policy.single(name), session.embedded, work(f"seen_{number}")))
-
-
 def _counted(
-    policy: SchemaPolicy, table: PlannedTable, read: dict[str, _Read], session: Session
+    policy: SchemaPolicy, table: PlannedTable, read: dict[str, SourceTable], session: Session
 ) -> PlannedTable:
     own = read[table.table]
     rows = session.engine.raw(f"select count(*) from {own.relation.sql}", "counts of the source")
@@ -122,7 +100,7 @@ def _counted(
     return replace(table, orphans=int(found[0][0]))
 
 
-def _has(read: _Read, column: str) -> bool:
+def _has(read: SourceTable, column: str) -> bool:
     return column in {name for name, _ in read.profile.columns}
 
 

@@ -16,13 +16,12 @@ from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Released
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.measure.loss import column_losses, smallest_class
-from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
+from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.algorithms import Mondrian
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.process.secret import Seed
@@ -39,6 +38,7 @@ from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.observers import Observer, observers_of_release, open_source
 from anonymizer.run.linked_tables import (
     read_tables,
+    source_table,
     stage_table_originals,
     tables_measures,
     tables_read,
@@ -69,24 +69,20 @@ Named: TypeAlias = tuple[str, str | None]
 
 def required_of(policy: AnyPolicy) -> dict[Named, str]:
     """Every guarantee, with its parameters."""
-    if policy.several:
-        return dict(_of_tables(policy))
-    return {(r.name, r.column): _parameters(r) for r in requirements_of(policy)}
-
-
-def _of_tables(policy: SchemaPolicy) -> Iterator[tuple[Named, str]]:
-    own = requirements_of(policy.lead)
-    for table in (policy.person, *policy.children):
-        for r in (*(own if table == policy.person else ()), *required_in(policy, table, {})):
-            column = r.column and f"{table}.{r.column}"
-            yield (r.name, column), _parameters(r)
-            if policy.privacy.knows.sensitive and column:
-                yield (f"known_{r.name}", column), _parameters(r)
-    k, knows = policy.privacy.k_anonymity, policy.privacy.knows
+    listed = [(policy.prefix, r) for r in requirements_of(policy.lead)]
+    listed += [(f"{name}.", r) for name in policy.tables for r in required_in(policy, name, {})]
+    found: dict[Named, str] = {}
+    for at, r in listed:
+        column = r.column and f"{at}{r.column}"
+        found[r.name, column] = _parameters(r)
+        if policy.knows.sensitive and column:
+            found[f"known_{r.name}", column] = _parameters(r)
+    k, knows = policy.privacy.k_anonymity, policy.knows
     if knows.events and policy.events:
-        yield ("known_events", None), f"k={k}, events={knows.events}"
+        found["known_events", None] = f"k={k}, events={knows.events}"
     if knows.rows:
-        yield ("known_rows", None), f"k={k}"
+        found["known_rows", None] = f"k={k}"
+    return found
 
 
 def _parameters(requirement: Requirement) -> str:
@@ -329,8 +325,7 @@ class Bench:
         began, self.scratch = time.perf_counter(), None
         try:
             self.session.engine.binds = bound_values(policy, self.seed.secret)
-            sampled = self.sampled and not policy.several
-            asked = without_refinement(policy.lead) if sampled else policy
+            asked = without_refinement(policy.lead) if self.sampled else policy
             found = self._tried(asked, listener, below)
         except AnonymizerError as error:
             found = Figures(error.problems)
@@ -349,8 +344,6 @@ class Bench:
     def _tried(self, policy: AnyPolicy, listener: Listener | None, below: int | None) -> Figures:
         engine, lead = self.session.engine, policy.lead
         executor = SharedExecutor(engine, listener, held=self._held)
-        if policy.several:  # (whose statements are not all executed by an executor)
-            executor.held = {}
         read = read_tables(policy, self.session, executor)
         prepared = read.prepared
         compiled, roles = prepared.compiled, prepared.roles
@@ -367,6 +360,11 @@ class Bench:
         stage_originals(engine, compiled, roles)
         population, ask = members_read(lead, roles), judging(engine, STAGED, layout)
         judged = judge(engine, STAGED, layout, requirements, population, ask)
+        measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
+        ask_measures = engine.asking("measures")
+        losses = column_losses(
+            ask_measures, STAGED, layout, originals(roles), suppressed=measures["suppressed"]
+        )
         observers: tuple[Observer, ...] = ()
         others: dict[str, Any] = {}
         if policy.several:
@@ -379,22 +377,13 @@ class Bench:
 
             judged += judge_tables(engine, tables, where)
             others = tables_measures(engine, read, tables, where, all_rows=True)
-            observers = observers_of_release(
-                engine.asking("observers"), replace(tables, k=below or tables.k), where
-            )
+            known = replace(tables, k=below or tables.k)
+            observers = observers_of_release(engine.asking("observers"), known, where)
+            of_tables = {policy.person: losses} | {name: of["ncp"] for name, of in others.items()}
+            losses = {f"{name}.{c}": x for name, of in of_tables.items() for c, x in of.items()}
         refuse_unanswered(policy, judged)
-        measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
         holds = judged.passed and left_out.within(policy.suppression_limit)
         self.scratch = Scratch(self.session, prepared, layout, requirements, measures, holds)
-        ask_measures = engine.asking("measures")
-        losses = column_losses(
-            ask_measures, STAGED, layout, originals(roles), suppressed=measures["suppressed"]
-        )
-        if policy.several:
-            by_table = {policy.person: losses} | {name: one["ncp"] for name, one in others.items()}
-            losses = {
-                f"{name}.{c}": loss for name, of in by_table.items() for c, loss in of.items()
-            }
         return Figures(
             shared=executor.left_out,
             holds=holds,
@@ -440,14 +429,8 @@ def _columns(policy: AnyPolicy, session: Session) -> Iterator[tuple[str, str]]:
         yield from ((name, column_path(name)) for name, _ in session.profile.columns)
         return
     for number, table in enumerate((policy.person, *policy.children)):
-        profile = session.profile
-        if number:
-            with suppress(AnonymizerError):
-                # (the run itself executes a query once more, into a separate table)
-                one, seen = policy.single(table), work(f"seen_{number}")
-                _, profile = relation_of(one, session.embedded, seen)
-        if not number or profile is not session.profile:
-            for name, _ in profile.columns:
+        with suppress(AnonymizerError):
+            for name, _ in source_table(policy, table, session, number).profile.columns:
                 yield f"{table}.{name}", table_path(table, "columns", name)
 
 

@@ -75,7 +75,9 @@ LIFTED = work("lifted")
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class SourceTable:
+    """A table of the source that can be read."""
+
     relation: Relation
     profile: TableProfile
 
@@ -88,6 +90,16 @@ class _Read:
         return Sql(key_text(column, self.profile))
 
 
+def source_table(policy: SchemaPolicy, name: str, session: Session, number: int) -> SourceTable:
+    """A table as a relation; 0: the persons. Raises AnonymizerError if it cannot be read.
+
+    A query is executed again, into another table, when the table is read for a run.
+    """
+    if not number:
+        return SourceTable(session.source, session.profile)
+    return SourceTable(*relation_of(policy.single(name), session.embedded, work(f"seen_{number}")))
+
+
 def with_lifted(
     policy: SchemaPolicy, session: Session, executor: Executor
 ) -> tuple[Session, tuple[Stage, ...]]:
@@ -98,14 +110,14 @@ def with_lifted(
     """
     if not policy.lifted:
         return session, ()
-    read = {policy.person: _Read(session.source, session.profile)}
+    read = {policy.person: SourceTable(session.source, session.profile)}
     for number, name in enumerate(policy.children, 1):
         # (the query is executed again when the table itself is read)
         if any(name in (of, *(above for _, above in policy.way(of))) for of in policy.lifted_from):
             with at_table(name):
                 child = policy.single(name)
                 target = work(f"lifted_query_{number}")
-                read[name] = _Read(*relation_of(child, session.embedded, target))
+                read[name] = SourceTable(*relation_of(child, session.embedded, target))
                 roles(child, read[name].profile)
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
@@ -141,7 +153,7 @@ def _unlike(names: Iterable[str]) -> str:
 
 
 def _of_table(
-    policy: SchemaPolicy, read: dict[str, _Read], name: str, columns: list[str], rows: Table
+    policy: SchemaPolicy, read: dict[str, SourceTable], name: str, columns: list[str], rows: Table
 ) -> Iterator[Stage]:
     (first, _), *_ = policy.way(name)
     steps = []
@@ -298,12 +310,12 @@ def _left_out(children: Sequence[Child]) -> Iterator[str]:
             yield f"{table_path(child.name)}: {rows} ({with_what})"
 
 
-def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, _Read]:
+def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str, SourceTable]:
     """The sources of the tables other than that of the persons, whose rows have not been read.
 
     Raises the problems of all tables together: a table that is missing, a column without a role.
     """
-    found: dict[str, _Read] = {}
+    found: dict[str, SourceTable] = {}
     errors: list[AnonymizerError] = []
     try:
         with at_persons(policy):
@@ -315,7 +327,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
             with at_table(name):
                 own = policy.single(name)
                 queried = work(f"queried_{number}")
-                found[name] = _Read(*relation_of(own, session.embedded, queried))
+                found[name] = SourceTable(*relation_of(own, session.embedded, queried))
                 roles(own, found[name].profile)
         except (PolicyError, SourceError) as error:
             errors.append(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from anonymizer.engines.registry import chosen_engine, dialect_of, refuse
 from anonymizer.engines.session import Workplace
 from anonymizer.errors import EngineError, PolicyError, Problem, TemplateError
 from anonymizer.hierarchy.levels import shape_sql
-from anonymizer.policy import Lgb, Policy
+from anonymizer.policy import AnyPolicy, Lgb, Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import many
@@ -175,18 +176,18 @@ def _some(_: str) -> list[tuple[Any, ...]]:
 
 
 def script(
-    policy: Policy, database: Any, dialect: str | None, limits: Limits | None = None
+    policy: AnyPolicy, database: Any, dialect: str | None, limits: Limits | None = None
 ) -> tuple[str, str]:
     """The dialect used, and every statement of a run of `policy` in it."""
-    policy.one_table("compile")
-    _refuse_continued(policy)
-    _refuse_keyed(policy)
-    _refuse_parts(policy)
-    engine = chosen_engine(policy, database, dialect)
-    if engine == "duckdb":
+    _refuse_continued(policy.lead)
+    PolicyError.refuse(chain.from_iterable(_keyed(one, at) for at, one in policy.singles.items()))
+    _refuse_parts(policy.lead)
+    engine = chosen_engine(policy.lead, database, dialect)
+    if engine == "duckdb" and not policy.several:
         return engine, rehearsed(policy, database, limits)
     read = plan(policy, database, engine=engine, limits=limits)
-    return engine, f"-- {read.title}: to read, not to run\n\n{read.sql(translated(engine))}"
+    text = read.sql(None if engine == "duckdb" else translated(engine))
+    return engine, f"-- {read.title}: to read, not to run\n\n{text}"
 
 
 def translated(engine: str) -> Callable[[Step], str]:
@@ -216,15 +217,10 @@ def _refuse_parts(policy: Policy) -> None:
         raise PolicyError.at("algorithm.part_size", said, "auto, all", "all, or anonymizer run")
 
 
-def _refuse_keyed(policy: Policy) -> None:
-    """Raise PolicyError for masks that need a key: no script contains one."""
-    PolicyError.refuse(
-        Problem(
-            column_path(name),
-            f"is masked by {mask}, which needs a key that a script cannot hold",
-            hint="anonymizer run does it",
-        )
-        for name in policy.masked
-        for mask, options in policy.columns[name].masks
-        if mask in ("token", "shift", "noise") or getattr(options, "method", None) == "random"
-    )
+def _keyed(policy: Policy, at: str) -> Iterator[Problem]:
+    """Masks that need a key: no script contains one."""
+    for name in policy.masked:
+        for mask, options in policy.columns[name].masks:
+            if mask in ("token", "shift", "noise") or getattr(options, "method", None) == "random":
+                said = f"is masked by {mask}, which needs a key that a script cannot hold"
+                yield Problem(at + column_path(name), said, hint="anonymizer run does it")

@@ -238,11 +238,11 @@ def _judged_again(
     if lead is not None:
         GuaranteeError.refuse(disagreements(lead, manifest.layout))
         alone = lead.publish.database is not None
-    if policy is not None and policy.several and tables is not None:
+    if policy is not None and policy.several != (tables is not None):
+        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
+    if policy is not None and tables is not None:
         GuaranteeError.refuse(tables_unmet(policy, tables))
         GuaranteeError.refuse(cells_apart(policy, tables))
-    elif policy is not None and (tables is not None) != policy.several:
-        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
     refuse_unknown_columns(found.engine, view, manifest.layout, tables)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements

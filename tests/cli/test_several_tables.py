@@ -260,8 +260,20 @@ def test_sweep(place: Path, call: Call) -> None:
     assert files(place) == {"policy.yml", "source.duckdb", "front.svg"}
 
 
-def test_compile_is_of_one_table(place: Path, call: Call) -> None:
+def test_compile_lists_the_statements(place: Path, call: Call) -> None:
     done = call("compile", "policy.yml", *DATABASE)
-    assert done.code == 2
-    assert "tables: are several, and `compile` works on policies of one table" in done.err
-    assert "plan(policy, database).sql() has their SQL" in done.err
+    assert done.code == 0, done.err
+    assert done.out.startswith("-- several tables: ")
+    assert "-- publish visits" in done.out
+    assert files(place) == {"policy.yml", "source.duckdb"}
+
+
+def test_hierarchies_are_named_with_their_table(place: Path, call: Call) -> None:
+    done = call("hierarchy", "show", "--policy", "policy.yml", *DATABASE, "--format", "json")
+    shown = [one["column"] for one in json.loads(done.out)["hierarchies"]]
+    assert shown
+    assert all("." in name for name in shown)
+    done = call("hierarchy", "suggest", "policy.yml", *DATABASE, "--column", "visits.ward")
+    assert done.out.startswith("visits.ward: ")
+    done = call("hierarchy", "suggest", "policy.yml", *DATABASE, "--column", "ward")
+    assert (done.code, "--column: names no table" in done.err) == (2, True)

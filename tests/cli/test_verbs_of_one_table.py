@@ -18,10 +18,7 @@ from anonymizer.policy import Policy
 from tests.core.several_tables import SEVERAL
 
 COMMANDS = {
-    "compile": ["compile", "policy.yml", "--database", "w.duckdb"],
     "plan --lattice": ["plan", "policy.yml", "--lattice", "--database", "w.duckdb"],
-    "hierarchy": ["hierarchy", "show", "--policy", "policy.yml", "--database", "w.duckdb"],
-    "hierarchy suggest": ["hierarchy", "suggest", "policy.yml", "--database", "w.duckdb"],
 }
 SINGLE = """
 version: 1

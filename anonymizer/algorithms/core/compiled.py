@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from anonymizer.algorithms.core.cells import CELLS, Cell
+from anonymizer.algorithms.core.cells import CELLS, Cell, typed_cells
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import Sql, Table, ident, work
@@ -190,14 +190,14 @@ def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedC
         weight=weights_given(policy.columns).get(name),
         **codes_of(policy, attribute),
     )
+    typed = policy.publish.cells == "typed"
     own = policy.column_name(name)
-    if policy.publish.cells != "typed":
-        text = f"c.{cell.out}"
-        if dealt:
-            text = f"coalesce({dealt.label}, {text})"
-        return replace(item, name=own), [(own, Sql(text))]
-    item, columns = _typed(policy, cell, item)
-    if dealt:
+    item, names = named_cells(item, cell.shape, own, policy.generated_name, typed=typed)
+    texts = [f"c.{out}" for out, _ in (typed_cells(cell) if typed else ((cell.out, None),))]
+    if dealt and not typed:
+        texts = [f"coalesce({dealt.label}, {text})" for text in texts]
+    columns = [(one, Sql(text)) for one, text in zip(names, texts, strict=True)]
+    if dealt and typed:
         value = policy.generated_name(f"{name}_value")
         columns.append((value, Sql(str(dealt.value))))
         item = replace(item, value=value)
@@ -210,21 +210,19 @@ def codes_of(policy: Policy, attribute: Attribute) -> dict[str, Any]:
     return {"bottom": spec.bottom, "top": spec.top} if spec is not None else {}
 
 
-def _typed(
-    policy: Policy, cell: Cell, item: PublishedColumn
-) -> tuple[PublishedColumn, Expressions]:
-    name = cell.attribute.column
-    if cell.shape == "range":
-        lo, hi, nullable = (policy.generated_name(f"{name}_{x}") for x in ("lo", "hi", "nullable"))
-        return replace(item, lo=lo, hi=hi, nullable=nullable), [
-            (lo, Sql(f"c.{cell.out_lo}")),
-            (hi, Sql(f"c.{cell.out_hi}")),
-            (nullable, Sql(f"c.{cell.out_nullable}")),
-        ]
-    own = policy.column_name(name)
-    columns = [(own, Sql(f"c.{cell.out}"))]
-    if cell.shape == "set":
-        return replace(item, name=own, list_cells=True), columns
-    nullable = policy.generated_name(f"{name}_nullable")
-    columns.append((nullable, Sql(f"c.{cell.out_nullable}")))
-    return replace(item, name=own, nullable=nullable), columns
+def named_cells(
+    item: PublishedColumn,
+    shape: str,
+    own: str,
+    generated: Callable[[str], str] = str,
+    *,
+    typed: bool,
+) -> tuple[PublishedColumn, tuple[str, ...]]:
+    """A generalized column with the names under which its cells are published, and these names."""
+    if not typed or shape == "set":
+        return replace(item, name=own, list_cells=typed), (own,)
+    nullable = generated(f"{item.column}_nullable")
+    if shape == "range":
+        lo, hi = generated(f"{item.column}_lo"), generated(f"{item.column}_hi")
+        return replace(item, lo=lo, hi=hi, nullable=nullable), (lo, hi, nullable)
+    return replace(item, name=own, nullable=nullable), (own, nullable)

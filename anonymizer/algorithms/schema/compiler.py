@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from anonymizer.algorithms.core.cells import Cell, cell_steps, present, shown_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, named_cells, published
 from anonymizer.algorithms.core.encode import (
     coded_stages,
     domain_steps,
@@ -214,17 +214,10 @@ def _event(
         masks=child.roles.masks_told(name),
         **codes_of(child.policy, attribute),
     )
-    made = [expression for _, expression in cell_columns(a, policy.publish.cells)]
-    if policy.publish.cells == "text" or cell.shape == "set":
-        lists = policy.publish.cells == "typed"
-        return replace(item, name=name, list_cells=lists), [(name, made[0])]
-    if cell.shape == "range":
-        lo, hi, nullable = (f"{name}_{part}" for part in ("lo", "hi", "nullable"))
-        item = replace(item, lo=lo, hi=hi, nullable=nullable)
-        return item, list(zip((lo, hi, nullable), made, strict=True))
-    nullable = f"{name}_nullable"
-    item = replace(item, name=name, nullable=nullable)
-    return item, list(zip((name, nullable), made, strict=True))
+    typed = policy.publish.cells == "typed"
+    item, names = named_cells(item, cell.shape, name, typed=typed)
+    made = (expression for _, expression in cell_columns(a, policy.publish.cells))
+    return item, list(zip(names, made, strict=True))
 
 
 # Compiles several tables and their counts to the stages of a release.

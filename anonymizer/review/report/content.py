@@ -33,7 +33,7 @@ from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
-from anonymizer.process.text import figure, many
+from anonymizer.process.text import many
 from anonymizer.release.across_tables import stated_certificate
 from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
@@ -54,14 +54,14 @@ from anonymizer.review.inputs import (
     release_file,
     unit_of,
 )
-from anonymizer.review.observers import (
-    OPEN,
-    Observer,
-    in_source,
-    observers_of_release,
-    open_tables,
-)
+from anonymizer.review.observers import Observer, in_source, observers_of_release, open_tables
 from anonymizer.review.report.distributions import Distribution, alone, compared
+from anonymizer.review.report.linked_tables import (
+    Linked,
+    columns_of_tables,
+    figures_of_tables,
+    required,
+)
 from anonymizer.review.report.workload import Answer, run_workload
 from anonymizer.run.source_comparison import members_read
 from anonymizer.run.warnings import remarks, repeats
@@ -128,40 +128,6 @@ def guarantee_sentence(requirement: Requirement, unit: str) -> str:
     """The sentence that describes a requirement."""
     guarantee = BY_NAME.get(requirement.name)
     return guarantee.sentence(requirement, unit) if guarantee is not None else requirement.name
-
-
-SAYS = {
-    "key": "a key of the source, published as a number drawn for this release",
-    "quasi": "generalized, so that at least k persons share all such cells",
-    "event": "what somebody may know of a row: raised, class by class, to what enough persons have",
-    "sensitive": "published as it is; its rules hold in every class of persons",
-    "keep": "published as it is",
-    "identifier": "not published",
-    "drop": "not published",
-}
-"""What is done with the columns of several tables, by their roles."""
-AS_IT_IS = "published as it is: nobody is to know a row (privacy.knows.events is 0)"
-"""Text for an event column if events are not protected."""
-IN_CLASSES = "; its rule holds in every class, whatever its cells stand for"
-"""Text for an event column with a rule."""
-
-
-def _of_tables(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
-    """Every column of several tables: its table, its name, its role, and its treatment."""
-    tables = zip((policy.person, *policy.children), policy.singles.values(), strict=True)
-    for name, single in tables:
-        for column, one in policy.tables[name].columns.items():
-            masked = mask_words(single, column)
-            if one.role in MASKS:
-                says = f"published masked: {masked}"
-            elif one.role == "sensitive" and one.protect is None:
-                says = "published as it is, without a rule of its own"
-            else:
-                known = one.role != "event" or policy.knows.events > 0
-                says = SAYS[one.role] if known else AS_IT_IS
-                says += IN_CLASSES if one.role == "event" and one.protect is not None else ""
-                says += f"; read {masked}" if masked else ""
-            yield {"table": name, "column": column, "role": one.role, "says": says}
 
 
 # The verdict of a report: does not hold; holds, but little is left; holds and is useful.
@@ -241,49 +207,6 @@ def _together(attacked: Attack | None, *, holding: bool) -> list[str]:
 
 
 # The content of a report as data, from which HTML, Markdown and JSON are rendered.
-
-
-@dataclass(frozen=True, slots=True)
-class OneTable:
-    """Figures of one of several published tables."""
-
-    name: str
-    above: str | None
-    rows: int
-    suppressed: int
-    lost: tuple[tuple[str, float], ...]
-    """Mean NCP of the cells of each generalized column."""
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """What a report says of several tables together."""
-
-    k: int
-    tables: tuple[OneTable, ...]
-    after: tuple[Observer, ...]
-    before: tuple[Observer, ...]
-
-    @property
-    def open(self) -> tuple[str, ...]:
-        """Observers against whom nothing is guaranteed, and what they can learn."""
-        return tuple(
-            f"{OPEN[one.knows]}: {figure(one.alone)} of {figure(one.persons)} persons are alone to"
-            f" them, {figure(one.below)} are among fewer than {figure(self.k)}."
-            for one in self.after
-            if one.knows in OPEN and not one.promised
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for programs."""
-        return {
-            "tables": [asdict(one) for one in self.tables],
-            "observers": {
-                "before": [one.as_dict() for one in self.before] or None,
-                "after": [one.as_dict() for one in self.after],
-            },
-            "not_promised": list(self.open),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,30 +528,12 @@ def _collected_tables(
     with open_tables(policy, path, source, limits) as (release, tables, read):
         run_sql = release.engine.asking("report")
         after = observers_of_release(run_sql, tables, release.where)
-        linked = Linked(tables.k, tuple(_tables(release, tables)), after, ())
+        linked = Linked(tables.k, tuple(figures_of_tables(release, tables)), after, ())
         if read is not None:
             before = tuple(one.rounded() for one in in_source(run_sql, tables, read))
             linked = replace(linked, before=before)
             release = beside(policy.lead, release, read.session)
         return replace(_collected(policy, release), linked=linked)
-
-
-def _tables(release: Published, tables: Tables) -> Iterator[OneTable]:
-    measures = release.manifest.data["measures"]
-    for one in tables.tables:
-        rows = int(release.run_sql(f"select count(*) from {ident(release.where(one))}")[0][0])
-        if one is tables.persons:
-            lost = {
-                c.column: measures[f"ncp.{c.column}"]
-                for c in one.layout.columns
-                if f"ncp.{c.column}" in measures
-            }
-            suppressed = int(measures["suppressed"])
-        else:
-            told = measures["tables"][one.table]
-            lost, suppressed = told["ncp"], int(told["suppressed"])
-        above = next(iter(one.layout.links.values()), None)
-        yield OneTable(one.name, above, rows, suppressed, tuple(lost.items()))
 
 
 def _collected(asked: AnyPolicy, release: Published) -> Report:
@@ -670,10 +575,9 @@ def _collected(asked: AnyPolicy, release: Published) -> Report:
         floor=floor,
         unit=unit,
         columns=tuple(
-            _of_tables(asked) if asked.several else column_sentences(policy, release.layout)
+            columns_of_tables(asked) if asked.several else column_sentences(policy, release.layout)
         ),
-        guarantees=tuple(guarantee_sentence(r, unit) for r in manifest.requirements)
-        or (NO_GUARANTEE,),
+        guarantees=tuple(guarantee_sentence(r, unit) for r in required(release)) or (NO_GUARANTEE,),
         before=before(policy, source) if source is not None else None,
         after=after(release),
         distributions=tuple(found for found in shown if found.bars),

@@ -30,8 +30,9 @@ from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
 from anonymizer.review.attack import Attack
 from anonymizer.review.observers import Observer
-from anonymizer.review.report.content import CHECKS, ROLES, Linked, Report, Verdict
+from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
 from anonymizer.review.report.distributions import Distribution
+from anonymizer.review.report.linked_tables import Linked
 from anonymizer.review.report.pictures import Bars, percent
 
 STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
@@ -96,12 +97,12 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
         now = sizes.uniques if sizes.unique_persons is None else sizes.unique_persons
         yield figure(now), f"{report.unit} alone in their class", f"before: {figure(count)}"
     yield percent(measures.get("suppressed_share", 0)), f"{report.unit} left out", ""
-    linked = report.linked
-    was = {one.knows: one for one in linked.before} if linked is not None else {}
-    for one in linked.after[:3] if linked is not None else ():
-        more = f"before: {figure(was[one.knows].below)}" if one.knows in was else ""
-        says = f"persons below {report.floor} to somebody who knows {one.knows}"
-        yield figure(one.below), says, more
+    if report.linked is not None:
+        was = {one.knows: one for one in report.linked.before}
+        for seen in report.linked.after[:3]:
+            more = f"before: {figure(was[seen.knows].below)}" if seen.knows in was else ""
+            says = f"persons below {report.linked.k} to somebody who knows {seen.knows}"
+            yield figure(seen.below), says, more
     if report.attacked is not None:
         link = report.attacked.linking
         bound = "" if link.bound is None else f"promised: {percent(link.bound)}"
