@@ -39,7 +39,6 @@ SchemaRole = Literal["identifier", "quasi", "event", "sensitive", "keep", "drop"
 Orphans = Literal["error", "drop"]
 
 SINGLE = "is not offered with several tables"
-WEIGHT = Refused(f"{SINGLE}", "leave it out")
 MONDRIAN = Refused(f"{SINGLE}: mondrian does not use it", "leave it out")
 
 
@@ -68,7 +67,6 @@ class SchemaColumn(Column):
     """A quasi column of another table that is the same in all rows of a person: it is published
     with the persons; NULL for a person without a row there."""
     sensitive_when: Annotated[None, MONDRIAN] = None
-    weight: Annotated[None, WEIGHT] = None
     priority: Annotated[None, MONDRIAN] = None
     minimum_level: Annotated[None, MONDRIAN] = None
     presampling_level: Annotated[None, MONDRIAN] = None

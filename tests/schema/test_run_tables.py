@@ -185,6 +185,23 @@ def test_verify_with_a_stronger_policy(made: Path, name: str) -> None:
     assert {(check.name, check.column) for check in found.failed} == failing
 
 
+def test_a_weight_keeps_a_column_finer(tmp_path: Path) -> None:
+    """Losses of the persons' columns are weighted as in a release of one table."""
+    database = hospital.write(tmp_path / "source.duckdb", hospital.tables(200))
+    lost = {}
+    for weight in (0.05, 20):
+        folder = tmp_path / str(weight)
+        folder.mkdir()
+        changes = {"tables.patients.columns.zip": {"role": "quasi", "weight": weight}}
+        policy = hospital.policy(folder, changes)
+        release = hospital.run(policy, database)
+        assert anonymizer.verify(policy).passed
+        weights = {c.column: c.weight for c in release.manifest.layout.columns if c.weight}
+        assert weights["zip"] == weight
+        lost[weight] = release.measures["ncp.zip"]
+    assert lost[20] < lost[0.05]
+
+
 def test_a_release_of_one_table_is_no_release_of_several(made: Path) -> None:
     columns = dict(hospital.GIVEN["tables"]["patients"]["columns"])
     del columns["patient_id"]

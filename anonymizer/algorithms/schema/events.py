@@ -154,6 +154,8 @@ def tree_stages(
     and halves whose events lose as much as the total loss of their class are not cut again.
     """
     context = context_of(attributes, how, rows)
+    # (losses are weighted by at most 1)
+    heaviest = max((float(a.weight) for a in attributes if a.weight is not None), default=1.0)
     own = {
         **context,
         "items": ITEMS,
@@ -164,7 +166,7 @@ def tree_stages(
         "steps": list(range(weights.last_step + 1)),
         "least": weights.least,
         "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),
-        "of_cells": COST / max(weights.persons * len(attributes), 1),
+        "of_cells": heaviest * COST / max(weights.persons * len(attributes), 1),
         "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
         "shape": shape,
     }

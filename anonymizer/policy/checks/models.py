@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING, Protocol
 
 from anonymizer.errors import Problem
-from anonymizer.policy.algorithms import Lgb, Msb
+from anonymizer.policy.algorithms import AlgorithmOptions, Lgb, Msb
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.hierarchies import Divisor, Taxonomy
 from anonymizer.policy.paths import column_path
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anonymizer.policy.checks.columns import Table
     from anonymizer.policy.fields import PolicyFields
     from anonymizer.policy.privacy import Privacy, Protect
+    from anonymizer.policy.schema import SchemaTable
 
 
 # Checks of guarantees: what is required, and what it needs.
@@ -236,14 +237,15 @@ def privacyfrost_columns(policy: PolicyFields) -> Iterator[Problem]:
 
 def weights(policy: PolicyFields) -> Iterator[Problem]:
     """Weights have an effect only where columns are compared by their loss."""
-    hint = policy.algorithm.unweighted
-    if hint is None:
-        return
-    for name in policy.quasi:
-        if policy.columns[name].weight is not None:
-            said = (
-                f"is of no effect: {policy.algorithm.name} weighs no loss of columns as it is set"
-            )
+    yield from unweighted(policy, policy.algorithm)
+
+
+def unweighted(table: PolicyFields | SchemaTable, algorithm: AlgorithmOptions) -> Iterator[Problem]:
+    """The same for a table, with an algorithm."""
+    hint = algorithm.unweighted
+    for name in table.quasi if hint is not None else ():
+        if table.columns[name].weight is not None:
+            said = f"is of no effect: {algorithm.name} weighs no loss of columns as it is set"
             yield Problem(column_path(name, "weight"), said, hint=hint)
 
 

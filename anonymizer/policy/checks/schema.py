@@ -44,6 +44,7 @@ def each_table(policy: SchemaFields) -> Iterator[Problem]:
     """The checks of the columns of a single table, for each table."""
     for name, table in policy.tables.items():
         yield from within(name, _of_table(table, policy.engine))
+        yield from within(name, of_guarantees.unweighted(table, policy.algorithm))
 
 
 def _of_table(table: SchemaTable, engine: str) -> Iterator[Problem]:
