@@ -1,6 +1,6 @@
-"""Renders templates with their filters, and checks every rendered statement."""
+"""Renders templates with their filters to statements."""
 
-from anonymizer.compile.render import Header, Statement, header, render
+from anonymizer.compile.render import Statement, purpose, render
 from anonymizer.compile.sql import (
     SCRATCH,
     NumberedColumn,
@@ -19,18 +19,17 @@ from anonymizer.compile.sql import (
 
 __all__ = [
     "SCRATCH",
-    "Header",
     "NumberedColumn",
     "NumberedTable",
     "Sql",
     "Statement",
     "Table",
     "as_pattern",
-    "header",
     "ident",
     "join",
     "lit",
     "one_file",
+    "purpose",
     "quote",
     "render",
     "sql",

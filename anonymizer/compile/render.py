@@ -1,18 +1,17 @@
-"""Render a template with its parameters to one checked statement."""
+"""Render a template with its parameters to one statement."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sys
-import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from importlib.util import cache_from_source
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from anonymizer.compile import sql
-from anonymizer.compile.sql import FILTERS, Sql, Table, ident, lit
+from anonymizer.compile.sql import FILTERS, Sql, Table, ident
 from anonymizer.errors import TemplateError
 
 # The Jinja environment in which every statement is rendered.
@@ -114,220 +113,21 @@ def environment() -> jinja2.Environment:
     return made
 
 
-# Finds the tables that a query reads, with the engine's own parser.
-#
-# Most texts of a run differ from earlier ones only in names and literals. They are parsed once per
-# shape: the text with each of its quoted names and strings replaced by a separate word, and numbers
-# by 1. A text whose shape would be refused is parsed itself.
-
-
-Names: TypeAlias = tuple[str, ...]
-"""A table in parts: catalog and schema, if given, and its name."""
-
-SERIALIZE = """prepare tree as select json_serialize_sql(
-    $1::varchar, skip_null := true, skip_empty := true, skip_default := true)"""
-"""Returns the tree of queries, or an error for other statements; omits parts without tables."""
-TOKEN = re.compile(
-    r"""
-      (?P<name>"(?:[^"]|"")*")
-    | (?P<text>'(?:[^']|'')*')
-    | (?P<number>(?<![\w.$])\d+(?:\.\d+)?(?![\w.]))
-    | (?P<comment>--[^\n]*)
-    | (?P<other>/\*|\$[^$\s]*\$|\b[exbEXB]'|[uU]&["']|["'])
-    """,
-    re.VERBOSE,
-)
-"""Tokens that may contain any character, and beginnings of tokens whose end is not sought."""
-SHAPES = 8192
-"""Number of shapes to cache; a run has about a hundred."""
-
-
-def tables_read(template: str, query: str) -> frozenset[Names]:
-    """All tables of the query, as `ident` writes them.
-
-    Raises `TemplateError` if the text is not one query.
-    """
-    try:
-        return _parsed(query).read({})
-    except _NotOneQuery as error:
-        raise TemplateError(f"template {template}: {error}\n{query}") from error
-
-
-def tables_of_shape(query: str) -> frozenset[Names] | None:
-    """The same, without parsing a query whose shape was seen before.
-
-    None if the query itself has to be parsed.
-    """
-    shaped = shape(query)
-    if shaped is None:
-        return None
-    text, names = shaped
-    try:
-        found = _parsed(text)
-    except _NotOneQuery:  # the query itself has the better message
-        return None
-    # if a word is only part of a name, the parser has split the shape differently
-    given = {part for parts in found.tables for part in parts} | found.ctes
-    return None if any("~" in part for part in given - names.keys()) else found.read(names)
-
-
-def shape(query: str) -> tuple[str, dict[str, str]] | None:
-    """The query with its names and literals replaced, and the original of each replacement.
-
-    None if the text contains another token whose end would have to be sought.
-    """
-    words: dict[str, str] = {}
-
-    def replaced(found: re.Match[str]) -> str:
-        match found.lastgroup:
-            case "number":
-                return "1"
-            case "comment":
-                return ""
-            case "other":
-                raise _NoShape
-            case _:
-                # (no unquoted name begins like this, and all quoted ones are replaced)
-                word = words.setdefault(found[0], f"~{len(words)}")
-                return f"{found[0][0]}{word}{found[0][0]}"
-
-    try:
-        text = TOKEN.sub(replaced, query)
-    except _NoShape:
-        return None
-    return text, {
-        word: token[1:-1].replace(token[0] * 2, token[0]) for token, word in words.items()
-    }
-
-
-class _NoShape(Exception):
-    """The text contains a token whose end is not sought."""
-
-
-class _NotOneQuery(Exception):
-    """The text is not one query; holds the message of the parser."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    """The names of tables in a tree, in parts, and its common table expressions."""
-
-    tables: frozenset[Names]
-    ctes: frozenset[str]
-
-    def read(self, names: Mapping[str, str]) -> frozenset[Names]:
-        """The tables as `ident` writes them, with the words of `names` replaced by originals."""
-        ctes = {names.get(cte, cte) for cte in self.ctes}
-        tables = {tuple(names.get(part, part) for part in parts) for parts in self.tables}
-        return frozenset(
-            (ident(_table(parts)).text,)
-            for parts in tables
-            if not (parts[-1] in ctes and len(parts) == 1) and parts[0] != "recurring"
-        )
-
-
-@lru_cache(maxsize=SHAPES)
-def _parsed(query: str) -> _Parsed:
-    ctes: set[str] = set()
-    tables: set[Names] = set()
-
-    def seen(node: dict[str, Any]) -> dict[str, Any]:
-        if "cte_map" in node:
-            ctes.update(entry["key"] for entry in node["cte_map"].get("map", []))
-        if node.get("type") == "RECURSIVE_CTE_NODE":
-            ctes.add(node["cte_name"])
-        if node.get("type") == "BASE_TABLE":
-            parts = (node.get(key) for key in ("catalog_name", "schema_name", "table_name"))
-            tables.add(tuple(part for part in parts if part))
-        return node
-
-    tree = json.loads(_serialized(query), object_hook=seen)
-    if tree.get("error"):
-        raise _NotOneQuery(str(tree.get("error_message")))
-    if len(tree["statements"]) != 1:
-        raise _NotOneQuery("has to render one statement")
-    return _Parsed(frozenset(tables), frozenset(ctes))
-
-
-def _table(parts: Names) -> Table:
-    padded = (None,) * (3 - len(parts)) + parts
-    return Table(str(padded[2]), padded[1], padded[0])
-
-
-def _serialized(query: str) -> str:
-    # a literal: with a parameter, the statement would be bound and optimized again for each query
-    row = parser().execute(f"execute tree({lit(query)})").fetchone()
-    return str(row[0]) if row else "{}"
-
-
-_of_thread = threading.local()
-
-
-def parser() -> Any:
-    """A separate connection per thread, used only for parsing."""
-    import duckdb
-
-    if not hasattr(_of_thread, "parser"):
-        _of_thread.parser = duckdb.connect(":memory:", config={"threads": 1})
-        _of_thread.parser.execute(SERIALIZE)
-    return _of_thread.parser
-
-
-# Renders a template with its parameters to one checked statement.
-
-
 HEADER = re.compile(r"\A\{#-(?P<text>.*?)-#\}", re.DOTALL)
 FIELD = re.compile(r"^\s*(reads|writes|source|parameters)\s+(.*)$")
-TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""
-"""A table, or a type, as `ident` writes it: names in double quotes may hold spaces and quotes."""
-CREATES = re.compile(
-    rf"\A\s*create or replace (?:table|type) {TARGET} as(?: enum)?\s", re.IGNORECASE
-)
-INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The declarations in the first comment of a template."""
-
-    purpose: str
-    reads: frozenset[str]
-    writes: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One rendered statement. `text` is executed unchanged."""
-
-    text: str
-    kind: str
-    reads: frozenset[tuple[str, ...]]
-    writes: frozenset[tuple[str, ...]]
 
 
 @cache
-def header(template: str) -> Header:
-    """The header comment of `template`: purpose, and the parameters that name its tables."""
+def purpose(template: str) -> str:
+    """What the template is for, from its first comment."""
     loader = environment().loader
     assert loader is not None
     source, _, _ = loader.get_source(environment(), template)
     found = HEADER.match(source)
     if not found:
         raise TemplateError(f"template {template} has no header comment")
-    names: dict[str, set[str]] = {"reads": set(), "writes": set()}
-    purpose: list[str] = []
-    field = "purpose"
-    for line in found["text"].strip().splitlines():
-        if match := FIELD.match(line):
-            field, rest = match.groups()
-        else:
-            rest = line.strip()
-        if field == "purpose":
-            purpose.append(rest.strip())
-        elif field in names:
-            # text after two spaces describes the table's columns
-            names[field] |= set(re.split(r"\s{2,}", rest.strip())[0].replace(",", " ").split())
-    return Header(" ".join(purpose), frozenset(names["reads"]), frozenset(names["writes"]))
+    lines = found["text"].strip().splitlines()
+    return " ".join(line.strip() for line in takewhile(lambda line: not FIELD.match(line), lines))
 
 
 @cache
@@ -340,45 +140,75 @@ def variant(template: str, dialect: str) -> str:
     return special if special in template_names() else template
 
 
-def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb") -> Statement:
-    """Render `template`, and check that it is the one statement that its header declares.
+TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""
+"""A table, or a type, as `ident` writes it: names in double quotes may hold spaces and quotes."""
+CREATES = re.compile(
+    rf"\A\s*create or replace (?:table|type) {TARGET} as(?: enum)?\s", re.IGNORECASE
+)
+INSERTS = re.compile(rf"\A\s*insert into {TARGET}\s", re.IGNORECASE)
+Names: TypeAlias = frozenset[tuple[str, ...]]
+"""Tables, as `ident` writes them."""
 
-    Raises `TemplateError` (a defect of the tool) if it is not.
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One rendered statement, and which of the tables it was given it reads and writes.
+
+    `text` is executed unchanged.
+    """
+
+    text: str
+    kind: str
+    reads: Names
+    writes: Names
+
+
+def render(template: str, parameters: Mapping[str, Any], dialect: str = "duckdb") -> Statement:
+    """Render `template` to one statement, which may touch the tables among its parameters.
+
+    Raises `TemplateError` (a defect of the tool) if it writes another table.
     """
     if dialect != "duckdb":
         template = variant(template, dialect)
     text = environment().get_template(template).render(parameters).strip()
-    declared = header(template)
-    kind, found_writes, query = _parts(text)
-    may_read = _physical(declared.reads, parameters)
-    may_write = _physical(declared.writes, parameters)
-    reads = tables_of_shape(query)
-    if reads is None or not reads <= may_read:
-        reads = tables_read(template, query)
-    if not reads <= may_read or found_writes != may_write:
-        raise TemplateError(
-            f"template {template} touches tables that its header does not declare: "
-            f"reads {sorted(reads - may_read)}, writes {sorted(found_writes ^ may_write)}"
-        )
-    return Statement(text, kind, reads, found_writes)
+    return statement(template, text, tables(parameters))
 
 
-def _parts(text: str) -> tuple[str, frozenset[tuple[str, ...]], str]:
-    """The kind of a statement, the table that it writes, and the query of its rows.
+def statement(template: str, text: str, given: Names) -> Statement:
+    """The rendered text with the tables it touches, of those that are given."""
+    kind, target, query = parts(text)
+    if not target <= given:
+        raise TemplateError(f"template {template} writes a table that it was not given")
+    return Statement(text, kind, frozenset(one for one in given if _names(query, *one)), target)
 
-    A statement that writes in another form is not a query, and the parser refuses it.
-    """
+
+def parts(text: str) -> tuple[str, Names, str]:
+    """The kind of a statement, the table that it writes, and the query of its rows."""
     for kind, pattern in (("create", CREATES), ("insert", INSERTS)):
         if found := pattern.match(text):
             return kind, frozenset({(found["target"],)}), text[found.end() :]
     return "query", frozenset(), text
 
 
-def _physical(names: frozenset[str], parameters: Mapping[str, Any]) -> frozenset[tuple[str, ...]]:
+def tables(parameters: Mapping[str, Any]) -> Names:
+    """The tables among the parameters, and in their lists."""
     found: set[tuple[str, ...]] = set()
-    for name in names:
-        value = parameters.get(name)
+    for value in parameters.values():
         for table in value if isinstance(value, tuple | list) else (value,):
             if isinstance(table, Table):
                 found.add((ident(table).text,))
     return frozenset(found)
+
+
+def _names(query: str, table: str) -> bool:
+    """Whether the query names the table, and not only one whose name begins or ends like it."""
+    at = query.find(table)
+    while at >= 0:
+        around = query[at - 1 : at] + query[at + len(table) :][:1]
+        if not _WORD.search(around):
+            return True
+        at = query.find(table, at + 1)
+    return False
+
+
+_WORD = re.compile(r'[\w."]')

@@ -8,7 +8,7 @@ from typing import Any
 
 import anonymizer
 from anonymizer.algorithms.msb.compiler import compile_msb
-from anonymizer.compile import header
+from anonymizer.compile import purpose
 from anonymizer.compile.render import folder
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.hierarchy import stages
@@ -54,7 +54,7 @@ def test_every_template_says_what_it_is_for() -> None:
     for path in sorted(root.rglob("*.sql.j2")):
         if not path.name.startswith("_"):
             name = path.relative_to(root).as_posix()
-            assert header(name).purpose, name
+            assert purpose(name), name
 
 
 def test_texts_in_a_hierarchy_stay_literals() -> None:

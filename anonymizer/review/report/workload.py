@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
-from anonymizer.compile.render import parser
+from anonymizer.compile.condition import parser, query_tree
 from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
 from anonymizer.measure.queries import QueryTables, Staged, stage, step
@@ -63,9 +63,8 @@ def with_units(query: str, person: str | None) -> str | None:
 
 
 def _parsed(query: str) -> dict[str, Any] | None:
-    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
-    return None if tree.get("error") or len(tree["statements"]) != 1 else tree
+    found = query_tree(query)
+    return None if found.get("error") or len(found["statements"]) != 1 else found
 
 
 def _over_many(figure: dict[str, Any]) -> bool:
