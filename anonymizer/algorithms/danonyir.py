@@ -493,7 +493,7 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     if how.block_size != "all":
         stages += [
             Step("clusters that hold", "danonyir/closed.sql.j2", context),
-            Step("persons whom no cluster takes", "danonyir/homeless.sql.j2", context),
+            Step("persons whom no cluster takes", "danonyir/unassigned.sql.j2", context),
             *place_in_other_blocks(how, context),
         ]
     return tuple(stages)
@@ -513,7 +513,7 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "whole": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
+        "row_cost": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
     }
 
 

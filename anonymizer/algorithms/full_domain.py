@@ -112,7 +112,7 @@ def lattice_stages(
         # a size that would be too large for an integer is reported approximately
         told = size if size < 10**37 else float(f"{size:.3g}")
         context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
-        context["whole"] = whole_row(context)
+        context["row_loss"] = whole_row(context)
     search = (
         search_stages(context, columns, pruned=pruned, size=size)
         if budget is None

@@ -69,7 +69,7 @@ ALGORITHM = Algorithm(
 # The stages that generalize the remaining persons level by level; groups that hold are classes.
 
 
-LADDER = work("ladder")
+COLUMN_ORDER = work("column_order")
 ROUND = work("climbing_round")
 
 
@@ -80,7 +80,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
     judging = Judging(how.rules, "climbers")
     context = {
         **residual_context(how),
-        "ladder": LADDER,
+        "column_order": COLUMN_ORDER,
         "round": ROUND,
         "units": UNITS,
         "members": MEMBERS,
@@ -107,7 +107,7 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         Step("next round", "geneir/next_round.sql.j2", context),
     )
     return (
-        Step("draw the order of columns", "geneir/ladder.sql.j2", context),
+        Step("draw the order of columns", "geneir/column_order.sql.j2", context),
         Step("first round", "geneir/first_round.sql.j2", context),
         empty("no classes yet", MEMBERS, ("unit", "class_id")),
         empty("no levels yet", CLASS_LEVELS, ("class_id", *(f"l{a.index}" for a in attributes))),

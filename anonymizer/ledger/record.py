@@ -231,7 +231,7 @@ class Contents:
         known = template == "rows" and any(t.values for t in self.tables)
         return ("ledger_key", "secret") if known else ("ledger_key",)
 
-    def parameters(self, digested: dict[str, Any], spells: Table | None) -> dict[str, Any]:
+    def parameters(self, digested: dict[str, Any], signature_since: Table | None) -> dict[str, Any]:
         """The parameters of the templates; `digested`: those of the digests of persons."""
         return {
             **digested,
@@ -255,7 +255,7 @@ class Contents:
             "places": places(self.facets),
             "group": self.layout.class_id or self.layout.group_id,
             "number": self.layout.person_id,
-            "spells": spells,
+            "signature_since": signature_since,
         }
 
 

@@ -198,8 +198,8 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
         "agreed": AGREED,
         "sure": SURE,
     }
-    yield Step("rows to compare columns in", "prepare/beside_rows.sql.j2", context)
-    yield Note(Step("columns that tell others", "prepare/beside.sql.j2", context))
+    yield Step("rows to compare columns in", "prepare/predictor_rows.sql.j2", context)
+    yield Note(Step("columns that tell others", "prepare/predictors.sql.j2", context))
 
 
 def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:
@@ -232,4 +232,4 @@ def _alone(policy: Policy, roles: Roles) -> Iterator[Note]:
             "units": _units(policy),
             **_named("alone", "all", "alone", "known"),
         }
-        yield Note(Step("alone by kept columns", "prepare/alone.sql.j2", context))
+        yield Note(Step("alone by kept columns", "prepare/unique_rows.sql.j2", context))

@@ -101,7 +101,7 @@ class Child:
 
     coded = NumberedTable("coded", "number")
     """Work table of the rows with draws and the codes of their events."""
-    rungs = NumberedTable("rungs", "number")
+    steps = NumberedTable("steps", "number")
     """Work table of its events' published values at every step of generalization."""
     gone = NumberedTable("gone", "number")
     """Work table of its rows that are not published."""
@@ -113,7 +113,7 @@ class Child:
     """Scratch view of the originals of the published rows."""
 
     @property
-    def ladder(self) -> tuple[tuple[int, ...], ...]:
+    def step_levels(self) -> tuple[tuple[int, ...], ...]:
         """The levels of the attributes, from values to roots; every step raises one.
 
         It raises the column that would have the most distinct cells left if every level divided its

@@ -131,8 +131,8 @@ def _hull(spec: Any) -> tuple[Sql, Sql]:
                 return Sql("h.lo"), Sql("h.hi")
             # a grid between the ends of the data would disclose ends that are not published
             return (
-                Sql("case when x.whole then h.lo else h.value end"),
-                Sql("case when x.whole then h.hi else h.value end"),
+                Sql("case when x.complete then h.lo else h.value end"),
+                Sql("case when x.complete then h.hi else h.value end"),
             )
         case _:
             return Sql("h.value"), Sql("h.value")

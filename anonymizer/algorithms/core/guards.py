@@ -373,7 +373,7 @@ def feasibility(
 
     query = Step(
         "the table as one class",
-        "persons/whole.sql.j2",
+        "persons/whole_table.sql.j2",
         {"holdings": HOLDINGS, "fails": Sql(" or ".join(f"({one})" for one in screens))},
     )
     searched = _searched(rules) if exact and rules.hitting else ()
@@ -415,10 +415,10 @@ def _searched(rules: PersonRules) -> tuple[Stage, ...]:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    asked = Step("everybody", "persons/everybody.sql.j2", {"asked": judging.asked, "units": UNITS})
+    asked = Step("everybody", "persons/all_units.sql.j2", {"asked": judging.asked, "units": UNITS})
     query = Step(
         "everybody as one class",
-        "persons/everybody_fails.sql.j2",
+        "persons/all_units_fail.sql.j2",
         {"verdicts": judging.verdicts, "searched": judging.searched, "units": UNITS},
     )
     return (asked, *judging.steps(), Guard(query, explain, InfeasibleError))
@@ -434,7 +434,7 @@ def some_class() -> Guard:
             hint="ask for less, or give danonyir larger blocks",
         )
 
-    query = Step("some class", "persons/nobody.sql.j2", {"members": MEMBERS})
+    query = Step("some class", "persons/no_members.sql.j2", {"members": MEMBERS})
     return Guard(query, explain, InfeasibleError)
 
 

@@ -35,12 +35,12 @@ from anonymizer.steps import Compute, Loop, Row, Stage, Step
 
 OFFERED = work("offered_cuts")
 
-TURNS = ((1, 0), (4, 5_000), (16, 50_000))
-"""The cuts of a class that the first three turns judge: up to a rank, or as many as have no more
-than a number of persons. One more turn judges the rest."""
+BATCHES = ((1, 0), (4, 5_000), (16, 50_000))
+"""The cuts of a class in the first three batches: up to a rank, or as many as have no more
+than a number of persons. One more batch has the rest."""
 
 
-def judged_choice(
+def choice_under_rules(
     rules: PersonRules, population: PopulationRules | None, context: Mapping[str, Any]
 ) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every class that has one, under all rules."""
@@ -50,7 +50,7 @@ def judged_choice(
     shared = {
         **context,
         "offered": OFFERED,
-        "turns": TURNS,
+        "batches": BATCHES,
         "compared": COMPARED if population is not None else None,
         "asked": judging.asked,
         "monotone": rules.monotone,
@@ -73,9 +73,9 @@ def judged_choice(
             "try cuts",
             tuple(tries),
             until=Step("cuts to try", "mondrian/to_try.sql.j2", shared),
-            at_most=len(TURNS) + 1,
+            at_most=len(BATCHES) + 1,
         ),
-        Step("chosen cuts", "mondrian/chosen_judged.sql.j2", shared),
+        Step("chosen cuts", "mondrian/chosen_cuts.sql.j2", shared),
     )
 
 
@@ -236,7 +236,7 @@ def partition_stages(
 def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every open class that has one."""
     if how.persons is not None and how.judged:
-        return judged_choice(how.persons, how.population, context)
+        return choice_under_rules(how.persons, how.population, context)
     return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
 
 

@@ -27,8 +27,8 @@ from anonymizer.steps import Compute, Row, Step
 
 
 HOLDINGS = work("holdings")
-SETS = work("held_sets")
-PAIRS = work("held_pairs")
+SETS = work("value_sets")
+PAIRS = work("value_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     return PersonRules(columns, rules, fewest_persons(policy), least_class(policy))
 
 
-def held_values(column: Sensitive) -> Table:
+def numbered_values(column: Sensitive) -> Table:
     """Work table that numbers a sensitive column's values."""
     return work(f"held_values_{column.index}")
 
@@ -139,10 +139,10 @@ def holding_steps(
     steps = [
         Step(
             f"values of {column.column}",
-            "persons/held_values.sql.j2",
+            "persons/numbered_values.sql.j2",
             {
                 "coded": CODED,
-                "held_values": held_values(column),
+                "numbered_values": numbered_values(column),
                 "column": column.s,
                 "null_as_value": policy.columns[column.column].null_as_value,
                 "person": Sql("person"),
@@ -150,7 +150,9 @@ def holding_steps(
         )
         for column in rules.columns
     ]
-    columns = [{"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns]
+    columns = [
+        {"index": c.index, "s": c.s, "numbered_values": numbered_values(c)} for c in rules.columns
+    ]
     steps.append(
         Step(
             "who holds what",
@@ -161,15 +163,15 @@ def holding_steps(
                 "numbers": numbers,
                 "holdings": HOLDINGS,
                 "columns": columns,
-                "held_values": [held_values(c) for c in rules.columns],
+                "numbered_values": [numbered_values(c) for c in rules.columns],
                 "keys": list(keys),
             },
         )
     )
     steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
     if judged and rules.only_hitting:
-        context = {"sets": SETS, "held_pairs": PAIRS}
-        steps.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", context))
+        context = {"sets": SETS, "value_pairs": PAIRS}
+        steps.append(Step("pairs of persons and values", "persons/value_pairs.sql.j2", context))
     return tuple(steps)
 
 
@@ -223,7 +225,7 @@ class Judging:
         }
         if self.rules.only_hitting:
             columns, l = len(self.rules.columns), self.rules.hitting
-            context |= {"held_pairs": PAIRS, "l": l, "columns": columns}
+            context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
             return Step("judge", "persons/judge_hitting.sql.j2", context)
         screen = self.rules.screen
         needed = screen.needed if screen else frozenset()

@@ -353,7 +353,7 @@ BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
 """Near classes, by what a union with them would lose, with which a class swaps units."""
-TURNS = 1 << 14
+RANKS = 1 << 14
 """More than the units of a block: their order decides between equal losses."""
 Refine: TypeAlias = int | Literal["auto", "full"]
 """The option of the policy."""
@@ -600,7 +600,7 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "k": how.k,
         "block": min(effort.block * how.k, max(effort.block_rows, 2 * how.k)),
         "block_units": effort.block_units,
-        "turns": TURNS,
+        "ranks": RANKS,
         "far": FAR * len(attributes),
         "beside": effort.beside,
         "nearest": effort.nearest,

@@ -360,7 +360,7 @@ def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
         ),
         *judging_stages(how),
         Compute(
-            Step("nodes that hold", "split/judged.sql.j2", {"verdicts": VERDICTS}),
+            Step("nodes that hold", "split/node_verdicts.sql.j2", {"verdicts": VERDICTS}),
             parts,
             PARTS,
             (("part", "BIGINT"), ("first_leaf", "BIGINT"), ("last_leaf", "BIGINT")),

@@ -26,7 +26,7 @@ from anonymizer.steps import Loop, Step
 
 NODES = work("lattice_nodes")
 UNDECIDED = work("lattice_undecided")
-JUDGED = work("lattice_judged")
+EVALUATIONS = work("lattice_evaluations")
 BATCH = work("lattice_batch")
 SCREENED = work("lattice_screened")
 CLASSES = work("lattice_classes")
@@ -100,7 +100,7 @@ def lattice_context(
         "recodings": [a.recoding for a in attributes],
         "nodes": NODES,
         "undecided": UNDECIDED,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "batch": BATCH,
         "screened": SCREENED,
         "classes": CLASSES,
@@ -172,5 +172,5 @@ def verdict_steps(context: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that add the verdicts over `classes` to `judged`."""
     return (
         Step("verdicts", "lattice/verdicts.sql.j2", context),
-        Step("remember verdicts", "lattice/remember.sql.j2", context),
+        Step("remember verdicts", "lattice/add_evaluations.sql.j2", context),
     )

@@ -75,7 +75,7 @@ LEAST_NODES, MOST_NODES_AT_ONCE = 8, 4096
 def search_stages(
     context: dict[str, Any], columns: tuple[Judged, ...], *, pruned: bool = True, size: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `judged` from tuples and levels; without `pruned`, for every node.
+    """Stages that write `evaluations` from tuples and levels; without `pruned`, for every node.
 
     `size`: number of nodes, which bounds the rounds.
     """
@@ -89,7 +89,7 @@ def search_stages(
     return (
         Step("nodes of the lattice", "lattice/nodes.sql.j2", own),
         Step("nodes to judge", "lattice/undecided.sql.j2", own),
-        Step("no verdicts yet", "lattice/judged.sql.j2", own),
+        Step("no verdicts yet", "lattice/no_evaluations.sql.j2", own),
         Loop(
             "judge nodes",
             (
@@ -118,14 +118,14 @@ FAILED = work("lattice_failed")
 
 TEAM = 6
 """Number of walkers, which differ in how they price steps and weight columns."""
-TURNS = 6
+WALKS = 6
 """Number of turns of a walker; the first starts from the coarsest node."""
 AT_ONCE = 60
 """Number of nodes per walker that are judged in a round."""
 PLAIN = 4
-"""Number of walkers whose first turn does not weight columns; the others use random weights."""
+"""Number of walkers whose first walk does not weight columns; the others use random weights."""
 STOPS = 16
-"""Number of nodes on a path down from the coarsest that the first round of a turn judges."""
+"""Number of nodes on a path down from the coarsest that the first round of a walk judges."""
 RAISED_OF = 4
 """Between 1/4 and all of the best node's columns are raised, depending on the walker."""
 
@@ -139,7 +139,7 @@ def walk_stages(
     begin: str = "lattice/walk_start.sql.j2",
     verdicts: Callable[[dict[str, Any]], tuple[Step, ...]] = verdict_steps,
 ) -> tuple[Stage, ...]:
-    """Stages that write `nodes` and `judged` for at most `budget` nodes of any lattice.
+    """Stages that write `nodes` and `evaluations` for at most `budget` nodes of any lattice.
 
     `known` adds nodes from which a search may `begin`; `verdicts` compute the loss of nodes.
     """
@@ -151,14 +151,14 @@ def walk_stages(
         "found": FOUND,
         "failed": FAILED,
         "team": range(1, TEAM + 1),
-        "turns": TURNS,
+        "walks": WALKS,
         "at_once": AT_ONCE,
         "raised_of": RAISED_OF,
         "plain": PLAIN,
         "stops": STOPS,
         "budget": budget,
         "column_draw": Sql(
-            "md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.turn, ' ', v.attribute, ' ',"
+            "md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.walk, ' ', v.attribute, ' ',"
             " v.level))"
         ),
     }
@@ -166,7 +166,7 @@ def walk_stages(
         Step("the coarsest node", "lattice/walk_root.sql.j2", own),
         *(Step(step.name, step.template, own) for step in known),
         Step("steps between nodes", "lattice/walk_steps.sql.j2", own),
-        Step("no verdicts yet", "lattice/judged.sql.j2", own),
+        Step("no verdicts yet", "lattice/no_evaluations.sql.j2", own),
         Step("no failures yet", "lattice/walk_failed.sql.j2", own),
         Step("walkers", begin, own),
         Loop(
@@ -249,7 +249,7 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
         "for_bound": PROBES_FOR_ONE * budget,
         # from half to one and a half
         "chain_draw": Sql(
-            "500 + md5_number_lower(concat(hex(b.draw), ':', b.slice, ' ', b.chain, ' ', b.turn,"
+            "500 + md5_number_lower(concat(hex(b.draw), ':', b.slice, ' ', b.chain, ' ', b.round,"
             " ' ', b.attribute)) % 1001"
         ),
         # a random order of the sets: multiplication by a number below the prime
@@ -292,7 +292,7 @@ BUDGET = 1_000
 def budgeted_stages(
     context: dict[str, Any], columns: tuple[Judged, ...], packed: Packing, budget: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `nodes` and `judged`, and also `subsets` for the bound if losses add up."""
+    """Stages that write `nodes` and `evaluations`, and `subsets` for the bound if losses add up."""
     own = {**context, "units": UNITS, "first_draw": later_draw("min(draw)", "walk")}
     if not additive(context):
         return walk_stages(own, columns, budget)

@@ -38,8 +38,8 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
     context = {
         **shared,
         "owned": work(f"owned_{number}"),
-        "turn": work(f"swap_turn_{number}"),
-        "seat_draw": later_draw("p.draw", "seat"),
+        "swap_round": work(f"swap_round_{number}"),
+        "position_draw": later_draw("p.draw", "seat"),
         "tries": TRIES,
         "rounds": ROUNDS,
     }
@@ -55,18 +55,18 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
     crowded = Step(f"persons apart in {name}", "lgb/still_crowded.sql.j2", context)
     return (
         Step(f"owners of {name}", "lgb/owners.sql.j2", context),
-        Step(f"no swaps of {name} yet", "lgb/first_swap_turn.sql.j2", context),
+        Step(f"no swaps of {name} yet", "lgb/first_swap_round.sql.j2", context),
         Loop(
             f"part persons in {name}",
             (
                 Step(f"swap cells of {name}", "lgb/swap.sql.j2", context),
-                Step("count the round", "lgb/swap_turn.sql.j2", context),
+                Step("count the round", "lgb/next_swap_round.sql.j2", context),
             ),
             until=Step("cells that share a bucket", "lgb/more_swaps.sql.j2", context),
             at_most=ROUNDS + 1,
         ),
         Guard(crowded, explain, InfeasibleError),
-        Step(f"buckets of {name} without repeated persons", "lgb/disowned.sql.j2", context),
+        Step(f"buckets of {name} without repeated persons", "lgb/swapped_cells.sql.j2", context),
     )
 
 

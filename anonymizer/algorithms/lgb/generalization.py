@@ -226,7 +226,7 @@ def seed_stages(
                 Loop(
                     "grow groups",
                     (Step("grow", "lgb/grow.sql.j2", context),),
-                    until=Step("units in no group", "lgb/undealt.sql.j2", context),
+                    until=Step("units in no group", "lgb/ungrouped.sql.j2", context),
                     at_most=GROWTH_ROUNDS,
                 ),
                 Step("divide", "lgb/divide.sql.j2", context),

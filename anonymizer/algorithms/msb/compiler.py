@@ -88,7 +88,7 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
         )
         context = {
             "values": d.values,
-            "whole": math.lcm(*wanted),
+            "unit": math.lcm(*wanted),
             "allowed": share_at_most(policy.suppression_limit),
         }
         guards.append(

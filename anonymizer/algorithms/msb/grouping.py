@@ -184,7 +184,7 @@ def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
 BUCKETS = work("msb_buckets")
 LEFT = work("msb_left")
 SCALE = work("msb_scale")
-STOCK = work("msb_stock")
+REMAINING = work("msb_remaining")
 FORMED = work("msb_formed")
 ARRIVED = work("msb_arrived")
 TYPES = work("msb_types")
@@ -237,7 +237,7 @@ class Grouping:
             "buckets": BUCKETS,
             "left": LEFT,
             "scale": SCALE,
-            "stock": STOCK,
+            "remaining": REMAINING,
             "formed": FORMED,
             "arrived": ARRIVED,
             "types": TYPES,
@@ -290,12 +290,12 @@ def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
     """Stages that write the types of groups and their members."""
     context = how.context
     form: Sequence[Step] = (
-        Step("stock of a pass", "msb/stock.sql.j2", context),
+        Step("records of a pass", "msb/remaining.sql.j2", context),
         Step("form groups", "msb/group.sql.j2", context),
         Step("types of groups", "msb/types.sql.j2", context),
         Step("add types", "msb/add_types.sql.j2", context),
         Step("add members", "msb/add_members.sql.j2", context),
-        Step("what is left", "msb/take.sql.j2", context),
+        Step("what is left", "msb/left_after_pass.sql.j2", context),
     )
     if how.options.mode == "exact":
         return (
@@ -349,7 +349,7 @@ def _affordable(context: dict[str, Any]) -> Guard:
 
 
 SHAPES = work("msb_shapes")
-TURN = work("msb_turn")
+ROUND_STATE = work("msb_round_state")
 OFFERS = work("msb_offers")
 
 PAIRS = 500_000
@@ -364,23 +364,25 @@ def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
     context = {
         **how.context,
         "shapes": SHAPES,
-        "turn": TURN,
+        "round_state": ROUND_STATE,
         "offers": OFFERS,
         "pairs": PAIRS,
         "patience": PATIENCE,
     }
     return (
-        Step("before the first round", "msb/first_turn.sql.j2", context),
+        Step("before the first round", "msb/first_round.sql.j2", context),
         Step("no offers yet", "msb/no_offers.sql.j2", context),
-        Step("shapes of groups", "msb/shapes.sql.j2", {**context, "held": MEMBERS_OF_TYPES}),
+        Step(
+            "shapes of groups", "msb/shapes.sql.j2", {**context, "type_members": MEMBERS_OF_TYPES}
+        ),
         Loop(
             "place the residual",
             (
-                Step("next round", "msb/next_turn.sql.j2", context),
+                Step("next round", "msb/next_round.sql.j2", context),
                 Step("offers", "msb/offers.sql.j2", context),
                 Step("grown groups", "msb/grown.sql.j2", context),
                 Step("add members", "msb/add_members.sql.j2", context),
-                Step("add shapes", "msb/add_shapes.sql.j2", {**context, "held": ARRIVED}),
+                Step("add shapes", "msb/add_shapes.sql.j2", {**context, "type_members": ARRIVED}),
                 Step("types of groups", "msb/regroup.sql.j2", context),
                 Step("records left", "msb/settle.sql.j2", context),
             ),

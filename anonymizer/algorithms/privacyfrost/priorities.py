@@ -211,7 +211,7 @@ def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], 
             "levels": dict(zip(names, depths, strict=True)),
             "score": _number(score),
             "verdict": verdict,
-            "judged": seen,
+            "evaluations": seen,
             "taken": taken,
         }
         if seen and not holds:

@@ -11,7 +11,7 @@ from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.protections import column_rules
 from anonymizer.algorithms.lattice.judging import (
-    JUDGED,
+    EVALUATIONS,
     NODES,
     Judged,
     judge_stages,
@@ -54,9 +54,9 @@ class RuleResults:
     def number(self) -> Sql:
         return lit(self.column.index)
 
-    def held(self, stage: int) -> Sql:
+    def passing_columns(self, stage: int) -> Sql:
         """The candidates that satisfy its rules and those of the columns before it."""
-        return Sql(f"held_{stage}_{self.column.index}")
+        return Sql(f"passing_columns_{stage}_{self.column.index}")
 
     @property
     def cells(self) -> Table:
@@ -462,7 +462,7 @@ def anytime_stages(
         **own,
         "nodes": NODES,
         "levels": LEVELS,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "subsets": SUBSETS,
         # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
@@ -474,7 +474,7 @@ def anytime_stages(
         return (
             Step("scores of tables", "privacyfrost/scored.sql.j2", {**own, "given": NODES}),
             Step("verdicts", "privacyfrost/walk_verdicts.sql.j2", own),
-            Step("remember verdicts", "lattice/remember.sql.j2", context),
+            Step("remember verdicts", "lattice/add_evaluations.sql.j2", context),
         )
 
     result = Step("table of the search", "privacyfrost/walk_result.sql.j2")
@@ -485,7 +485,7 @@ def anytime_stages(
             Step("the coarsest node", "lattice/walk_root.sql.j2", alone),
             Step(result.name, result.template, alone),
             Step("single columns", "privacyfrost/walk_singles.sql.j2", alone),
-            Step("no verdicts yet", "lattice/judged.sql.j2", alone),
+            Step("no verdicts yet", "lattice/no_evaluations.sql.j2", alone),
             Step("choose nodes", "lattice/walk_batch.sql.j2", alone),
             *judge_stages(alone, judged),
             *verdicts(alone),
@@ -508,7 +508,7 @@ def anytime_stages(
         *walks,
         Step("best table within the budget", "privacyfrost/walk_best.sql.j2", own),
         *safe,
-        Step("record of the budget", "privacyfrost/walk_told.sql.j2", own),
+        Step("record of the budget", "privacyfrost/walk_trail.sql.j2", own),
         Note(Step("levels of the best table", "privacyfrost/walk_measures.sql.j2", own)),
     )
 

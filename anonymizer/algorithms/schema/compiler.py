@@ -111,7 +111,7 @@ class PublishedTable:
             "link": child.linked,
             "columns": columns,
             "number": child.number,
-            "ladder": child.ladder,
+            "step_levels": child.step_levels,
             "attributes": attributes,
             "row_ref": ROW_REF,
         }

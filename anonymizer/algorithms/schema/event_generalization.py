@@ -11,8 +11,8 @@ from anonymizer.algorithms.core.person_rules import PersonRules
 from anonymizer.algorithms.schema.events import (
     AGAINST_SUPPRESSION,
     EVENTS,
-    LADDERS,
     OWNERS,
+    STEP_SEQUENCES,
     WHOLE,
     Known,
     known,
@@ -95,7 +95,7 @@ def _raising(
         return (nothing, *body)
     left = [(child.number, child.remaining) for child in judged if child.above in names]
     until = {**shared, "events": some, "judged": left, "remaining": [table for _, table in left]}
-    hanging = Step("rows that do not count", "schema/hanging.sql.j2", until)
+    hanging = Step("rows that do not count", "schema/suppressed_references.sql.j2", until)
     return (nothing, Loop("raise events", body, until=hanging, at_most=ROUNDS))
 
 
@@ -116,11 +116,11 @@ def shared_context(
     return {
         "owners": OWNERS,
         "members": MEMBERS,
-        "ladders": LADDERS,
+        "step_sequences": STEP_SEQUENCES,
         "removed": REMOVED,
-        "known": work("known_rows"),
+        "event_rows": work("event_rows"),
         "placed": PLACED,
-        "held": work("held_cells"),
+        "value_counts": work("value_counts"),
         "broken": work("broken_sets"),
         "raised_cells": work("raised_cells"),
         "raised_items": work("raised_items"),
@@ -154,7 +154,7 @@ def _search(
 ) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
-    known = Step("rows of classes", "schema/known.sql.j2", own)
+    known = Step("rows of classes", "schema/event_rows.sql.j2", own)
     every = Step("final rows", "schema/placed.sql.j2", {**shared, "all": True})
     places = [
         Step(
@@ -172,7 +172,7 @@ def _search(
     loop = Loop(
         "raise rows",
         (
-            Step("cells of persons", "schema/held.sql.j2", shared),
+            Step("cells of persons", "schema/value_counts.sql.j2", shared),
             Step("sets of too few persons", "schema/broken.sql.j2", shared),
             *(rule_steps(ruled, shared) if ruled else ()),
             *((settled,) if apart else ()),
@@ -204,7 +204,9 @@ def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -
             "number": child.number,
             "events": bool(child.attributes),
         }
-        steps.append(Step(f"unpublished rows of {child.name}", "schema/gone.sql.j2", context))
+        steps.append(
+            Step(f"unpublished rows of {child.name}", "schema/unpublished.sql.j2", context)
+        )
         numbered.append((child.number, child.gone))
     every = {"removed": REMOVED, "numbered": numbered, "gone": [table for _, table in numbered]}
     return (*steps, Step("unpublished rows", "schema/removed.sql.j2", every))
@@ -270,7 +272,8 @@ class EventRule:
             "code": self.event.c,
             "height": max(self.event.height, 1),
             "steps": [
-                (step, levels[self.event.position]) for step, levels in enumerate(self.child.ladder)
+                (step, levels[self.event.position])
+                for step, levels in enumerate(self.child.step_levels)
             ],
         }
         yield Step(f"values of {self.name} at worst", "schema/admitted_values.sql.j2", context)

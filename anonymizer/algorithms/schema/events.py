@@ -23,7 +23,7 @@ from anonymizer.steps import Loop, Stage, Step
 
 
 OWNERS = work("owners")
-LADDERS = work("ladders")
+STEP_SEQUENCES = work("step_sequences")
 EVENTS = work("events")
 ITEMS = work("items")
 WHOLE = lit(ONE)
@@ -76,17 +76,17 @@ def coded_steps(child: Child) -> Iterator[Step]:
     }
     yield Step(f"encode {child.name}", "schema/coded.sql.j2", context)
     if attributes:
-        yield Step(f"steps of {child.name}", "schema/rungs.sql.j2", _rungs(child, attributes))
+        yield Step(f"steps of {child.name}", "schema/steps.sql.j2", _steps(child, attributes))
 
 
-def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
+def _steps(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
     return {
         "coded": child.coded,
         "recodings": [a.recoding for a in attributes],
-        "rungs": child.rungs,
+        "steps": child.steps,
         "offset": child.number << 40,
         "codes": [a.c for a in attributes],
-        "ladder": child.ladder,
+        "step_levels": child.step_levels,
         "attributes": attributes,
     }
 
@@ -94,17 +94,17 @@ def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
 def event_steps(children: Sequence[Child]) -> Iterator[Step]:
     """Steps that write all rows of events to one table, and each person's distinct tuples."""
     tables = with_events(children)
-    parts = [(c.rungs, len(c.ladder) - 1, len(c.attributes)) for c in tables]
+    parts = [(c.steps, len(c.step_levels) - 1, len(c.attributes)) for c in tables]
     yield Step(
         "steps of all tables",
-        "schema/ladders.sql.j2",
-        {"ladders": LADDERS, "tables": parts, "parts": [c.rungs for c in tables]},
+        "schema/step_sequences.sql.j2",
+        {"step_sequences": STEP_SEQUENCES, "tables": parts, "parts": [c.steps for c in tables]},
     )
     context = {
         "events": EVENTS,
         "tables": tables,
         "coded": [c.coded for c in tables],
-        "rungs": [c.rungs for c in tables],
+        "steps": [c.steps for c in tables],
         "owners": OWNERS,
     }
     yield Step("rows of events", "schema/events.sql.j2", context)
@@ -112,8 +112,8 @@ def event_steps(children: Sequence[Child]) -> Iterator[Step]:
 
 
 def steps_of(children: Sequence[Child]) -> int:
-    """The last step of the highest ladder."""
-    return max(len(child.ladder) for child in with_events(children)) - 1
+    """The number of the last step of any table."""
+    return max(len(child.step_levels) for child in with_events(children)) - 1
 
 
 def event_cells(children: Sequence[Child]) -> int:
@@ -137,7 +137,7 @@ class Weights:
     least: int
     """Fewest persons that have to share an event cell."""
     last_step: int
-    """The last step of the highest ladder."""
+    """The number of the last step of any table."""
     persons: int
     event_cells: int
     """Number of event cells in all tables."""
@@ -148,7 +148,7 @@ class Weights:
 def tree_stages(
     attributes: Sequence[Attribute], how: Partitioning, rows: int, weights: Weights
 ) -> tuple[Stage, ...]:
-    """Stages that write `members` (unit, class_id) from `units`, `items` and `ladders`.
+    """Stages that write `members` (unit, class_id) from `units`, `items` and `step_sequences`.
 
     Every level of cuts is one round: classes are cut, the two halves become nodes with their costs,
     and halves whose events lose as much as the total loss of their class are not cut again.
@@ -157,7 +157,7 @@ def tree_stages(
     own = {
         **context,
         "items": ITEMS,
-        "ladders": LADDERS,
+        "step_sequences": STEP_SEQUENCES,
         "costs": work("event_costs"),
         "tree": work("partition_tree"),
         "bests": work("least_costs"),

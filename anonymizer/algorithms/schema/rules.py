@@ -8,7 +8,13 @@ from typing import Any
 
 from anonymizer.algorithms.core.encode import CODED
 from anonymizer.algorithms.core.partition import MEMBERS, Protection
-from anonymizer.algorithms.core.person_rules import HOLDINGS, PAIRS, SETS, PersonRules, held_values
+from anonymizer.algorithms.core.person_rules import (
+    HOLDINGS,
+    PAIRS,
+    SETS,
+    PersonRules,
+    numbered_values,
+)
 from anonymizer.algorithms.core.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
 from anonymizer.compile import Sql, Table, work
@@ -217,17 +223,17 @@ def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage,
     for table, person, column, _, nulls in judged:
         context = {
             "coded": table,
-            "held_values": held_values(column),
+            "numbered_values": numbered_values(column),
             "column": column.s,
             "null_as_value": nulls,
             "person": Sql(person),
         }
         name = f"values of {column.column}"
-        stages.append(Step(name, "persons/held_values.sql.j2", context))
-    columns = [(table, person, s, held_values(s)) for table, person, s, _, _ in judged]
+        stages.append(Step(name, "persons/numbered_values.sql.j2", context))
+    columns = [(table, person, s, numbered_values(s)) for table, person, s, _, _ in judged]
     who = {
         "tables": [table for table, *_ in judged],
-        "held_values": [values for *_, values in columns],
+        "numbered_values": [values for *_, values in columns],
         "owners": OWNERS,
         "holdings": HOLDINGS,
         "columns": columns,
@@ -235,8 +241,8 @@ def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage,
     stages.append(Step("who holds what", "schema/holdings.sql.j2", who))
     stages.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
     if rules.only_hitting:
-        pairs = {"sets": SETS, "held_pairs": PAIRS}
-        stages.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", pairs))
+        pairs = {"sets": SETS, "value_pairs": PAIRS}
+        stages.append(Step("pairs of persons and values", "persons/value_pairs.sql.j2", pairs))
     return (*stages, _as_one_class(rules, judged))
 
 
@@ -255,7 +261,7 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
 
     assert rules.screen is not None
     screen = {"holdings": HOLDINGS, "fails": rules.screen.fails}
-    query = Step("the tables as one class", "persons/whole.sql.j2", screen)
+    query = Step("the tables as one class", "persons/whole_table.sql.j2", screen)
     return Guard(query, explain, InfeasibleError)
 
 
@@ -335,7 +341,7 @@ def class_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Ste
     classes = {**context, "failing": FAILING, "failing_choices": FAILING_CHOICES}
     return (
         Step("persons with equal numbers of rows", "schema/choices_of_numbers.sql.j2", context),
-        Step("rows left out", "schema/left_out.sql.j2", {**context, "known": None}),
+        Step("rows left out", "schema/left_out.sql.j2", {**context, "event_rows": None}),
         *_judging(tables),
         Step("classes with such persons", "schema/failing_classes.sql.j2", classes),
     )
@@ -362,7 +368,7 @@ def _judging(tables: Sequence[Ruled]) -> tuple[Step, ...]:
         }
         name = f"rows of {table.name}"
         steps.append(Step(f"{name} that are left", "schema/remaining.sql.j2", remaining))
-        steps.append(Step(f"{name} of those who remain", "schema/among.sql.j2", among))
+        steps.append(Step(f"{name} of those who remain", "schema/candidate_rows.sql.j2", among))
         for column, rules, pairs in table.columns:
             steps += failing_steps(
                 f"{table.name}.{column.column}",

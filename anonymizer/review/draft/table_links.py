@@ -403,7 +403,7 @@ def _compared(
         for link in links
     ]
     read: list[Table] = [tables[name].relation for link in links for name in (link.table, link.to)]
-    text = render("drafting/strangers.sql.j2", {"tables": read, "pairs": pairs}).text
+    text = render("drafting/unmatched_keys.sql.j2", {"tables": read, "pairs": pairs}).text
     for link, (_, strangers) in zip(links, engine.raw(text, "links"), strict=True):
         yield replace(link, strangers=int(strangers))
 
@@ -628,4 +628,4 @@ def _astray(engine: DuckDBEngine, tables: Mapping[str, Found], tree: Tree, link:
             below = name
         ends.append({"name": below, "column": ident(way[-1].column)})
     context = {"tables": read, "table": ident(read[0]), "joins": joins, "ends": ends}
-    return int(engine.raw(render("drafting/astray.sql.j2", context).text, "links")[0][0])
+    return int(engine.raw(render("drafting/crossing_links.sql.j2", context).text, "links")[0][0])

@@ -196,7 +196,7 @@ def _plain_letters(mask: Mask, raw: Table) -> Guard:
 
     text = text_of(mask, mask.physical)
     return Guard(
-        Step("plain letters", "masking/strange_letters.sql.j2", {"raw": raw, "text": text}),
+        Step("plain letters", "masking/foreign_letters.sql.j2", {"raw": raw, "text": text}),
         explain,
         SourceError,
     )
