@@ -80,23 +80,53 @@ def compiled_templates() -> CompiledTemplates:
     return CompiledTemplates(str(beside), f"template-%s-{stamp}.bin")
 
 
+SECTION = re.compile(
+    r"^-- name: (?P<name>\S+)\n(?P<head>(?:--[^\n]*\n)*)(?P<text>.*?)(?=^-- name: |\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+NOTES = ("parameters:", "source:")
 WRITTEN: dict[str, str] = {}
-"""Templates without a file: their texts, by the paths that they would have."""
+"""Templates without a file, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A section of a file in `templates/`: what it is for, and its text."""
+
+    purpose: str
+    text: str
 
 
 @cache
-def template_names() -> frozenset[str]:
-    """All templates, by their paths in the folder."""
-    return frozenset(environment().list_templates())
+def templates(folder_name: str) -> Mapping[str, Template]:
+    """The sections of `<folder>.sql` and of the files in `<folder>/`, by their names.
+
+    A section begins with `-- name: <name>`. The comment lines that follow say what it is for; what
+    they say from `parameters:` or `source:` on is for readers of the file only.
+    """
+    root = folder("templates")
+    found: dict[str, Template] = {}
+    for path in (root / f"{folder_name}.sql", *sorted((root / folder_name).glob("*.sql"))):
+        if path.is_file():
+            for section in SECTION.finditer(path.read_text(encoding="utf-8")):
+                lines = [line[2:].strip() for line in section["head"].splitlines()]
+                purpose = takewhile(lambda line: not line.startswith(NOTES), lines)
+                found[section["name"]] = Template(" ".join(purpose), section["text"].strip("\n"))
+    return found
+
+
+def template_text(name: str) -> str | None:
+    """The text of `<folder>/<section>`, for Jinja; None if there is none."""
+    folder_name, _, section = name.rpartition("/")
+    found = templates(folder_name).get(section)
+    return WRITTEN.get(name) if found is None else found.text
 
 
 @cache
 def environment() -> jinja2.Environment:
     """The only environment, with no filters and globals but those set here."""
     made = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [jinja2.FileSystemLoader(str(folder("templates"))), jinja2.DictLoader(WRITTEN)]
-        ),
+        loader=jinja2.FunctionLoader(template_text),
         undefined=jinja2.StrictUndefined,
         finalize=only_sql,
         autoescape=True,
@@ -113,31 +143,21 @@ def environment() -> jinja2.Environment:
     return made
 
 
-HEADER = re.compile(r"\A\{#-(?P<text>.*?)-#\}", re.DOTALL)
-FIELD = re.compile(r"^\s*(reads|writes|source|parameters)\s+(.*)$")
-
-
-@cache
 def purpose(template: str) -> str:
-    """What the template is for, from its first comment."""
-    loader = environment().loader
-    assert loader is not None
-    source, _, _ = loader.get_source(environment(), template)
-    found = HEADER.match(source)
-    if not found:
-        raise TemplateError(f"template {template} has no header comment")
-    lines = found["text"].strip().splitlines()
-    return " ".join(line.strip() for line in takewhile(lambda line: not FIELD.match(line), lines))
+    """What the template is for, from the comment under its name."""
+    folder_name, _, section = template.rpartition("/")
+    found = templates(folder_name).get(section)
+    return "" if found is None else found.purpose
 
 
 @cache
 def variant(template: str, dialect: str) -> str:
-    """The template to render for an engine: `<step>.<dialect>.sql.j2` if it exists.
+    """The template to render for an engine: `<step>.<dialect>` if it exists.
 
     A variant is written in the SQL of all templates, without constructs that the engine lacks.
     """
-    special = template.replace(".sql.j2", f".{dialect}.sql.j2")
-    return special if special in template_names() else template
+    special = f"{template}.{dialect}"
+    return template if template_text(special) is None else special
 
 
 TARGET = r"""(?P<target>(?:"(?:[^"]|"")*"|[^\s"])+)"""

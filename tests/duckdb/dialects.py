@@ -56,9 +56,6 @@ class Recorded:
     def loader(self) -> Any:
         return environment().loader
 
-    def list_templates(self) -> list[str]:
-        return environment().list_templates()
-
     def get_template(self, template: str) -> _Template:
         """What the product asks of its environment."""
         return _Template(self, template)

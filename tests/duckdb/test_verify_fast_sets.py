@@ -12,8 +12,8 @@ MEMBERS = ["a", "b", "B", "a b", "", " a", "a ", "*", "NULL", "a or NULL", "or",
 SEPARATORS = [", ", ",", ",  ", " , ", ""]
 
 CONDITIONS = """
-{%- from "verify/_cells.sql.j2" import members, written_set with context -%}
-{%- from "verify/fast/_cells.sql.j2" import plain_set with context -%}
+{%- from "verify/_cells" import members, written_set with context -%}
+{%- from "fast/_cells" import plain_set with context -%}
 select
     {{ plain_set("body" | ident) }},
     coalesce(

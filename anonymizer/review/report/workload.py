@@ -228,7 +228,7 @@ def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
     for schema in dict.fromkeys(schemas):
         target = Table(name, schema, "anon_answers")
         engine.raw(
-            render("report/reconstructed.sql.j2", {**parameters, "target": target}).text, "workload"
+            render("report/reconstructed", {**parameters, "target": target}).text, "workload"
         )
         engine.raw(
             f"create or replace view {ident(Table(name, schema, 'anon_truth'))} as"
@@ -274,7 +274,7 @@ class _Asked:
                 "keys": [ident(name) for name in names[:-2]],
                 "least": self.least,
             }
-            row = engine.raw(render("report/answers.sql.j2", shared).text, "workload")[0]
+            row = engine.raw(render("report/answers", shared).text, "workload")[0]
         except AnonymizerError as error:
             return Answer(number, text, problem=error.problems[0].message)
         if not row[0]:
