@@ -53,7 +53,7 @@ def nodes(part: Any) -> Iterator[dict[str, Any]]:
 @contextmanager
 def checked() -> Iterator[None]:
     """Within the block, a statement that reads a table it was not given raises TemplateError."""
-    rendering = import_module("anonymizer.compile.render")
+    rendering = import_module("anonymizer.compile.sql")
     take = rendering.statement
     seen: set[int] = set()
 

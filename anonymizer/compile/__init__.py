@@ -1,18 +1,20 @@
 """Renders templates with their filters to statements."""
 
-from anonymizer.compile.render import Statement, purpose, render
 from anonymizer.compile.sql import (
     SCRATCH,
     NumberedColumn,
     NumberedTable,
     Sql,
+    Statement,
     Table,
     as_pattern,
     ident,
     join,
     lit,
     one_file,
+    purpose,
     quote,
+    render,
     sql,
     work,
 )

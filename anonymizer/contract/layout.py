@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from anonymizer.compile import Sql, Table, ident, sql
-from anonymizer.compile.render import WRITTEN
+from anonymizer.compile.sql import WRITTEN
 from anonymizer.errors import TemplateError
 from anonymizer.policy.columns import Calendar, Identifier, Method
 from anonymizer.policy.kinds import CLASSLESS

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.compile.render import templates
+from anonymizer.compile.sql import templates
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn
 from anonymizer.contract.reading import Released, Tables

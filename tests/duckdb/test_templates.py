@@ -9,7 +9,7 @@ from typing import Any
 
 import anonymizer
 from anonymizer.algorithms.msb.compiler import compile_msb
-from anonymizer.compile.render import Template, folder, templates
+from anonymizer.compile.sql import Template, folder, templates
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.hierarchy import stages
 from anonymizer.source.profile import TableProfile

@@ -5,7 +5,7 @@ from itertools import product
 import duckdb
 import pytest
 
-from anonymizer.compile.render import environment
+from anonymizer.compile.sql import environment
 
 MEMBERS = ["a", "b", "B", "a b", "", " a", "a ", "*", "NULL", "a or NULL", "or", "a,b", "{a", "b}",
            "[a", '"a"', '"a', "ä", "-", "a  b", "é.1"]  # fmt: skip

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from anonymizer.compile import Table
-from anonymizer.compile.render import templates
+from anonymizer.compile.sql import templates
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, Originals, PublishedColumn, Requirement
 from anonymizer.verification.fast import (
