@@ -231,7 +231,8 @@ def restricted(spill: Path | None, limits: Limits) -> DuckDBPyConnection:
         *("autoinstall_known_extensions", "autoload_known_extensions", "allow_persistent_secrets"),
         *("python_scan_all_frames", "python_enable_replacements"),
     )
-    settings: Any = dict.fromkeys(off, False) | {"temp_directory": str(spill) if spill else ""}
+    settings: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(off, False)
+    settings["temp_directory"] = str(spill) if spill else ""
     connection = duckdb.connect(":memory:", config=settings)
     given = (limits.threads, limits.memory, limits.temp_size)
     for name, value in zip(SETTINGS, given, strict=True):
