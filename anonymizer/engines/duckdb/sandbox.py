@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, as_pattern, ident, lit, work
@@ -216,7 +216,7 @@ def close_walls(
     connection.execute("; ".join(f"set {name} = {text}" for name, text in settings.items()))
 
 
-def _listed(names: Iterable[str | Path]) -> str:
+def _listed(names: Iterable[str | PurePath]) -> str:
     return f"[{', '.join(dict.fromkeys(lit(str(name)).text for name in names))}]"
 
 
