@@ -249,7 +249,7 @@ ROWS = "anonymizer:rows"
 """Column of the compared cells with the number of their rows."""
 AS_THEY_WERE = ("sensitive", "keep")
 """Roles of columns that are published unchanged, except in buckets and separate tables."""
-STRANGE = Achieved("strange", "sum")
+MISMATCHES = Achieved("mismatches", "sum")
 
 
 def verify_against_source(
@@ -295,7 +295,7 @@ def side_by_side(
         for column in quasi(layout)
     ]
     parameters = {**tables, "compared": compared, "columns": columns, "rows": ROWS}
-    return render("verify/side_by_side.sql.j2", parameters).text
+    return render("verify/side_by_side", parameters).text
 
 
 def _place(layout: Layout, column: PublishedColumn) -> str:
@@ -334,7 +334,7 @@ def _questions(
             held = Table(layout.tables[column.column], view.schema, view.catalog)
             own = {"group": layout.group_id, "label": layout.group_id, "person": layout.person_id}
             separated = {**parameters, **own, "values_table": held}
-            yield _of_column("source_values", column, separated, STRANGE)
+            yield _of_column("source_values", column, separated, MISMATCHES)
             continue
         if column.role in ("quasi", "semi"):
             cells = {
@@ -350,14 +350,14 @@ def _questions(
             yield _of_column("source_spanned", column, cells, Achieved("n", "sum"), needs)
         if column.bucket is not None:
             yield _of_column(
-                "source_bucket", column, {**parameters, "label": column.bucket}, STRANGE
+                "source_bucket", column, {**parameters, "label": column.bucket}, MISMATCHES
             )
             flag = originals.flags.get(column.column)
             if flag is not None:
                 flags = {**parameters, "flag": flag}
-                yield _of_column("source_flags", column, flags, STRANGE)
+                yield _of_column("source_flags", column, flags, MISMATCHES)
                 if not promoted:
-                    yield _of_column("source_unflagged", column, flags, STRANGE)
+                    yield _of_column("source_unflagged", column, flags, MISMATCHES)
         elif column.role in AS_THEY_WERE:
             yield _of_column("source_equal", column, parameters, Achieved("changed", "sum"))
     yield from against_originals(originals)
