@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     UNITS,
@@ -101,7 +101,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedColumns:
     """The carried columns that some rules need, and the conditions over them."""
 
     rules: PersonRules
@@ -122,7 +122,7 @@ class Carried:
                 made.append(_most(f"most_pairs_{j}", f"count(*) filter (where col = {j})"))
             if values:
                 known = f"filter (where col = {j} and value > 0)"
-                made.append(_list(f"values_{j}", _held(j)))
+                made.append(_list(f"values_{j}", _value_list(j)))
                 made.append(_total(f"known_{j}", f"cast(count(*) {known} > 0 as bigint)"))
             if records:
                 repeated = f"flatten(list(list_resize([value], n, value) order by value) {known})"
@@ -135,7 +135,7 @@ class Carried:
         """Aggregates and names of a person's carried columns and values."""
         columns = {c.name: c.of_person for c in self.columns}
         if self.rules.hitting:
-            columns |= {f"values_{j}": _held(j) for j in self._numbers}
+            columns |= {f"values_{j}": _value_list(j) for j in self._numbers}
         return [(Sql(text), Sql(name)) for name, text in columns.items()]
 
     @property
@@ -175,7 +175,7 @@ class Carried:
         rules = self.rules.without_hitting_sets().rules
         terms = [f"size >= {max(2, self.rules.least)}"]
         for j in self._numbers:
-            terms += [f"({_named(screen(rule).holds.text, j)})" for rule in rules]
+            terms += [f"({_with_carried_names(screen(rule).holds.text, j)})" for rule in rules]
         if len(terms) == 1:
             return terms
         return [f"case when {terms[0]} then {' and '.join(terms[1:])} else false end"]
@@ -185,7 +185,7 @@ class Carried:
         return tuple(str(column.index) for column in self.rules.columns)
 
 
-def _held(j: str) -> str:
+def _value_list(j: str) -> str:
     return f"coalesce(list(value order by value) filter (where col = {j} and value > 0), [])"
 
 
@@ -201,7 +201,7 @@ def _list(name: str, of_person: str) -> Column:
     return Column(name, f"cast({of_person} as integer[])", f"list_concat(x.{name}, y.{name})")
 
 
-def _named(condition: str, j: str) -> str:
+def _with_carried_names(condition: str, j: str) -> str:
     """Rewrite the condition of a screen to the carried columns of one sensitive column."""
     frequency = "coalesce(list_max(map_values(list_histogram({}))), 0)"
     meaning = {
@@ -255,8 +255,8 @@ class Clustering:
     """Whether the policy allows suppressing persons; if not, everyone who can join a class does."""
 
     @property
-    def carried(self) -> Carried:
-        return Carried(self.rules)
+    def carried(self) -> CarriedColumns:
+        return CarriedColumns(self.rules)
 
     @property
     def last(self) -> Table:
@@ -430,7 +430,11 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     }
     body = (
         Step("offers", "danonyir/offers.sql.j2", shared),
-        *(_asked(shared) if how.rules.monotone else _judged(how, shared)),
+        *(
+            _placement_at_once(shared)
+            if how.rules.monotone
+            else _placement_by_verdicts(how, shared)
+        ),
         Step("join", "danonyir/joined.sql.j2", shared),
         Step("clusters grow", "danonyir/grown.sql.j2", shared),
     )
@@ -441,7 +445,7 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     )
 
 
-def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def _placement_at_once(shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that write PLACED and RESIDUAL if added persons cannot break a rule."""
     return (
         Step("places", "danonyir/places.sql.j2", {**shared, "asking": PLACED}),
@@ -449,7 +453,9 @@ def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
     )
 
 
-def _judged(how: Clustering, shared: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
+def _placement_by_verdicts(
+    how: Clustering, shared: Mapping[str, Any]
+) -> tuple[Step | Compute, ...]:
     """The same if every cluster has to be judged with one person more, then with several."""
     # added persons cannot break EIR l-diversity
     rules = how.rules.without_hitting_sets()
@@ -558,7 +564,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         some_class(),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     return Compiled(stages, Assembly(columns, tuple(keys), persons=PERSONS), layout)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
@@ -22,14 +22,14 @@ from anonymizer.algorithms.descriptor import (
     Algorithm,
 )
 from anonymizer.algorithms.lattice.judging import (
-    Judged,
+    NodeRules,
     judge_stages,
-    judged_columns,
     lattice_context,
+    node_rules,
 )
 from anonymizer.algorithms.lattice.recode import (
     CLASS_LEVELS,
-    climbed,
+    lattice_columns,
     packing,
     recode_steps,
     recoded_cells,
@@ -79,7 +79,9 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
         Step("the optimum", "lattice/optimum.sql.j2", context),
         Note(
             Step(
-                "levels of the optimum", "lattice/chosen.sql.j2", context | {"named": _named(roles)}
+                "levels of the optimum",
+                "lattice/chosen.sql.j2",
+                context | {"named": _level_measures(roles)},
             )
         ),
         *judge_stages(context, columns),
@@ -87,7 +89,7 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
         Step("levels of classes", "lattice/class_levels.sql.j2", context),
         *recoded_cells(roles, policy.publish.cells),
     )
-    layout, expressions = published(policy, roles, {})
+    layout, expressions = published_columns(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
     keys = tuple(tuple_keys(roles))
     return Compiled(found, Assembly(expressions, keys, persons=persons), layout)
@@ -95,11 +97,11 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
 
 def lattice_stages(
     policy: Policy, profile: TableProfile, roles: Roles, *, pruned: bool = True
-) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
+) -> tuple[dict[str, object], tuple[NodeRules, ...], tuple[Stage, ...]]:
     """The template context, the judged columns, and the stages that judge nodes, or all of them."""
     packed = packing(profile.shapes)
     keys = tuple_keys(roles)
-    columns = judged_columns(policy, roles)
+    columns = node_rules(policy, roles)
     context = lattice_context(policy, roles, packed, columns)
     context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS, "size": None}
     _, rule_stages = protections(policy, roles, keys)
@@ -142,9 +144,9 @@ def budget_of(policy: Policy, size: int) -> int | None:
     return BUDGET if given is None and size > MOST_LISTED else given
 
 
-def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
+def _level_measures(roles: Roles) -> list[tuple[Sql, Sql]]:
     """The levels of a node under their names in the measures."""
-    return [(a.level, ident(f"level.{a.attribute.column}")) for a in climbed(roles)]
+    return [(a.level, ident(f"level.{a.attribute.column}")) for a in lattice_columns(roles)]
 
 
 def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
@@ -19,7 +19,7 @@ from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.core.person_boxes import extent_steps
 from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.population import population_rules, population_stages
-from anonymizer.algorithms.core.proportional_assignment import Dealing, judged, shares
+from anonymizer.algorithms.core.proportional_assignment import Dealing, class_rules, shares
 from anonymizer.algorithms.core.protections import column_rules, protections, thinning_steps
 from anonymizer.algorithms.core.refine import AUTO, possible, refine_stages
 from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
@@ -92,7 +92,7 @@ def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | N
     found = [one for one in (shares(*pair) for pair in ruled) if one is not None]
     if len(found) != 1:
         return None
-    rules = tuple(judged(column, rules) for column, rules in ruled if rules)
+    rules = tuple(class_rules(column, rules) for column, rules in ruled if rules)
     return Dealing(found[0], rules, BLOCK_IN_FULL if thorough else BLOCK)
 
 
@@ -136,7 +136,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *cell_steps(roles.quasi, policy.publish.cells, extents),
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None
     return Compiled(stages, Assembly(columns, tuple(keys), persons=numbers), layout)
 

@@ -188,7 +188,7 @@ def load_policy(path: str, preset: str | None = None) -> Policy:
     return Policy.load(path, preset)
 
 
-def shown(database: str | None) -> str | None:
+def without_password(database: str | None) -> str | None:
     """A database as it may be shown: an address without its password."""
     if database is None or "://" not in database:
         return database
@@ -231,10 +231,10 @@ def check_target(
         problem = Problem(option, f"{path} is a folder", hint="name a file in it")
     if problem is not None:
         raise TargetError(problem)
-    refuse_files(target, policies, _named(option), option)
+    refuse_files(target, policies, _other_arguments(option), option)
 
 
-def _named(option: str) -> list[str]:
+def _other_arguments(option: str) -> list[str]:
     """The values of all other arguments and options, including file names."""
     context = click.get_current_context()
     return [

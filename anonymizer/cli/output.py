@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from anonymizer.contract.checks import Verification
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.process.text import figure, plain, printable
+from anonymizer.process.text import figure, json_value, printable
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Event, Listener
@@ -55,7 +55,7 @@ class Output:
     def result(self, data: Mapping[str, Any], text: Iterable[str] = ()) -> None:
         """Print the result of a command: `data` as JSON, or the lines of `text`. Called once."""
         if self.json:
-            _write(sys.stdout, json.dumps(plain(data), allow_nan=False, indent=2))
+            _write(sys.stdout, json.dumps(json_value(data), allow_nan=False, indent=2))
         else:
             for line in text:
                 _write(sys.stdout, printable(line))
@@ -94,9 +94,9 @@ class Output:
             if not self.json:  # (otherwise it is one JSON object that includes the errors)
                 with self.outlasted():
                     self.result(data, text)
-            from anonymizer.cli.failures import Unfulfilled
+            from anonymizer.cli.failures import CommandFailure
 
-            raise Unfulfilled(problems, exit_code, data)
+            raise CommandFailure(problems, exit_code, data)
 
     def written(self, text: str) -> None:
         """Print text that is a command's result, without characters that control a terminal."""
@@ -128,7 +128,7 @@ class Output:
         if self.json:
             errors = [problem.as_dict() for problem in problems]
             text = json.dumps(
-                plain({**(result or {}), "errors": errors}), allow_nan=False, indent=2
+                json_value({**(result or {}), "errors": errors}), allow_nan=False, indent=2
             )
             with suppress(OutputError):  # already reported on standard error, with its exit code
                 _write(sys.stdout, text)
@@ -219,7 +219,7 @@ class Line:
 
     def text(self) -> str:
         again = ", repeated" if self.repeated else ""
-        return f"  {_listed(self.names)} ({_ranges(self.numbers)}{again}): {self.says}"
+        return f"  {_abbreviate(self.names)} ({_ranges(self.numbers)}{again}): {self.says}"
 
 
 def step_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -253,7 +253,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _abbreviate(names: Sequence[str]) -> str:
     """`values of age, town and 3 more`: a common beginning is written once."""
     different = list(dict.fromkeys(names))
     start, shared, _ = different[0].rpartition(" of ")
@@ -295,7 +295,7 @@ def _place(event: Event) -> str:
     return f"{event.number} of {event.of}{of}"
 
 
-def _counted(event: Event) -> str:
+def _progress_count(event: Event) -> str:
     """The round of a loop, and the step's count: rows written, or what is still open."""
     said = f", round {event.round}" if event.round is not None else ""
     if event.count is None:
@@ -347,7 +347,7 @@ def _bar() -> Iterator[Listener]:
             if event.step.aside:
                 return  # it is reported after steps that follow it
             left = clock.left(event, time.perf_counter())
-            said = f"step {_place(event)}: {event.stage}{_counted(event)}{left}"
+            said = f"step {_place(event)}: {event.stage}{_progress_count(event)}{left}"
             if event.step.template.startswith("release/"):
                 said = "verifying, then publishing"
             bar.update(task, total=event.of, completed=event.number, description=escape(said))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.document import Block, Displayed, Document, Rows, facts, say
+from anonymizer.process.document import Block, Document, NotebookResult, Rows, facts, say
 from anonymizer.process.text import many
 
 RunSql = Callable[[str], list[tuple[Any, ...]]]
@@ -66,7 +66,7 @@ def verdict(check: Check) -> str:
     return "holds" if check.passed else "DOES NOT HOLD"
 
 
-def unverified(names: Iterable[str]) -> Iterator[Block]:
+def unverified_blocks(names: Iterable[str]) -> Iterator[Block]:
     """What a manifest states, and verifying the release again does not show."""
     if listed := ", ".join(names):
         yield say(f"{UNVERIFIED}: {listed}")
@@ -91,7 +91,7 @@ class NotChecked:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Displayed):
+class Verification(NotebookResult):
     """All checks of one release."""
 
     passed: bool
@@ -153,7 +153,7 @@ class Verification(Displayed):
             yield say(f"and {many(rest, 'check')} {form} {'holds' if rest == 1 else 'hold'}")
         for item in self.not_checked:
             yield say(f"NOT CHECKED: {item.name} {item.reason}")
-        yield from unverified(self.unverified)
+        yield from unverified_blocks(self.unverified)
 
     def _document(self) -> Document:
         said = "every check holds" if self.passed else "NOT EVERY CHECK HOLDS"

@@ -221,7 +221,7 @@ def quasi(layout: Layout) -> tuple[PublishedColumn, ...]:
     return tuple(column for column in layout.columns if column.role in ("quasi", "semi"))
 
 
-def bucketized(layout: Layout) -> tuple[PublishedColumn, ...]:
+def bucket_columns(layout: Layout) -> tuple[PublishedColumn, ...]:
     """Columns some or all of whose values are in buckets."""
     return tuple(column for column in layout.columns if column.bucket is not None)
 
@@ -252,7 +252,7 @@ def cells(layout: Layout) -> list[Sql]:
     ]
 
 
-def published(layout: Layout) -> list[str]:
+def column_names(layout: Layout) -> list[str]:
     """Every column of the view, in no particular order."""
     names = [layout.class_id, layout.person_id, layout.group_id, layout.key, *layout.links]
     for column in layout.columns:

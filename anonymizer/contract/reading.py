@@ -28,13 +28,13 @@ Figure = Number | Annotated[str, only(lambda text: [float(text)])] | None
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Stated(BaseModel):
+class StrictPart(BaseModel):
     """A part of a manifest."""
 
     model_config = STRICT
 
 
-class StatedCheck(Stated):
+class StatedCheck(StrictPart):
     """A check that was made, with the SQL by which a recipient can repeat it."""
 
     name: str
@@ -46,7 +46,7 @@ class StatedCheck(Stated):
     failing: Mapping[str, Any] | Figure
 
 
-class StatedVerification(Stated):
+class StatedVerification(StrictPart):
     """The checks of a run."""
 
     passed: bool
@@ -54,7 +54,7 @@ class StatedVerification(Stated):
     not_checked: list[dict[str, str]] = []
 
 
-class Counts(Stated, extra="allow"):
+class Counts(StrictPart, extra="allow"):
     """The rows, and the persons, that are published and left out."""
 
     rows: Count
@@ -86,14 +86,14 @@ class Measures(Counts):
         return self
 
 
-class HarborColumn(Stated):
+class HarborColumn(StrictPart):
     """A column with an identifier of Safe Harbor, and what was done with it."""
 
     column: str
     done: str
 
 
-class Letter(Stated):
+class Letter(StrictPart):
     """One of the identifiers of Safe Harbor."""
 
     letter: str
@@ -102,7 +102,7 @@ class Letter(Stated):
     done: str | None = None
 
 
-class Content(Stated):
+class Content(StrictPart):
     """A manifest. (`export` is no field of it: no seal covers it.)"""
 
     format: Any = None
@@ -179,7 +179,7 @@ class Content(Stated):
         )
 
 
-def read(text: str) -> Content:
+def parse_manifest(text: str) -> Content:
     """Read a manifest. Raises ValueError for one that no run writes."""
     content, data = Content.model_validate_json(text), json.loads(text)
     told = {"layout": content.layout.as_dict(), "requirements": map(asdict, content.requirements)}
@@ -205,7 +205,7 @@ def has_cells(column: PublishedColumn, cells: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedTable:
     """One published table."""
 
     table: str
@@ -227,19 +227,19 @@ class Tables:
     events: int
     rows: bool
     sensitive: bool
-    tables: tuple[Released, ...]
+    tables: tuple[ReleasedTable, ...]
     required: tuple[Requirement, ...] = ()
     """The requirements on the columns of the persons, as in a release of their table alone."""
 
     @property
-    def persons(self) -> Released:
+    def persons(self) -> ReleasedTable:
         return self.tables[0]
 
     @property
-    def children(self) -> tuple[Released, ...]:
+    def children(self) -> tuple[ReleasedTable, ...]:
         return self.tables[1:]
 
-    def named(self, table: str) -> Released:
+    def named(self, table: str) -> ReleasedTable:
         """The table with this name in the policy."""
         return next(one for one in self.tables if one.table == table)
 
@@ -270,7 +270,7 @@ class Tables:
     ) -> Tables:
         """Read a manifest. Raises KeyError, TypeError or ValueError for an invalid mapping."""
         section = _Section.model_validate_json(json.dumps(data))
-        listed = [_released(one, persons) for one in section.tables]
+        listed = [_released_table(one, persons) for one in section.tables]
         knows, first = section.knows, listed[0]
         if first.table != section.person or first.layout.links:
             raise ValueError("the first table is not that of the persons")
@@ -295,10 +295,10 @@ class Tables:
         )
 
 
-def in_release(view: Table) -> Callable[[Released], Table]:
+def in_release(view: Table) -> Callable[[ReleasedTable], Table]:
     """A function that locates each table of a release with this view of its persons."""
 
-    def where(one: Released) -> Table:
+    def where(one: ReleasedTable) -> Table:
         return replace(view, name=one.name)
 
     return where
@@ -309,13 +309,13 @@ def _column(column: PublishedColumn) -> dict[str, Any]:
     return {**column.as_dict(), "role": role}
 
 
-class _Knows(Stated):
+class _Knows(StrictPart):
     events: Annotated[int, Field(ge=0, le=3)]
     rows: bool
     sensitive: bool
 
 
-class _Table(Stated):
+class _Table(StrictPart):
     table: str
     name: str
     key: str | None
@@ -324,14 +324,14 @@ class _Table(Stated):
     requirements: tuple[Requirement, ...]
 
 
-class _Section(Stated):
+class _Section(StrictPart):
     person: str
     k: Annotated[int, Field(ge=2)]
     knows: _Knows
     tables: Annotated[list[_Table], Field(min_length=1)]
 
 
-def _released(data: _Table, persons: Layout) -> Released:
+def _released_table(data: _Table, persons: Layout) -> ReleasedTable:
     if not all(has_cells(column, persons.cells) for column in data.columns):
         raise ValueError("a column that cannot be")
     layout = Layout(
@@ -342,4 +342,4 @@ def _released(data: _Table, persons: Layout) -> Released:
         key=data.key,
         links=data.links,
     )
-    return Released(data.table, data.name, layout, data.requirements)
+    return ReleasedTable(data.table, data.name, layout, data.requirements)

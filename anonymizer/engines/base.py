@@ -58,7 +58,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedTables:
     """The tables of rows that a release is judged from, by their names as work tables."""
 
     published: str
@@ -141,7 +141,7 @@ class Engine(ABC):
         """A second session that sees the same work tables, if there can be one."""
         return nullcontext()
 
-    def compare(self, rows: Compared) -> None:
+    def compare(self, rows: ComparedTables) -> None:
         """Told which rows all following questions are about, an engine may read them once."""
         del rows
 

@@ -183,12 +183,12 @@ def algorithm(name: str) -> Uses:
     return option("algorithm.name", lambda policy: policy.algorithm.name == name)
 
 
-def limited(limit: Limit) -> Uses:
+def with_limit(limit: Limit) -> Uses:
     """Policies whose algorithm has this option."""
     return option(f"algorithm.{limit.option}", lambda policy: limit.asked_by(policy.algorithm))
 
 
-def guaranteed(guarantee: Guarantee) -> Uses:
+def with_guarantee(guarantee: Guarantee) -> Uses:
     """Policies that require this guarantee, for the table or a column."""
 
     def uses(policy: Policy) -> Iterator[str]:
@@ -230,7 +230,7 @@ def _of_algorithms() -> Iterator[Feature]:
     for name, made in BY_NAME.items():
         yield Feature(f"algorithm `{name}`{made.note}", algorithm(name), made.lacking)
         for limit in made.limits:
-            yield Feature(f"&nbsp;&nbsp;{limit.title}", limited(limit), limit.lacking)
+            yield Feature(f"&nbsp;&nbsp;{limit.title}", with_limit(limit), limit.lacking)
 
 
 def _of_guarantees() -> Iterator[Feature]:
@@ -239,7 +239,7 @@ def _of_guarantees() -> Iterator[Feature]:
     for guarantee in GUARANTEES:
         if any(made.works_towards(guarantee) for made in everywhere):
             title = f"`{guarantee.option}`"
-            yield Feature(title, guaranteed(guarantee), guarantee.lacking)
+            yield Feature(title, with_guarantee(guarantee), guarantee.lacking)
 
 
 FEATURES: tuple[Feature, ...] = (

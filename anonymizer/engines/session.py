@@ -95,22 +95,23 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
             return engine.plain(chosen[0], path)
     own = [t for t in tables if t.catalog == engine.catalog]
     near = get_close_matches(parts[-1], sorted({t.name for t in own}), n=1)
-    hint = f"did you mean {near[0]}?" if near else _listed(own)
+    hint = f"did you mean {near[0]}?" if near else _tables_hint(own)
     raise SourceError.at(path, "is not a table of the source", hint=hint)
 
 
-def _listed(tables: Sequence[Table]) -> str:
+def _tables_hint(tables: Sequence[Table]) -> str:
     """A hint at the tables of a source, as a policy names them."""
     if not tables:
         return "the source has no table"
     named = sorted(
-        ".".join(_written(p) for p in (t.schema, t.name) if p and p != "main") for t in tables
+        ".".join(_quote_if_needed(p) for p in (t.schema, t.name) if p and p != "main")
+        for t in tables
     )
     more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
     return f"the source has {', '.join(named[:LISTED])}{more}"
 
 
-def _written(part: str) -> str:
+def _quote_if_needed(part: str) -> str:
     return part if table_parts(part) == (part,) else quote(part)
 
 

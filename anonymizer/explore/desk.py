@@ -25,7 +25,7 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, one_table, with_edits
-from anonymizer.explore.states import History, State, Stop, Stopped, figures_of, frontier
+from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
@@ -94,7 +94,7 @@ class Worker:
         try:
             stop.check()
             work(stop)
-        except Stopped:
+        except StopRequested:
             pass
         except Exception as error:
             # an interrupted statement fails like any other
@@ -294,7 +294,7 @@ DEFAULT = "policy.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DeskInput:
     """The desk's input."""
 
     text: str
@@ -305,9 +305,9 @@ class Given:
     title: str
 
 
-def given(
+def desk_input(
     subject: str, database: str | None, target: str | None, limits: Limits | None = None
-) -> Given:
+) -> DeskInput:
     """Read the policy, or draft one for a table, and determine where it will be saved.
 
     Raises PolicyError for subjects that the desk does not support, TargetError if it cannot be
@@ -326,12 +326,12 @@ def given(
     made = draft(subject, database, base=base, limits=limits)
     policy = one_table(Policy.loads(made.text, base))
     title = Path(subject).name if file_format(subject) else subject
-    return Given(made.text, policy, base, made.guesses, path, title)
+    return DeskInput(made.text, policy, base, made.guesses, path, title)
 
 
 def _of_policy(
     path: Path, database: str | None, target: str | None, limits: Limits | None
-) -> Given:
+) -> DeskInput:
     policy = one_table(Policy.load(path))
     if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
         raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
@@ -345,7 +345,7 @@ def _of_policy(
     source = policy.source
     title = {"table": source.table, "file": Path(source.file or "").name}.get(source.kind)
     guesses = _guesses(policy, database, limits)
-    return Given(text, policy, path.parent, guesses, saved, title or "a query")
+    return DeskInput(text, policy, path.parent, guesses, saved, title or "a query")
 
 
 def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Mapping[str, Guess]:
@@ -363,8 +363,8 @@ def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Map
 
 
 @contextmanager
-def opened(
-    begun: Given,
+def open_desk(
+    begun: DeskInput,
     database: str | None,
     *,
     show_rows: bool = False,

@@ -14,7 +14,7 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.explore.edits import Edit, with_edits
 from anonymizer.explore.states import State, Stop, figures_of
-from anonymizer.hierarchy.levels import Shown
+from anonymizer.hierarchy.levels import HierarchyDrawing
 from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
@@ -119,10 +119,12 @@ def _observers(
         attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may contain none of the targets
-    return list(_stopped(was, now, attacked))
+    return list(_attack_changes(was, now, attacked))
 
 
-def _stopped(was: Assessment, now: Assessment, attacked: Attack | None) -> Iterator[dict[str, Any]]:
+def _attack_changes(
+    was: Assessment, now: Assessment, attacked: Attack | None
+) -> Iterator[dict[str, Any]]:
     """What observers know or want, the risk before and after, and whether a bound holds."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None
@@ -289,7 +291,7 @@ def why(
         except AnonymizerError:
             continue  # another part of the policy needs it
         outcome = figures_of(bench, policy, stop)
-        found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
+        found = sorted((*found, _saving_step(step, now, outcome)), key=lambda one: -one["saved"])
 
 
 def costs_of(outcome: Figures) -> list[dict[str, Any]]:
@@ -303,7 +305,7 @@ def costs_of(outcome: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _saved(step: Step, now: Figures, then: Figures) -> dict[str, Any]:
+def _saving_step(step: Step, now: Figures, then: Figures) -> dict[str, Any]:
     saved = now.loss - then.loss if then.loss is not None and now.loss is not None else 0.0
     return {
         "says": step.says,
@@ -371,7 +373,7 @@ def tree(
     """
     with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
         shown = made[0].shown()
-        hidden = _hidden(policy, made[0], shown)
+        hidden = _hidden_labels(policy, made[0], shown)
     return {
         "column": column,
         "hierarchy": dict(options),
@@ -395,7 +397,7 @@ def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
     return {**options, name: list(steps[level - 1 :])}
 
 
-def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
+def _hidden_labels(policy: Policy, made: Built, shown: HierarchyDrawing) -> set[str]:
     """Labels of nodes with few rows, or that show a rare value.
 
     With persons, all labels are hidden, since the number of persons per node is unknown.
@@ -415,7 +417,7 @@ def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
     )
 
 
-def _nodes(shown: Shown, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
+def _nodes(shown: HierarchyDrawing, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
     ordered = sorted(shown.nodes, key=lambda node: (-node.level, node.node))
     return [
         {

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask, Requirement, value_text
-from anonymizer.guarantees.guarantee import Example, Flag, Given, Guarantee
+from anonymizer.guarantees.guarantee import Example, Flag, Guarantee, RuleInput
 from anonymizer.guarantees.rule import (
     Rule,
     ShareRule,
@@ -66,7 +66,7 @@ def _chance(requirement: Requirement) -> float | None:
     return None if declared else float(requirement.parameters["alpha"])
 
 
-def _rules_of_k(given: Given) -> list[Rule]:
+def _rules_of_k(given: RuleInput) -> list[Rule]:
     alpha, value = given.value.alpha, given.value.value
     if given.column is None:
         return [KAnonymity(None, given.value.k)]

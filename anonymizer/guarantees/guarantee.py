@@ -29,7 +29,7 @@ persons and values; a population; signatures over several releases."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RuleInput:
     """The inputs from which a guarantee creates its rules."""
 
     value: Any
@@ -94,7 +94,7 @@ class Guarantee:
     family: Family
     asks: tuple[Ask, ...]
     """The questions that the verifier asks."""
-    rules: Callable[[Given], Iterable[Rule]]
+    rules: Callable[[RuleInput], Iterable[Rule]]
     """The rules that the search enforces: for a column, or for the table if no column is given;
     none if it holds by the way classes are formed."""
     docs: tuple[str, ...]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask
-from anonymizer.guarantees.guarantee import Example, Flag, Given, Guarantee
+from anonymizer.guarantees.guarantee import Example, Flag, Guarantee, RuleInput
 from anonymizer.guarantees.rule import (
     Basis,
     Layers,
@@ -154,14 +154,14 @@ SHARES = Ask(
 """The person and value shares of IR and of EIR."""
 
 
-def _rules_kl(given: Given) -> list[Rule]:
+def _rules_kl(given: RuleInput) -> list[Rule]:
     if given.column is None:
         return [IrK(None, given.value.k)]
     return [IrL(given.column, given.value.l, null_as_value=given.null_as_value)]
 
 
 def _rules_shares(
-    of_person: type[PersonShare], of_value: type[ValueShare], given: Given
+    of_person: type[PersonShare], of_value: type[ValueShare], given: RuleInput
 ) -> list[Rule]:
     share = of_value(given.column, given.value.beta, null_as_value=given.null_as_value)
     return [of_person(given.column, given.value.alpha), share] if given.column else []

@@ -14,7 +14,7 @@ from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
-from anonymizer.guarantees.guarantee import Given, Guarantee
+from anonymizer.guarantees.guarantee import Guarantee, RuleInput
 from anonymizer.guarantees.rule import Rule
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.columns import Column
@@ -35,7 +35,7 @@ FIELDS = (
 """The fields of a policy that guarantee something, or are part of a guarantee."""
 
 
-def _discovered() -> tuple[Guarantee, ...]:
+def _discover() -> tuple[Guarantee, ...]:
     """The guarantees of all modules, in the order of their fields."""
     found: list[Guarantee] = []
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
@@ -67,13 +67,15 @@ def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
     RegistryError.refuse(Problem(path, said) for path, said in found)
 
 
-GUARANTEES = _discovered()
+GUARANTEES = _discover()
 BY_NAME = {guarantee.name: guarantee for guarantee in GUARANTEES}
 OF_COLUMNS = tuple(g for g in GUARANTEES if g.holder == "protect")
 OF_TABLE = tuple(g for g in GUARANTEES if g.holder == "privacy")
 
 
-def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guarantee, Any]]:
+def required_guarantees(
+    guarantees: Sequence[Guarantee], holder: Any
+) -> Iterator[tuple[Guarantee, Any]]:
     """The guarantees that a part of a policy requires, each with its field's value."""
     for guarantee in guarantees:
         value = getattr(holder, guarantee.option)
@@ -84,7 +86,9 @@ def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guaran
 def asked_of_table(policy: Policy) -> list[tuple[Guarantee, Any]]:
     """The table's guarantees, those from the algorithm's options before the policy's."""
     own = policy.algorithm.promises
-    found = dict(asked(OF_TABLE, policy.privacy)) | {BY_NAME[n]: value for n, value in own.items()}
+    found = dict(required_guarantees(OF_TABLE, policy.privacy)) | {
+        BY_NAME[n]: value for n, value in own.items()
+    }
     return list(found.items())
 
 
@@ -155,7 +159,7 @@ def _in_buckets(
 def _of_columns(policy: Policy) -> Iterator[Requirement]:
     for name in policy.protected:
         protect = policy.columns[name].protect
-        for guarantee, value in asked(OF_COLUMNS, protect):
+        for guarantee, value in required_guarantees(OF_COLUMNS, protect):
             terms = guarantee.terms_of(value)
             if guarantee.terms is not None:
                 terms = dict(guarantee.terms(policy, protect))
@@ -192,8 +196,8 @@ def rules_of(
     """
     return tuple(
         rule
-        for guarantee, value in asked(OF_COLUMNS, protect)
-        for rule in guarantee.rules(Given(value, column, null_as_value, height))
+        for guarantee, value in required_guarantees(OF_COLUMNS, protect)
+        for rule in guarantee.rules(RuleInput(value, column, null_as_value, height))
     )
 
 
@@ -203,8 +207,10 @@ def rules_of_any(column: str, described: Column) -> tuple[tuple[Rule, ...], tupl
     """
     judged: list[Rule] = []
     beyond: list[str] = []
-    for guarantee, value in asked(OF_COLUMNS, described.protect) if described.protect else ():
-        rules = tuple(guarantee.rules(Given(value, column, described.null_as_value)))
+    for guarantee, value in (
+        required_guarantees(OF_COLUMNS, described.protect) if described.protect else ()
+    ):
+        rules = tuple(guarantee.rules(RuleInput(value, column, described.null_as_value)))
         found = [r for r in rules if r.basis == "histogram" and not (r.relative or r.paths)]
         judged += found
         if not rules or len(found) < len(rules):
@@ -222,9 +228,9 @@ def table_rules_of(
     """
     return tuple(
         rule
-        for guarantee, value in asked(OF_TABLE, privacy)
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
         if guarantee.of_values
-        for rule in guarantee.rules(Given(value, column, null_as_value, declared=declared))
+        for rule in guarantee.rules(RuleInput(value, column, null_as_value, declared=declared))
     )
 
 
@@ -238,7 +244,9 @@ def of_basis(rules: Sequence[Rule], *basis: str) -> tuple[Rule, ...]:
 
 def least_class(policy: Policy, otherwise: int = 1) -> int:
     """Fewest rows (persons) of a class: the largest k that the policy names."""
-    named = [g.k(value) for g, value in asked(OF_TABLE, policy.privacy) if g.k is not None]
+    named = [
+        g.k(value) for g, value in required_guarantees(OF_TABLE, policy.privacy) if g.k is not None
+    ]
     return max(named, default=otherwise)
 
 
@@ -246,7 +254,7 @@ def asking_for(policy: Policy, least: int) -> str:
     """The path of the guarantee that requires classes of `least` rows (persons)."""
     fields = (
         g.field
-        for g, value in asked(OF_TABLE, policy.privacy)
+        for g, value in required_guarantees(OF_TABLE, policy.privacy)
         if g.k is not None and g.k(value) == least
     )
     return next(fields, "privacy.k_anonymity")
@@ -254,7 +262,11 @@ def asking_for(policy: Policy, least: int) -> str:
 
 def fewest_persons(policy: Policy) -> int:
     """Fewest persons that a class can have under any of the policy's guarantees."""
-    implied = [g.implied(v) for g, v in asked(OF_TABLE, policy.privacy) if g.implied is not None]
+    implied = [
+        g.implied(v)
+        for g, v in required_guarantees(OF_TABLE, policy.privacy)
+        if g.implied is not None
+    ]
     return max(least_class(policy), *implied, 1)
 
 
@@ -289,11 +301,11 @@ def bucket_rule(column: str, protect: Protect, *, height: int = 0) -> BucketRule
     """The rule of the column's buckets; `height` as in `rules_of`. `levels` is not supported."""
     sizes = [1]
     judged: list[Rule] = []
-    for guarantee, value in asked(OF_COLUMNS, protect):
+    for guarantee, value in required_guarantees(OF_COLUMNS, protect):
         if guarantee.bucket_size is not None:
             sizes.append(guarantee.bucket_size(value))
         else:
-            judged += guarantee.rules(Given(value, column, height=height))
+            judged += guarantee.rules(RuleInput(value, column, height=height))
     return BucketRule(max(sizes), tuple(judged))
 
 
@@ -418,7 +430,7 @@ def _checks(
         yield name, column if BY_NAME[name].of_values else None
 
 
-def unanswered(
+def missing_checks(
     policy: Policy, verification: Verification, *, source: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Every guarantee with missing checks: its path, and the names of those checks.

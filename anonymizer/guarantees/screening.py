@@ -68,7 +68,7 @@ def _search(masks: list[int], size: int) -> int | None:
     """The values of a hitting set of at most `size`, as a mask; small sets must come first."""
     if not masks:
         return 0
-    if size <= 0 or _apart(masks, size) > size:
+    if size <= 0 or _disjoint_sets(masks, size) > size:
         return None
     if size == 1:
         common = reduce(and_, masks)
@@ -90,7 +90,7 @@ def _search(masks: list[int], size: int) -> int | None:
     return None
 
 
-def _apart(masks: list[int], most: int) -> int:
+def _disjoint_sets(masks: list[int], most: int) -> int:
     """Greedily count pairwise disjoint sets, up to one above `most`.
 
     Each needs a separate value.

@@ -36,7 +36,9 @@ def refuse_infinite(place: Place) -> tuple[Stage, ...]:
     )
 
 
-def placed(place: Place, ends: Ends, *, shape: str, min_width: float | None) -> tuple[Stage, ...]:
+def place_values(
+    place: Place, ends: Ends, *, shape: str, min_width: float | None
+) -> tuple[Stage, ...]:
     """Check the values against the domain, and place them on its grid."""
     scale = line(place)
     at = scale.position(VALUE)
@@ -128,7 +130,7 @@ def _refuse_outside(place: Place, ends: Ends) -> tuple[Stage, ...]:
     return (place.refuse_values(condition, "outside of the domain", "widen hierarchy.domain"),)
 
 
-def bounded(place: Place) -> tuple[Stage, ...]:
+def bound_stages(place: Place) -> tuple[Stage, ...]:
     """Convert intervals of points to bounds, and these to the hierarchy."""
     scale = line(place)
     return (
@@ -226,7 +228,7 @@ def conventional(place: Place, spec: Conventional) -> tuple[Stage, ...]:
     if spec.min_width is not None and scale.line != "reals":
         narrowest = max(1.0, scale.width(spec.min_width))
     return (
-        *placed(place, ends, shape="halves", min_width=spec.min_width),
+        *place_values(place, ends, shape="halves", min_width=spec.min_width),
         place.step(
             "halve",
             positions=place.table("positions"),
@@ -235,7 +237,7 @@ def conventional(place: Place, spec: Conventional) -> tuple[Stage, ...]:
             narrowest=lit(narrowest),
             exact=scale.line == "points",
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 
@@ -285,7 +287,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
             ),
         )
     return (
-        *placed(place, ends, shape="units", min_width=None),
+        *place_values(place, ends, shape="units", min_width=None),
         *found,
         place.step(
             "divide",
@@ -294,7 +296,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
             widths=widths,
             intervals=place.table("intervals"),
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 
@@ -311,7 +313,7 @@ def cardinality(place: Place, spec: Cardinality) -> tuple[Stage, ...]:
     else:
         width = lit(_whole_width(place, scale, spec.min_width))
     return (
-        *placed(place, ends, shape="cells", min_width=spec.min_width),
+        *place_values(place, ends, shape="cells", min_width=spec.min_width),
         place.guard(
             "guard_cells",
             {"grid": grid, "width": width, "most": lit(MOST_LEAVES)},
@@ -330,7 +332,7 @@ def cardinality(place: Place, spec: Cardinality) -> tuple[Stage, ...]:
             intervals=intervals,
             exact=scale.line == "points",
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 

@@ -162,7 +162,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class HierarchyDrawing:
     """A built hierarchy, ready to be drawn or written as JSON."""
 
     column: str
@@ -256,7 +256,7 @@ def show(
     sql_type: str,
     builder: str,
     published: bool = False,
-) -> Shown:
+) -> HierarchyDrawing:
     """Read a hierarchy that has been built; `published` uses the distortions of Table 4."""
     costs = distortion(index, sql_type, builder, published=published)
     engine.raw(costs.statement().text, costs.name)
@@ -270,7 +270,7 @@ def show(
         },
     )
     rows = engine.raw(step.statement().text, step.name)
-    return Shown(column, builder, tuple(Node(*row) for row in rows))
+    return HierarchyDrawing(column, builder, tuple(Node(*row) for row in rows))
 
 
 def _line(node: Node) -> str:

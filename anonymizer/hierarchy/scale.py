@@ -398,11 +398,11 @@ class Place:
         """Stop if values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
 
         def explain(row: tuple[Any, ...]) -> Problem:
-            return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
+            return Problem(self.path, f"{counts_text(row[0], row[1])} {what}", hint=hint)
 
         return self.guard("guard_values", {"values": self.values, "condition": condition}, explain)
 
 
-def counted(values: int, rows: int) -> str:
+def counts_text(values: int, rows: int) -> str:
     """Counts as text: `1 distinct value (12 rows)`."""
     return f"{many(values, 'distinct value')} ({many(rows, 'row')})"

@@ -186,7 +186,7 @@ def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = T
     found = found or check_wide(wide, where, lines, nested=nested)
     if found:
         raise SourceError(found)
-    return _numbered(wide, nested=nested)
+    return _nodes_of_rows(wide, nested=nested)
 
 
 def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Problem]:
@@ -209,7 +209,7 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     empty = [
         at
         for at, row in enumerate(rows)
-        if row[0] is None or any(_unlabelled(cell, row[0]) for cell in row[1:])
+        if row[0] is None or any(_lacks_label(cell, row[0]) for cell in row[1:])
     ]
     if empty:
         return [
@@ -218,7 +218,7 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     return []
 
 
-def _unlabelled(cell: str | None, value: str) -> bool:
+def _lacks_label(cell: str | None, value: str) -> bool:
     """Whether a cell is missing, or blank without being the value itself."""
     return cell is None or (not cell.strip() and cell != value)
 
@@ -311,7 +311,7 @@ def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     return [Problem(where, said, hint=hint)]
 
 
-def _numbered(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
+def _nodes_of_rows(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
     height = len(rows[0]) - 1
     first: list[dict[str, int]] = [{} for _ in range(height + 1)]
     for at, row in enumerate(rows):

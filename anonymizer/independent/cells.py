@@ -225,7 +225,7 @@ def read_text_cell(text: Text, kind: str, sql_type: str, hierarchy: bool) -> Cel
     if kind != "categorical":
         return _ordered_body(body, sql_type, nullable)
     if body.startswith("{"):
-        return Cell("set", _set(body, sql_type, hierarchy), nullable)
+        return Cell("set", _set_members(body, sql_type, hierarchy), nullable)
     member, rest = _member(body, 0)
     if rest != len(body):
         raise CellError("goes on after its value")
@@ -298,7 +298,7 @@ def _ordered_body(body: str, sql_type: str, nullable: bool) -> Cell:
     return Cell("interval", (low, high), nullable)
 
 
-def _set(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
+def _set_members(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
     members: list[str] = []
     at = 1
     while True:

@@ -20,7 +20,7 @@ from anonymizer.independent.cells import (
     read_value,
 )
 from anonymizer.independent.fetch import Table, UnreadableError
-from anonymizer.independent.layout import Column, Layout, Requirement, Text, read
+from anonymizer.independent.layout import Column, Layout, Requirement, Text, validate
 from anonymizer.independent.rows import Release, Row
 from anonymizer.independent.rules import (
     Check,
@@ -29,7 +29,7 @@ from anonymizer.independent.rules import (
     Record,
     Rule,
     Terms,
-    grouped,
+    group_by_label,
     lower,
     upper,
 )
@@ -124,19 +124,25 @@ def groupings(
         if column is None or column.column not in release.separate:
             raise UnreadableError(f"{requirement.name}: the release has no groups to judge")
         rows = enumerate(release.separate[column.column])
-        yield "", grouped((one.group, (place, one.value)) for place, one in rows)
+        yield "", group_by_label((one.group, (place, one.value)) for place, one in rows)
     elif requirement.scope == "bucket":
         if column is None or column.bucket is None:
             raise UnreadableError(f"{requirement.name}: the release has no buckets to judge")
-        yield "", grouped(_in_buckets(release, column))
+        yield "", group_by_label(_in_buckets(release, column))
     else:
         if column is not None and (column.role == "semi" or column.column in release.separate):
             raise UnreadableError(f"{requirement.name}: its column has no value in every row")
         if layout.class_id is not None:
-            yield "", grouped((row.class_id, record) for row, record in _records(release, column))
+            yield (
+                "",
+                group_by_label((row.class_id, record) for row, record in _records(release, column)),
+            )
         elif requirement.name not in OF_TABLE:
             raise UnreadableError(f"{requirement.name}: the release has no classes to judge")
-        yield "_tuples", grouped((row.tuple, record) for row, record in _records(release, column))
+        yield (
+            "_tuples",
+            group_by_label((row.tuple, record) for row, record in _records(release, column)),
+        )
 
 
 def _records(release: Release, column: Column | None) -> Iterator[tuple[Row, Record]]:
@@ -295,9 +301,9 @@ def judge_event(
         raise UnreadableError(f"{WHERE}: is on cells that are not nodes")
     sets = [
         frozenset(_cell(label, column) for label in one)
-        for one in read(_TOGETHER, requirement.parameters["together"], WHERE)
+        for one in validate(_TOGETHER, requirement.parameters["together"], WHERE)
     ]
-    told = _told(set(cells), column, sets)
+    told = _set_numbers(set(cells), column, sets)
     held: dict[int | None, set[Cell]] = {}
     for row, cell in zip(release.rows, cells, strict=True):
         held.setdefault(row.person, set()).add(cell)
@@ -323,7 +329,7 @@ def _cell(label: str, column: Column) -> Cell:
         raise UnreadableError(f"{WHERE}: names a cell that {error}") from None
 
 
-def _told(
+def _set_numbers(
     cells: set[Cell], column: Column, sets: Sequence[frozenset[Cell]]
 ) -> dict[Cell, set[str]]:
     """The numbers of the sets of every cell that says no more than is listed of it."""

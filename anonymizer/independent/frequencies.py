@@ -151,7 +151,9 @@ def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:
     bound, nulls = terms.number("alpha"), terms.null_as_value
     allowed = upper(bound)
     declared = (
-        _declared(terms.requirement.parameters["value"], sql_type) if terms.has("value") else None
+        _policy_value(terms.requirement.parameters["value"], sql_type)
+        if terms.has("value")
+        else None
     )
 
     def judge(group: Group) -> Finding:
@@ -181,7 +183,7 @@ def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if level not in needed or not isinstance(listed, list):
             raise UnreadableError("manifest.requirements: level_l.levels: is wrong")
         for one in listed:
-            value = _declared(one, sql_type)
+            value = _policy_value(one, sql_type)
             bounds[value] = max(bounds.get(value, 0), needed[level])
     other: int | None = None
     if terms.has("default_level"):
@@ -257,7 +259,7 @@ def _l(terms: Terms, given: object) -> int:
     return given
 
 
-def _declared(given: object, sql_type: str) -> Value:
+def _policy_value(given: object, sql_type: str) -> Value:
     """A value of the policy as a value of the column; if it is none, it occurs nowhere."""
     text = str(given).lower() if isinstance(given, bool) else str(given)
     try:
@@ -315,7 +317,7 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if distance == "equal":
             found = equal(p, q)
         elif distance == "ordered":
-            found = ordered(p, q)
+            found = ordered_distance(p, q)
         else:
             found = hierarchical(p, q, paths)
         return Finding({"t": found}, found <= most)
@@ -328,7 +330,7 @@ def equal(p: Distribution, q: Distribution) -> Fraction:
     return sum((abs(p.get(v, Fraction(0)) - share) for v, share in q.items()), Fraction(0)) / 2
 
 
-def ordered(p: Distribution, q: Distribution) -> Fraction:
+def ordered_distance(p: Distribution, q: Distribution) -> Fraction:
     """Σᵢ |Σ_{j≤i} (p−q)| / (m−1) over the m values of the table in their order, NULL first."""
     listed = sorted(q, key=lambda value: (value is not None, value or ()))
     if len(listed) == 1:

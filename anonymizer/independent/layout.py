@@ -32,12 +32,12 @@ from anonymizer.independent.fetch import UnreadableError
 T = TypeVar("T")
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse JSON with exact numbers; constants such as NaN and duplicate keys are errors."""
     try:
         return json.loads(
             text,
-            parse_int=_whole,
+            parse_int=_integer,
             parse_float=Decimal,
             parse_constant=_no_constant,
             object_pairs_hook=_no_duplicates,
@@ -46,7 +46,7 @@ def parsed(text: str) -> Any:
         raise UnreadableError("manifest: is not JSON that can be read") from None
 
 
-def read(kind: TypeAdapter[T], given: Any, where: str = "manifest") -> T:
+def validate(kind: TypeAdapter[T], given: Any, where: str = "manifest") -> T:
     """Read a value as a type. Raises UnreadableError, which names the field and no value."""
     try:
         return kind.validate_python(given)
@@ -71,11 +71,11 @@ def only(good: Callable[[Any], object], said: str) -> AfterValidator:
 
 
 def is_number(given: Any) -> bool:
-    """Whether the value is a number as parsed by `parsed`."""
+    """Whether the value is a number as parsed by `parse_json`."""
     return isinstance(given, int | Decimal) and not isinstance(given, bool)
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     found = int(text)
     float(found)  # raises for a number beyond all doubles
     return found

@@ -154,7 +154,7 @@ Rows: TypeAlias = Mapping[Any, int]
 def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
     """The remaining persons for each choice of at most m rows of some person of the class."""
     nobody_known = {(1 << len(held)) - 1}
-    repeated = _repeated(held, m)
+    repeated = _persons_with_repeats(held, m)
     # found[c]: after choices of at most c rows; n rows of another kind make them c + n
     found = [nobody_known]
     for chosen in range(1, m + 1):
@@ -167,7 +167,7 @@ def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
     return found[m]
 
 
-def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
+def _persons_with_repeats(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
     """For each number up to m, the sets of persons with at least that many equal rows."""
     having: dict[tuple[Hashable, int], Persons] = {}
     for place, rows in enumerate(held):

@@ -60,7 +60,7 @@ class Group:
         return held
 
 
-def grouped(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
+def group_by_label(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
     """Group records by label."""
     found: dict[Hashable, list[Record]] = {}
     for label, record in records:
@@ -239,6 +239,6 @@ class Judgement:
         return bool(self.checks) and all(check.passed for check in self.checks)
 
 
-def counted(name: str, column: str | None, broken: int) -> Check:
+def form_check(name: str, column: str | None, broken: int) -> Check:
     """A condition of form."""
     return Check(name, column, {"broken": 0}, {"broken": broken}, broken)

@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
-from anonymizer.guarantees.requirements import OF_TABLE, asked
+from anonymizer.guarantees.requirements import OF_TABLE, required_guarantees
 from anonymizer.guarantees.rule import all_hold, merge_layers
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import (
@@ -195,7 +195,7 @@ class Series:
 
     def _beyond(self) -> Iterator[str]:
         """The requirements on values that equal values do not decide, by their paths."""
-        for guarantee, _ in asked(OF_TABLE, self.policy.privacy):
+        for guarantee, _ in required_guarantees(OF_TABLE, self.policy.privacy):
             if guarantee.of_values or guarantee.of_population:
                 yield guarantee.field
         for facet in self.facets:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs, unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem, is_database, refuse_odd_logs
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.process.files import read_beside, write_new
 from anonymizer.release import objects
@@ -133,7 +133,7 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             return
         except AnonymizerError as error:
             if time.monotonic() > until or not _may_be_locked(path, error):
-                said, hint = unattached(path, "close the process that has it open")
+                said, hint = attach_problem(path, "close the process that has it open")
                 raise EngineError.at("ledger", said, hint=hint) from error
         time.sleep(0.2)
 

@@ -13,13 +13,13 @@ from anonymizer.contract.layout import (
     Originals,
     PublishedColumn,
     Requirement,
-    bucketized,
+    bucket_columns,
     quasi,
     type_sql,
 )
 from anonymizer.contract.rounding import coarse, coarse_mean
 from anonymizer.errors import NothingToCheckError
-from anonymizer.guarantees.requirements import BY_NAME, OF_TABLE, asked
+from anonymizer.guarantees.requirements import BY_NAME, OF_TABLE, required_guarantees
 from anonymizer.measure.proofs import LINKED, RECORDS
 from anonymizer.policy.privacy import Privacy
 from anonymizer.verification.guarantees import questions
@@ -224,7 +224,7 @@ def measure_release(
         return found
     units = int(found["persons"] or found["rows"] or 0)
     found |= _losses(run_sql, view, layout, originals, suppressed * len(quasi(layout)), link, units)
-    for column in bucketized(layout):
+    for column in bucket_columns(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
         (width,) = _row(run_sql, "measure/bucket_ranges.sql.j2", parameters)
@@ -329,11 +329,11 @@ def _losses(
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         found = _row(run_sql, "measure/losses.sql.j2", parameters)
         of_columns[f"ncp.{column.column}"] = _mean_loss(
-            found, 0, units if _hidden(parameters) else None
+            found, 0, units if _hides_counts(parameters) else None
         )
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
         # (where nothing is lost, or everything, the cells show it)
-        hidden |= _hidden(parameters) and 0 < found[1] < found[0]
+        hidden |= _hides_counts(parameters) and 0 < found[1] < found[0]
         weighty += found[0] * (column.weight or 0)
         weighted += found[1] * (column.weight or 0)
         as_set = found[1]
@@ -377,7 +377,7 @@ def column_losses(
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
         row = _row(run_sql, "measure/losses.sql.j2", parameters)
-        steps = row[0] if _hidden(parameters) else None
+        steps = row[0] if _hides_counts(parameters) else None
         found[column.column] = _mean_loss(row, suppressed, steps)
     return found
 
@@ -407,7 +407,7 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
     }
 
 
-def _hidden(parameters: Mapping[str, Any]) -> bool:
+def _hides_counts(parameters: Mapping[str, Any]) -> bool:
     """Whether the cells hide how many values a node covers, such as codes under a prefix."""
     return parameters["nodes"] is not None and parameters["leaves"] is None
 
@@ -422,11 +422,11 @@ def _row(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> tuple[An
 # person known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
 
 
-def enhanced(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def enhanced_forms(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """The enhanced forms of the identity-reserved guarantees of a policy: name, parameters."""
     return tuple(
         (guarantee.enhanced[0], {part: getattr(value, part) for part in guarantee.enhanced[1]})
-        for guarantee, value in asked(OF_TABLE, privacy)
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
         if guarantee.enhanced is not None
     )
 
@@ -439,7 +439,7 @@ def vulnerable_share(
     The release must satisfy its IR guarantee. Raises `NothingToCheckError` if it has no such
     guarantee, or no classes.
     """
-    forms = enhanced(privacy)
+    forms = enhanced_forms(privacy)
     if not forms or layout.class_id is None:
         raise NothingToCheckError.at(
             "privacy", "has no identity-reserved guarantee with an enhanced form"

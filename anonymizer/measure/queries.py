@@ -57,7 +57,7 @@ class QueryTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class QueryAttribute:
     """One attribute that queries may restrict, and its tables."""
 
     index: int
@@ -118,7 +118,7 @@ def stage(
     tables: QueryTables,
     carried: Sequence[str] = (),
     numbers: Mapping[str, int] = _NO_NUMBERS,
-) -> list[Staged]:
+) -> list[QueryAttribute]:
     """Create the tables that do not depend on the queries; return the attributes they may use.
 
     Without `summed`, rows are counted, and there is no help table. `carried`: published columns
@@ -126,7 +126,7 @@ def stage(
     """
     further = count(max(numbers.values(), default=0) + 1)
     attributes = [
-        Staged(
+        QueryAttribute(
             numbers[column.column] if column.column in numbers else next(further),
             column,
             originals.values[column.column],
@@ -167,7 +167,7 @@ def stage(
     return attributes
 
 
-def _of(a: Staged, originals: Originals) -> dict[str, Any]:
+def _of(a: QueryAttribute, originals: Originals) -> dict[str, Any]:
     return {
         **a.named,
         "column": a.column,
@@ -352,7 +352,7 @@ def answer_queries(
 
 
 def _answers(
-    run_sql: RunSql, tables: QueryTables, attributes: Sequence[Staged]
+    run_sql: RunSql, tables: QueryTables, attributes: Sequence[QueryAttribute]
 ) -> Iterator[Answer]:
     """Every query of the current draws whose true answer is not 0."""
     patterns: dict[int, list[int]] = defaultdict(list)
@@ -367,7 +367,7 @@ def _answers(
 
 
 def _batch(
-    run_sql: RunSql, tables: QueryTables, used: Sequence[Staged], batch: Sequence[int]
+    run_sql: RunSql, tables: QueryTables, used: Sequence[QueryAttribute], batch: Sequence[int]
 ) -> Iterator[Answer]:
     parameters = {
         "attributes": used,
@@ -476,7 +476,7 @@ class Draws:
 
 
 def shown_errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
 ) -> ShownErrors:
     """The errors of random queries, as steps.
 
@@ -496,7 +496,7 @@ def shown_errors(
 
 
 def _drawn_errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
 ) -> tuple[list[float], int]:
     """The errors of random queries, and the number of redrawn queries."""
     errors: list[float] = []
@@ -514,7 +514,11 @@ def _drawn_errors(
 
 
 def _draw(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws, numbers: range
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[QueryAttribute],
+    draws: Draws,
+    numbers: range,
 ) -> None:
     shared: dict[str, Any] = {"draws": tables.draws, "seed": str(draws.seed)}
     drawing = {**shared, "attributes": attributes, "predicates": draws.predicates}
@@ -528,7 +532,7 @@ def _draw(
 
 
 def _errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
 ) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
     text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text

@@ -342,7 +342,7 @@ _held: list[Path] = []
 @contextmanager
 def turn(file: Path | None) -> Iterator[None]:
     """Hold the lock for `file`. Raises TargetError if another run holds it for too long."""
-    handle = _taken(file) if file is not None else None
+    handle = _open_lock(file) if file is not None else None
     if handle is None or file is None:
         yield
         return
@@ -369,7 +369,7 @@ def _lock_of(file: Path) -> Path:
     return base_folder() / f"{LOCK_PREFIX}{name}"
 
 
-def _taken(file: Path) -> int | None:
+def _open_lock(file: Path) -> int | None:
     """The open lock; None if the system has no such locks, or it is another user's."""
     try:
         import fcntl

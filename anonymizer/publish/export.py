@@ -105,7 +105,11 @@ class Export:
 
 
 def write_export(
-    engine: DuckDBEngine, manifest: Manifest, tables: dict[Path, Table], aside: Aside, force: bool
+    engine: DuckDBEngine,
+    manifest: Manifest,
+    tables: dict[Path, Table],
+    aside: ExportPaths,
+    force: bool,
 ) -> Export:
     """Write the files of an unchanged release, and its manifest next to the first."""
     target, *_ = tables
@@ -153,7 +157,7 @@ def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
 
 def _refuse_foreign(files: list[Path], view: str) -> None:
     """Refuse to replace files that no manifest of an export of this release describes."""
-    known = _known(files[0], view)
+    known = _earlier_files(files[0], view)
     problems = [
         Problem(
             "-o",
@@ -171,7 +175,7 @@ def _refuse_foreign(files: list[Path], view: str) -> None:
     TargetError.refuse(problems)
 
 
-def _known(target: Path, view: str) -> dict[str, str]:
+def _earlier_files(target: Path, view: str) -> dict[str, str]:
     """Names and digests of the files of an earlier export of this release, from the manifest next
     to the first. None if that is of another release, was changed, or lists a file that no export of
     its release writes: files that it lists are replaced and removed.
@@ -192,19 +196,21 @@ def _known(target: Path, view: str) -> dict[str, str]:
 def _names(target: Path, manifest: Manifest) -> set[str]:
     """The names of the files that an export of a release writes, the first of them as `target`."""
     tables = released_tables(manifest)
-    separate = {Aside(target).separate(column).name for column in manifest.layout.tables}
+    separate = {ExportPaths(target).separate(column).name for column in manifest.layout.tables}
     linked = {f"{one.name}{target.suffix}" for one in tables.children} if tables else set()
     return {target.name, *separate, *linked}
 
 
 def _earlier(target: Path, view: str) -> list[Path]:
     """The files of an earlier export that have not changed since."""
-    found = {target.with_name(name): digest for name, digest in _known(target, view).items()}
+    found = {
+        target.with_name(name): digest for name, digest in _earlier_files(target, view).items()
+    }
     return [path for path, digest in found.items() if path.is_file() and digest_of(path) == digest]
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class ExportPaths:
     """Paths of the files of an export."""
 
     target: Path
@@ -219,7 +225,9 @@ class Aside:
         return file.absolute().with_name(f"{file.name}.{self.mark}.tmp")
 
 
-def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
+def _write(
+    engine: DuckDBEngine, tables: dict[Path, Table], names: ExportPaths
+) -> list[ExportedFile]:
     """Write all files under temporary names, compare them, then swap them in one by one."""
     aside = {target: names.of(target) for target in tables}
     written: list[ExportedFile] = []
@@ -340,7 +348,12 @@ def _copy(
 ) -> None:
     """Copy a published table, in order, through a private file."""
     columns = [
-        (name, _sized(found.engine, origin, name, sizes.get(name)) if kind == "DECIMAL" else kind)
+        (
+            name,
+            _decimal_type(found.engine, origin, name, sizes.get(name))
+            if kind == "DECIMAL"
+            else kind,
+        )
         for name, kind in found.engine.describe(ident(origin).text, "export")
     ]
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
@@ -348,7 +361,7 @@ def _copy(
         found.engine.copy_out(_as_text(origin, columns), file, "export")
         named = [f"c{number}" for number, _ in enumerate(columns, start=1)]
         values = ", ".join(
-            f"{_typed(text, kind)} as {ident(name)}"
+            f"{_cast(text, kind)} as {ident(name)}"
             for text, (name, kind) in zip(named, columns, strict=True)
         )
         target.raw(
@@ -356,7 +369,7 @@ def _copy(
         )
 
 
-def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
+def _decimal_type(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
     """A decimal type for every value of a numeric column without precision: the one in the
     manifest, since the server keeps the precision of few expressions, or else the smallest.
     """
@@ -397,7 +410,7 @@ _ERA = "([0-9]+-[0-9][0-9]-[0-9][0-9])([T ][0-9:.+-]+)? BC"
 """A date before the year 1 as Postgres writes it; DuckDB reads it without its era, as another."""
 
 
-def _typed(column: str, kind: str) -> str:
+def _cast(column: str, kind: str) -> str:
     if kind.startswith(("DATE", "TIMESTAMP")):
         column = f"regexp_replace({column}, {lit(_ERA)}, '\\1 (BC)\\2', 'g')"
     text = f"cast({column} as json)" if kind.endswith("]") else column
@@ -458,7 +471,7 @@ def export_tables(
         if len({str(file).casefold() for file in files.values()}) < len(files):
             said = f"{target.name} is the name of another table's file"
             raise TargetError.at("-o", said, hint="name the folder alone")
-        aside = Aside(target)
+        aside = ExportPaths(target)
         reach = [aside.of(file) for file in files.values()]
         with opened(source, place_of(lead_of(policy), source), reach, limits) as (engine, catalog):
             view, manifest, tables = unchanged_tables(policy, engine, catalog, source)
@@ -530,7 +543,7 @@ def export(
     if isinstance(policy, SchemaPolicy):
         return export_tables(policy, target, _database(lead_of(policy), database), force, within)
     if chosen_engine(policy, database) == "postgres":
-        return _carried(policy, target, database, force, complete, within)
+        return _export_through_duckdb(policy, target, database, force, complete, within)
     return _export(policy, target, _database(policy, database), force, complete, within)
 
 
@@ -540,7 +553,7 @@ def _export(
     """Export from a file. `complete`: the policy with the path of the available population."""
     check_target(target, source)
     names = Names.of(policy, "")
-    aside = Aside(target)
+    aside = ExportPaths(target)
     # the release is untrusted: it can access only the files to be written
     files = (target, *map(aside.separate, policy.sensitive))
     refuse_read(files, policy)
@@ -555,7 +568,7 @@ def _export(
         return write_export(engine, manifest, tables, aside, force)
 
 
-def _carried(
+def _export_through_duckdb(
     policy: Policy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
 ) -> Export:
     """Export from Postgres, through a DuckDB database."""

@@ -185,7 +185,7 @@ def _pieces(path: Path, blocks: Blocks) -> Iterator[bytes]:
     alive: set[bytes] = set()
     for live, content in blocks.parts(path):
         if live:
-            alive |= _found(content, dead)
+            alive |= _pieces_in(content, dead)
     yield from dead - alive
 
 
@@ -198,7 +198,7 @@ def _windows(content: bytes) -> Iterator[bytes]:
                 yield piece
 
 
-def _found(content: bytes, pieces: set[bytes]) -> set[bytes]:
+def _pieces_in(content: bytes, pieces: set[bytes]) -> set[bytes]:
     """The pieces that occur in `content`."""
     found: set[bytes] = set()
     for run in PRINTABLE.finditer(content):
@@ -213,7 +213,7 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
     found = 0
     for live, content in blocks.parts(path):
         if live and pieces:
-            found += len(_found(content, pieces))
+            found += len(_pieces_in(content, pieces))
     with path.open("rb") as handle, mmap(handle.fileno(), 0, access=ACCESS_READ) as whole:
         values = sum(1 for value in absent if whole.find(value.encode()) >= 0)
     problems = []

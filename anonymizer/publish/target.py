@@ -154,7 +154,7 @@ def replaced_release(
     With an `engine`, the description has its date, from its manifest in `catalog`.
     """
     return tuple(
-        f"the release {item.release} of run {item.run_id}{_made(engine, names.view(catalog))}"
+        f"the release {item.release} of run {item.run_id}{_made_at(engine, names.view(catalog))}"
         f" in {place} is replaced by the new one; {_together(names)}"
         for item in earlier
         if item.kind == "view" and item.release == names.release
@@ -168,7 +168,7 @@ def _together(names: Names) -> str:
     return TOGETHER if names.several else TOGETHER + TRY
 
 
-def _made(engine: Runs | None, view: Table) -> str:
+def _made_at(engine: Runs | None, view: Table) -> str:
     """When a release was made, to the minute; empty if its manifest cannot be read."""
     from anonymizer.release.manifest import read_manifest
 
@@ -273,7 +273,7 @@ class StagedTarget:
         """Do nothing: work tables are dropped with the session."""
 
 
-class Published(Protocol):
+class PublishedReleases(Protocol):
     """Published releases, opened for verification or copying."""
 
     @property
@@ -307,9 +307,9 @@ class Publisher(Protocol):
     def target(self, policy: Policy, session: Session, names: Names) -> Target:
         """The target of the release of `policy`."""
 
-    def published(
+    def open_published(
         self, policy: Policy | None, database: Any, limits: Limits
-    ) -> AbstractContextManager[Published]:
+    ) -> AbstractContextManager[PublishedReleases]:
         """Open the published releases, read-only, within the limits."""
 
 

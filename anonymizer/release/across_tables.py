@@ -9,7 +9,7 @@ from typing import Any
 from anonymizer.compile import Table
 from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released, Tables, in_release
+from anonymizer.contract.reading import ReleasedTable, Tables, in_release
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.policy import AnyPolicy, SchemaPolicy
@@ -56,7 +56,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
         knows.rows,
         knows.sensitive,
         tuple(
-            Released(
+            ReleasedTable(
                 name, policy.view(name), layouts[name], tuple(required_in(policy, name, paths))
             )
             for name in listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published
+from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names
 from anonymizer.contract.reading import Tables
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.hierarchy import exchange, tree
@@ -42,7 +42,7 @@ def cells_apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
             file = policy.resolve(spec.file)
             if not file.is_file():
                 continue
-            rows, lines = exchange.read(file, path)
+            rows, lines = exchange.read_rows(file, path)
             if not _agree(tree.nodes(rows, path, lines), listed):
                 said = "puts cells above one value that the release takes for disjoint"
                 hint = "do not rely on it: the release was changed, or made by another hierarchy"
@@ -180,7 +180,7 @@ def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Proble
     """Published names that differ: renamed columns, buckets, persons, groups."""
     separate = [c.name for c in layout.columns if c.column in layout.tables and c.name is not None]
     keys = {layout.key, *layout.links}
-    present = {*published(layout), *separate} - keys
+    present = {*column_names(layout), *separate} - keys
     asked = {renamed(policy, one): one for one in published_names(policy)}
     # a column without values has no nodes, and no column that marks NULLs
     empty = {

@@ -12,7 +12,7 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
 from anonymizer.contract.layout import Layout, PublishedColumn, quasi
-from anonymizer.contract.reading import FIGURES, Released, in_release
+from anonymizer.contract.reading import FIGURES, ReleasedTable, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
@@ -268,7 +268,7 @@ def suppression_stated(manifest: Manifest) -> Suppression:
 
 
 def _other_measures_of(
-    engine: Engine, view: Table, one: Released, told: Mapping[str, Any]
+    engine: Engine, view: Table, one: ReleasedTable, told: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """The same of a further table."""
     stated, path = told[one.table], f"manifest.measures.{table_path(one.table)}"

@@ -13,7 +13,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.guarantees.requirements import GUARANTEES, unanswered
+from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
 from anonymizer.policy import Policy, SchemaPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.schema.derived import child_policy, persons_policy
@@ -96,7 +96,7 @@ def refuse_unanswered(policy: Policy, verification: Verification, *, source: boo
             f"was not judged: the verification has no check {names} of it",
             hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
         )
-        for path, names in unanswered(policy, verification, source=source)
+        for path, names in missing_checks(policy, verification, source=source)
     )
 
 
@@ -230,7 +230,7 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     lead = persons_policy(policy, identity=True)
     elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
-    for path, names in unanswered(lead, verification, source=source):
+    for path, names in missing_checks(lead, verification, source=source):
         if not (elsewhere and _of_values(path)):
             yield path, names
     for name in policy.children:
@@ -243,7 +243,7 @@ def _unanswered(
         if single.sensitive or single.masked:
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
-            for path, names in unanswered(single, judged, source=source):
+            for path, names in missing_checks(single, judged, source=source):
                 if not single.sensitive and _of_values(path):
                     continue
                 yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names

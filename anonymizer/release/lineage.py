@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published, quasi
+from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names, quasi
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.values import portable
@@ -152,7 +152,7 @@ def _datasets(one: OfTable) -> Iterator[tuple[str, dict[str, Any]]]:
         for part in (*cell_parts(column), column.value, column.bucket)
         if part is not None
     }
-    yield one.name, {name: _inputs(one, name, described) for name in published(one.layout)}
+    yield one.name, {name: _inputs(one, name, described) for name in column_names(one.layout)}
     for column in one.layout.columns:
         if column.column in one.layout.tables and column.name is not None:
             names = [name for name in (one.layout.group_id, column.name) if name is not None]

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import read
+from anonymizer.contract.reading import parse_manifest
 from anonymizer.contract.rounding import of_population
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import is_database, own_connection
@@ -224,7 +224,7 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
             raise TypeError
         signed = str(signature) if signature is not None else None
         manifest = Manifest(json.loads(text, parse_int=_whole), signed, text)
-        read(manifest.text())
+        parse_manifest(manifest.text())
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         unreadable = True
     else:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from anonymizer.compile import Table, ident, lit
-from anonymizer.contract.layout import Layout, published
+from anonymizer.contract.layout import Layout, column_names
 from anonymizer.contract.reading import Tables, in_release
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -62,14 +62,14 @@ def refuse_unknown_columns(
 def _tables(
     engine: Engine, view: Table, layout: Layout, tables: Tables | None
 ) -> Iterator[tuple[Table, list[str]]]:
-    rows = published(layout)
+    rows = column_names(layout)
     yield view, rows
     for column in layout.columns:
         if column.column in layout.tables:
             separate = Table(layout.tables[column.column], view.schema, view.catalog)
             yield separate, [name for name in (layout.group_id, column.name) if name is not None]
     for one in tables.children if tables is not None else ():
-        yield in_release(view)(one), published(one.layout)
+        yield in_release(view)(one), column_names(one.layout)
     if not engine.embedded or view.catalog is None:
         return
     release = f"{view.schema}.{view.name}"

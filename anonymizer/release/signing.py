@@ -23,7 +23,7 @@ from anonymizer.errors import (
 )
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.process.files import write_new
-from anonymizer.process.text import plain
+from anonymizer.process.text import json_value
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.seal import Sign, manifest_digest, seal_of
 
@@ -322,7 +322,7 @@ def statement(manifest: Manifest) -> dict[str, Any]:
             "knownAttacks": data["known_attacks"],
         },
     }
-    found: dict[str, Any] = json.loads(json.dumps(plain(made), allow_nan=False))
+    found: dict[str, Any] = json.loads(json.dumps(json_value(made), allow_nan=False))
     return found
 
 

@@ -38,7 +38,7 @@ from anonymizer.process.document import (
     say,
     verdict,
 )
-from anonymizer.process.text import figure, many, plain
+from anonymizer.process.text import figure, json_value, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.assess.figures import at_risk_below
 from anonymizer.review.report.content import CHECKS, Report
@@ -128,7 +128,7 @@ class Facts:
     @cached_property
     def data(self) -> Mapping[str, Any]:
         """The JSON of the report."""
-        found: Mapping[str, Any] = plain(self.report.as_dict())
+        found: Mapping[str, Any] = json_value(self.report.as_dict())
         return found
 
     @property

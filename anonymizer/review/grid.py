@@ -22,7 +22,7 @@ from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Pro
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.fields import Knows
 from anonymizer.process.secret import Seed
-from anonymizer.process.text import environment, plain
+from anonymizer.process.text import environment, json_value
 from anonymizer.review.observers import ONE, TWO, open_source
 from anonymizer.review.trial import Bench, Figures
 
@@ -490,5 +490,5 @@ def _data(points: Sequence[Point], placed: dict[int, Placed]) -> Markup:
         }
         for number, one in enumerate(points)
     ]
-    text = json.dumps(plain(listed), ensure_ascii=True)
+    text = json.dumps(json_value(listed), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

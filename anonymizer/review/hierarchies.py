@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anonymizer.compile import Table, ident, lit, quote, sql, work
 from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
 from anonymizer.hierarchy import exchange, levels
-from anonymizer.hierarchy.levels import Node, Shown, show
+from anonymizer.hierarchy.levels import HierarchyDrawing, Node, show
 from anonymizer.hierarchy.sets import MOST_VALUES
 from anonymizer.policy import Policy, single
 from anonymizer.policy.hierarchies import DATE_LEVELS
@@ -48,7 +48,7 @@ class Built:
     nested: bool = True
     """Whether its levels are meant to nest."""
 
-    def shown(self, *, published: bool = False) -> Shown:
+    def shown(self, *, published: bool = False) -> HierarchyDrawing:
         """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
 
         Raises SourceError if that table has no formula for the builder.
@@ -599,13 +599,13 @@ def _built(
 
 def _shown(
     policy: Policy, database: Database, column: str, suggestion: Suggestion, limits: Limits | None
-) -> Shown:
+) -> HierarchyDrawing:
     chosen = only_quasi(policy, {column: suggestion.options})
     with built(chosen, database, limits=limits) as made:
         return made[0].shown()
 
 
-def losses(shown: Shown, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
+def losses(shown: HierarchyDrawing, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
     """Each level's nodes and mean share lost of a range `wider` times that of the data."""
     for level in shown.levels:
         nodes = [node for node in shown.nodes if node.level == level.level]

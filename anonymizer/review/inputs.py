@@ -12,7 +12,7 @@ from anonymizer.compile import Table, ident, lit, render, work
 from anonymizer.contract.layout import Layout, Originals
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import RELEASE, SOURCE, DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import unopened
+from anonymizer.engines.duckdb.sandbox import open_problem
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
@@ -136,7 +136,7 @@ def attached_release(
     try:
         engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
-        raise EngineError(unopened(database, where, error.__cause__ or error)) from error
+        raise EngineError(open_problem(database, where, error.__cause__ or error)) from error
     with detaching(engine, name, where):
         yield name
 

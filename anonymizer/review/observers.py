@@ -21,7 +21,15 @@ from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.queries import about, about_share
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
+from anonymizer.process.document import (
+    Bar,
+    Document,
+    NotebookResult,
+    Section,
+    facts,
+    say,
+    table_section,
+)
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
 from anonymizer.release.manifest import Manifest
@@ -294,7 +302,7 @@ class TablesAttack:
             before = "before -> after; before, classes are persons with equal quasi-identifiers"
             said = f"{before}\n{said}"
         title = f"{self.view}: persons found by somebody who knows their class and, besides,"
-        return Document(title, sections=(tabled("", heads, rows), Section(said)))
+        return Document(title, sections=(table_section("", heads, rows), Section(said)))
 
 
 def attack_tables(
@@ -345,7 +353,7 @@ class AssessedTable:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TablesAssessment(Displayed):
+class TablesAssessment(NotebookResult):
     """The assessment of several existing tables, as figures without values."""
 
     person: str
@@ -398,7 +406,7 @@ class TablesAssessment(Displayed):
         )
         head = ("known", "alone", "", f"below {self.k}", "", "fewest left", "found, on average")
         sections = (
-            tabled(
+            table_section(
                 title,
                 head,
                 (
@@ -415,7 +423,7 @@ class TablesAssessment(Displayed):
             if observers
         )
         return Document(
-            self._title, (say(known), say(rows)), (tabled("", heads, tables), *sections)
+            self._title, (say(known), say(rows)), (table_section("", heads, tables), *sections)
         )
 
 

@@ -14,7 +14,7 @@ from anonymizer.algorithms.core.compiled import STAGED, staged_values
 from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released
+from anonymizer.contract.reading import ReleasedTable
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor, Listener
@@ -441,7 +441,7 @@ def _staged(read: TablesRead) -> Where:
     """The names of the tables of a trial."""
     numbers = {one.child.name: one.child.number for one in read.compiled.tables}
 
-    def where(one: Released) -> Table:
+    def where(one: ReleasedTable) -> Table:
         return staged_values(numbers[one.table]) if one.table in numbers else STAGED
 
     return where

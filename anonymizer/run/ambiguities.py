@@ -16,7 +16,7 @@ from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.column_names import EXACT_UP_TO, countable
-from anonymizer.source.identifiers import folded, plain
+from anonymizer.source.identifiers import fold_case, usual_characters
 from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -24,10 +24,9 @@ from anonymizer.steps import Note, Stage, Step
 
 MEANT = "meant."
 """How the names of all figures begin."""
-_ONE_BLANK = (
-    f"regexp_replace(nfc_normalize({plain('cast(cell as varchar)')}), '[ \t\r\n]+', ' ', 'g')"
-)
-FOLDED = Sql(folded(f"trim({_ONE_BLANK})"))
+_USUAL = usual_characters("cast(cell as varchar)")
+_ONE_BLANK = f"regexp_replace(nfc_normalize({_USUAL}), '[ \t\r\n]+', ' ', 'g')"
+FOLDED = Sql(fold_case(f"trim({_ONE_BLANK})"))
 """A value in one spelling: without blanks at its ends and characters that nobody sees."""
 FIRST_YEAR = 1500
 """Earlier dates are those of a century that was left out, or of no date."""

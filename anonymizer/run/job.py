@@ -17,7 +17,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, EngineError, Problem
@@ -162,7 +162,7 @@ def _opened(where: str, file: Path) -> Iterator[None]:
     try:
         yield
     except (AnonymizerError, OSError) as error:
-        said, hint = unattached(file, "close the process that has it open")
+        said, hint = attach_problem(file, "close the process that has it open")
         raise EngineError.at(where, said, hint=hint) from error
 
 

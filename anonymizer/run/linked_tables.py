@@ -14,7 +14,7 @@ from anonymizer.algorithms.schema.compiler import CompiledTables, PublishedTable
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
@@ -56,27 +56,27 @@ from anonymizer.run.warnings import table_remarks, written_as_notes
 from anonymizer.source.child import (
     Above,
     Child,
-    counted,
     counts_step,
     flat_step,
     kept_step,
     masked_stages,
-    numbered,
     orphans_guard,
     reached_step,
     read_step,
     same_type,
     searched_for,
     values_of,
+    with_counts,
+    with_number,
 )
-from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.masks import IdentifierColumn
 from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, Relation, key_text, rows_read
 from anonymizer.steps import Guard, Plan, Row, Stage, Step
 from anonymizer.verification.across_tables import Where
-from anonymizer.verification.questions import Achieved, Question, ask_all
+from anonymizer.verification.questions import FigureColumn, Question, ask_all
 from anonymizer.verification.source_comparison import verify_against_source
 
 # Lifted columns: columns of other tables with one value per person, as columns of the persons.
@@ -260,7 +260,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
             read = _reading(child, sources[name].relation, above[child.above], named, session)
             executor.run(read, f"reading {name}")
             counts = counts_step(child)
-            child = counted(child, session.engine.execute(counts.statement(), counts.name))
+            child = with_counts(child, session.engine.execute(counts.statement(), counts.name))
             meant = meant_notes(
                 child.policy, child.profile, child.roles, child.kept, alone=False, rows=child.rows
             )
@@ -357,7 +357,7 @@ def _child(
     number: int,
     profile: TableProfile,
     above: Mapping[str, Above],
-    sought: Sequence[Named],
+    sought: Sequence[IdentifierColumn],
 ) -> Child:
     """A table whose rows have not been read."""
     name = policy.children[number - 1]
@@ -375,7 +375,7 @@ def _child(
         link,
         own,
         profile,
-        numbered(roles(own, profile), number),
+        with_number(roles(own, profile), number),
         drop_orphans=drop,
         astray=astray,
         keyed=has_role(policy, "shift"),
@@ -535,7 +535,7 @@ class TablesJob(Job):
         """Where the tables are during verification; that of the persons is `view`."""
         target = self.target
 
-        def where(one: Released) -> Table:
+        def where(one: ReleasedTable) -> Table:
             if one.table == self.schema.person:
                 return view
             if isinstance(target, StagedTarget):
@@ -633,7 +633,7 @@ class TablesJob(Job):
         return tables_manifest(manifest, self.schema, self._tables, self.target.names)
 
 
-SUMS = (Achieved("n", "sum"),)
+SUMS = (FigureColumn("n", "sum"),)
 
 
 def _tables_job_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

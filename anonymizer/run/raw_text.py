@@ -16,7 +16,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import OLDEST, YEARS, applies, earliest, shows
 from anonymizer.source.identifier_scan import (
     LETTERS,
-    Looked,
+    ScannedColumn,
     in_row,
     is_number,
     looked_at,
@@ -25,7 +25,7 @@ from anonymizer.source.identifier_scan import (
     named_columns,
     words,
 )
-from anonymizer.source.identifiers import ANY, DATE_FORMS, FORMS, KINDS, SIGNS, plain
+from anonymizer.source.identifiers import ANY, DATE_FORMS, FORMS, KINDS, SIGNS, usual_characters
 from anonymizer.source.masking.expressions import PASSES
 from anonymizer.source.masking.masks import DATES, Family, family_of
 from anonymizer.source.profile import Attribute, TableProfile, published_type
@@ -173,7 +173,7 @@ class _Column:
     """Its distinct values, each with its number of rows (n), if they have been counted."""
 
 
-def _columns(looked: Sequence[Looked], values: Mapping[str, Table]) -> list[_Column]:
+def _columns(looked: Sequence[ScannedColumn], values: Mapping[str, Table]) -> list[_Column]:
     found = []
     for column in looked:
         counted = values.get(column.name)
@@ -203,7 +203,7 @@ class _Asked:
             "columns": self.columns,
         }
         looked = {"any": ANY, "signs": SIGNS, "named": self.named, "few": FEW, "hits": self.hits}
-        looked["plain"] = Sql(plain("value"))
+        looked["plain"] = Sql(usual_characters("value"))
         looked["counted"] = [c.values for c in self.columns if c.values is not None]
         kinds = [
             {
@@ -445,7 +445,7 @@ def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
         match column.safe_harbor:
             case "none" if family == "text":
                 yield from ((name, what, cell) for what in ("notes", "many", "long"))
-                read = plain(f"cast({cell} as varchar)")
+                read = usual_characters(f"cast({cell} as varchar)")
                 yield name, "days", Sql(read)
                 yield name, "numbered_days", Sql(f"try_cast({read} as bigint)")
             case "none" if family == "whole":

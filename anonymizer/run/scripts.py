@@ -15,7 +15,7 @@ from anonymizer.contract.layout import Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.messages import Rehearsal
-from anonymizer.engines.duckdb.script import Counts, Judging, Scripted, written
+from anonymizer.engines.duckdb.script import Counts, Judging, ScriptInput, script_text
 from anonymizer.engines.registry import chosen_engine, dialect_of, refuse
 from anonymizer.engines.session import Workplace
 from anonymizer.errors import EngineError, PolicyError, Problem, TemplateError
@@ -73,8 +73,8 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
         if policy.algorithm.over_levels:
             counted.append(shape_sql([a.hierarchy for a in prepared.roles.quasi]))
         counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]
-        return written(
-            Scripted(
+        return script_text(
+            ScriptInput(
                 title=f"{policy.algorithm.name} over {many(prepared.rows, 'row')}, compiled to SQL",
                 policy=policy,
                 roles=prepared.roles,

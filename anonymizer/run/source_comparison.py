@@ -12,12 +12,12 @@ from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.population import POPULATION
 from anonymizer.algorithms.schema.compiler import PublishedTable
-from anonymizer.algorithms.schema.events import known
+from anonymizer.algorithms.schema.events import event_columns
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn, Requirement
-from anonymizer.contract.reading import Released
-from anonymizer.engines.base import Compared, Engine
+from anonymizer.contract.reading import ReleasedTable
+from anonymizer.engines.base import ComparedTables, Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.hierarchy.scale import from_text, scale_of
@@ -48,8 +48,8 @@ from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Step
 from anonymizer.verification.fast import WorkTables, fast_release, fast_source
-from anonymizer.verification.guarantees import NEEDED, TOGETHER, Members, numbered
-from anonymizer.verification.questions import Achieved, Asking, Question, ask_all
+from anonymizer.verification.guarantees import NEEDED, TOGETHER, Members, numbered_labels
+from anonymizer.verification.questions import Asking, FigureColumn, Question, ask_all
 from anonymizer.verification.source_comparison import verify_against_source
 
 # The values that the nodes of hierarchies admit, for the verifier and the measures.
@@ -464,12 +464,12 @@ def against_source(
     )
 
 
-def _compared(where: Originals, view: Table, layout: Layout) -> Compared:
+def _compared(where: Originals, view: Table, layout: Layout) -> ComparedTables:
     """The rows and columns that the release is compared by."""
     columns = {*where.values.values(), *where.flags.values()}
     if layout.person_id is not None and where.person is not None:
         columns.add(where.person)
-    return Compared(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
+    return ComparedTables(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
 
 
 def release_measures(
@@ -531,7 +531,7 @@ def together(engine: Engine, policy: SchemaPolicy, one: PublishedTable) -> dict[
     """
     found: dict[str, list[Any]] = {}
     names = {column.column: column.name for column in one.layout.columns}
-    for a in known(one.child):
+    for a in event_columns(one.child):
         name = a.attribute.column
         if name not in policy.tables[one.child.name].ruled_events:
             continue
@@ -548,7 +548,7 @@ def together(engine: Engine, policy: SchemaPolicy, one: PublishedTable) -> dict[
     return found
 
 
-def together_questions(one: PublishedTable, released: Released) -> Iterator[Question]:
+def together_questions(one: PublishedTable, released: ReleasedTable) -> Iterator[Question]:
     """The questions whether the values of the source are in the sets that the release lists."""
     for item in released.requirements:
         if TOGETHER not in item.parameters:
@@ -558,11 +558,11 @@ def together_questions(one: PublishedTable, released: Released) -> Iterator[Ques
         parameters = {
             "link": one.child.linked,
             "nodes": nodes_of(attribute),
-            "together": numbered(item.parameters[TOGETHER]),
+            "together": numbered_labels(item.parameters[TOGETHER]),
             "cell": column.name,
             "typed": one.layout.cells == "typed",
             "label": "what",
         }
         name = f"{one.child.name}.{item.column}"
-        found = (Achieved("n", "sum"),)
+        found = (FigureColumn("n", "sum"),)
         yield Question("source_together", name, 0, "source_together", parameters, found)

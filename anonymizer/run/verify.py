@@ -16,7 +16,7 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, 
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.publish.target import Published, publisher
+from anonymizer.publish.target import PublishedReleases, publisher
 from anonymizer.release import signing
 from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
 from anonymizer.release.agreement import HINT, cells_apart, disagreements, files_not_compared
@@ -210,7 +210,7 @@ def _releases(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     kind = chosen_engine(lead, database, engine)
-    place = publisher(kind).published(complete, database, limits or Limits())
+    place = publisher(kind).open_published(complete, database, limits or Limits())
     with at_persons(policy), place as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
@@ -226,7 +226,7 @@ def _releases(
 
 def _judged_again(
     policy: AnyPolicy | None,
-    found: Published,
+    found: PublishedReleases,
     view: Table,
     manifest: Manifest,
     complete: Policy | None,

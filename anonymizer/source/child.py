@@ -12,7 +12,7 @@ from anonymizer.policy.paths import table_path
 from anonymizer.process.text import many
 from anonymizer.source.identifier_scan import identifier_columns
 from anonymizer.source.masking.expressions import per
-from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.masks import IdentifierColumn
 from anonymizer.source.masking.stages import masking_stages
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by
@@ -137,7 +137,7 @@ class Child:
         return Above(self.read, self.reached, self.kept, Sql("own"), self.profile)
 
 
-def searched_for(child: Child, named: Sequence[Named]) -> Child:
+def searched_for(child: Child, named: Sequence[IdentifierColumn]) -> Child:
     """The table, with texts that are also searched for identifiers of the tables before it."""
     masks = tuple(
         replace(m, values=(*named, *m.values)) if m.kind == "redact" else m
@@ -146,7 +146,7 @@ def searched_for(child: Child, named: Sequence[Named]) -> Child:
     return replace(child, roles=replace(child.roles, masks=masks))
 
 
-def numbered(described: Roles, number: int) -> Roles:
+def with_number(described: Roles, number: int) -> Roles:
     """The columns, with numbers that no other table uses."""
     apart = number * APART
     return Roles(
@@ -154,13 +154,17 @@ def numbered(described: Roles, number: int) -> Roles:
         tuple(replace(s, index=s.index + apart) for s in described.sensitive),
         tuple(replace(k, index=k.index + apart) for k in described.kept),
         tuple(
-            replace(m, physical=_apart(m.physical, apart), original=_apart(m.original, apart))
+            replace(
+                m,
+                physical=_numbered_name(m.physical, apart),
+                original=_numbered_name(m.original, apart),
+            )
             for m in described.masks
         ),
     )
 
 
-def _apart(name: Sql, apart: int) -> Sql:
+def _numbered_name(name: Sql, apart: int) -> Sql:
     """The name of a snapshot column, with a number that no other table uses."""
     text = str(name)
     return Sql(f"{text[0]}{int(text[1:]) + apart}")
@@ -305,7 +309,7 @@ def counts_step(child: Child) -> Step:
     return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
 
 
-def counted(child: Child, found: list[Row]) -> Child:
+def with_counts(child: Child, found: list[Row]) -> Child:
     """The table with its counts."""
     figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in found}
     attributes = tuple(

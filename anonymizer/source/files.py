@@ -128,12 +128,12 @@ def _spelled_twice(types: Mapping[str, str], texts: Sql, ask: Ask) -> list[str]:
         uneven[name] = sql(
             UNEVEN, d=decimals, z=sql("{c} like '%0'", c=sql("trim({c})", c=ident(name)))
         )
-    tests = {n: sql(PLAIN, c=ident(n)) for n in _found(uneven, texts, ask)}
+    tests = {n: sql(PLAIN, c=ident(n)) for n in _columns_where(uneven, texts, ask)}
     tests |= {n: Sql("") for n, t in types.items() if t == "BOOLEAN"}
     spelled = {
         n: sql(SPELLINGS, c=ident(n), t=Sql(types[n]), f=counted) for n, counted in tests.items()
     }
-    return _found(spelled, texts, ask)
+    return _columns_where(spelled, texts, ask)
 
 
 def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
@@ -160,10 +160,10 @@ def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
 
 def _failing(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
     """The columns with a cell for which the test is true, in one pass over the file."""
-    return _found({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
+    return _columns_where({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
 
 
-def _found(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
+def _columns_where(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
     """The columns for which an aggregate is true, in one pass over the file."""
     if not tests:
         return []
@@ -250,7 +250,7 @@ def csv_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
             raise SourceError.at(where, said, hint="close the quote, or write the file again")
     first = _first_left_out(bare, seen, ask, where) if seen.skipped else None
     if first is not None:
-        told = _told(file, first, seen.delimiter, ask, where)
+        told = _dialect_of_header(file, first, seen.delimiter, ask, where)
         if told is None:
             said = f"has lines before line {seen.skipped + 1:,} that do not fit those after it"
             raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
@@ -284,7 +284,7 @@ def _first_left_out(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> 
     return str(found[0][0]) if found else None
 
 
-def _told(
+def _dialect_of_header(
     file: str, first: str, guessed: str, ask: CsvFilesAsk, where: str
 ) -> tuple[str, _Dialect] | None:
     """How to read a file whose first line separates the names of columns by another sign.

@@ -11,7 +11,7 @@ from anonymizer.source import column_names
 from anonymizer.source.column_names import names_people
 from anonymizer.source.identifiers import IDEOGRAPHS
 from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.masking.values import LEAST, forms, identifying, is_numeric, written
+from anonymizer.source.masking.values import LEAST, forms, identifying, is_numeric, value_text
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 
@@ -33,7 +33,7 @@ LETTERS = "[A-Za-zß-힣]"
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ScannedColumn:
     """A column that is published and searched."""
 
     place: int
@@ -63,9 +63,9 @@ class Looked:
         return Sql(f"held_{self.place}")
 
 
-def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
+def looked_through(policy: Policy, roles: Roles) -> list[ScannedColumn]:
     """Texts and large numbers, and text or number columns that are named like identifiers."""
-    found: list[Looked] = []
+    found: list[ScannedColumn] = []
     masks = {mask.column: mask.values for mask in roles.masks}
     for column, cell, sql_type in (
         *((k.column, k.k, k.sql_type) for k in roles.kept if k.mask not in UNTOLD),
@@ -90,7 +90,7 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
                 if n.table is None
                 for form in forms(n.physical, n.sql_type)
             )
-            looked = Looked(len(found), column, cell, sql_type, named, free)
+            looked = ScannedColumn(len(found), column, cell, sql_type, named, free)
             if given.role == "redact":
                 looked = replace(looked, redacted=True, beside=sought)
             found.append(looked)
@@ -138,10 +138,13 @@ def identifier_columns(
     `of_several`: other tables are published with this one, and may contain its identifiers.
     """
     searched = of_several or any(column.free for column in looked_through(policy, roles))
-    return [*(named(policy, profile) if searched else ()), *in_row(policy, profile, roles)]
+    return [
+        *(lettered_identifiers(policy, profile) if searched else ()),
+        *in_row(policy, profile, roles),
+    ]
 
 
-def named(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
+def lettered_identifiers(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
     """Snapshot columns with the words of identifiers with letters."""
     return [
         (_rare(words(form)), column)
@@ -163,7 +166,7 @@ def _named_forms(policy: Policy, profile: TableProfile) -> list[Sql]:
 
 def _forms_of(name: str, profile: TableProfile) -> list[Sql]:
     sql_type = profile.type_of(name)
-    return forms(written(ident(name), sql_type), sql_type)
+    return forms(value_text(ident(name), sql_type), sql_type)
 
 
 def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:

@@ -177,7 +177,7 @@ class Sensitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptColumn:
     """A column that is published unchanged or masked; its physical name in the snapshot is
     `k<index>`.
     """

@@ -8,13 +8,13 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi, type_sql
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.errors import NothingToCheckError
-from anonymizer.verification.form import released
+from anonymizer.verification.form import column_questions
 from anonymizer.verification.guarantees import CLASS, OWNED, PERSON, of_cells, questions
-from anonymizer.verification.questions import Achieved, Over, Question
+from anonymizer.verification.questions import FigureColumn, Over, Question
 
-Where = Callable[[Released], Table]
+Where = Callable[[ReleasedTable], Table]
 """Maps a released table to where its rows are."""
 
 
@@ -50,13 +50,13 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
                     "type": type_sql(column.sql_type),
                     "parts": [ident(part) for part in cell_parts(column)],
                 }
-                found = (Achieved("malformed", "sum"),)
+                found = (FigureColumn("malformed", "sum"),)
                 yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
-            yield from (_of(one, question) for question in _masked(tables, one, where(one)))
-        yield from _required(tables, where, one)
-    least = (Achieved("achieved", "least"),)
+            yield from (_of(one, question) for question in _mask_questions(tables, one, where(one)))
+        yield from _requirement_questions(tables, where, one)
+    least = (FigureColumn("achieved", "least"),)
     if tables.events:
-        known = {**owned_parameters(tables, where, told(tables)), "k": tables.k}
+        known = {**owned_parameters(tables, where, event_columns(tables)), "k": tables.k}
         known["events"] = tables.events
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
@@ -69,17 +69,21 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         yield from _among(tables, where)
 
 
-def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
+def _mask_questions(tables: Tables, one: ReleasedTable, rows: Table) -> Iterator[Question]:
     """The conditions on masked columns; persons are distinguished in tables that link to them."""
     persons = [link for link, above in one.layout.links.items() if above == tables.person]
-    yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
+    yield from column_questions(
+        rows, replace(one.layout, person_id=persons[0] if persons else None)
+    )
 
 
-SUM = Achieved("n", "sum")
-K = Achieved("k", "least")
+SUM = FigureColumn("n", "sum")
+K = FigureColumn("k", "least")
 
 
-def _references(tables: Tables, where: Where, one: Released, link: str, above: str) -> Question:
+def _references(
+    tables: Tables, where: Where, one: ReleasedTable, link: str, above: str
+) -> Question:
     other = tables.named(above)
     parameters = {
         "data": where(one),
@@ -91,7 +95,7 @@ def _references(tables: Tables, where: Where, one: Released, link: str, above: s
     return Question("references", link, 0, "references", parameters, (SUM,))
 
 
-def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]:
+def _requirement_questions(tables: Tables, where: Where, one: ReleasedTable) -> Iterator[Question]:
     """The requirements of a table's columns, in the classes of the persons."""
     if one is tables.persons:
         layout = replace(one.layout, person_id=one.layout.key)
@@ -106,7 +110,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
     required = [item for item in one.requirements if item.column not in cells]
     if not required:
         return
-    judged = _judged(one)
+    judged = _sensitive_layout(one)
     names = [c.name for c in judged.columns if c.name is not None]
     parameters = owned_parameters(tables, where, {one.table: names})
     number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
@@ -127,7 +131,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
 
 
 def _of_event(
-    tables: Tables, where: Where, one: Released, requirement: Requirement
+    tables: Tables, where: Where, one: ReleasedTable, requirement: Requirement
 ) -> Iterator[Question]:
     """A rule on an event column, in the worst case that its cells allow."""
     column = next(c for c in quasi(one.layout) if c.column == requirement.column)
@@ -137,7 +141,7 @@ def _of_event(
         yield _of(one, question)
 
 
-def _judged(one: Released) -> Layout:
+def _sensitive_layout(one: ReleasedTable) -> Layout:
     """The layout of a table's sensitive columns, with the class and person of each row."""
     return Layout(
         algorithm=one.layout.algorithm,
@@ -150,11 +154,11 @@ def _judged(one: Released) -> Layout:
 
 def _among(tables: Tables, where: Where) -> Iterator[Question]:
     """The rules of columns for the candidates that remain if rows, or their number, are known."""
-    seen = told(tables) if tables.events else {}
+    seen = event_columns(tables) if tables.events else {}
     for one in tables.tables:
         persons = one is tables.persons
         required = (*tables.required, *one.requirements) if persons else one.requirements
-        judged = _judged(one)
+        judged = _sensitive_layout(one)
         names = [c.name for c in judged.columns if c.name is not None]
         needed = {name: list(names) for name in ([] if persons else [one.table])}
         if tables.rows:
@@ -186,18 +190,18 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
                 yield replace(found, name=f"known_{found.name}", parameters=beside, over=over)
 
 
-def told(tables: Tables) -> dict[str, list[str]]:
+def event_columns(tables: Tables) -> dict[str, list[str]]:
     """The columns of event cells, by table."""
     return {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
 
 
-def _of(one: Released, question: Question) -> Question:
+def _of(one: ReleasedTable, question: Question) -> Question:
     """The question, about a column of this table."""
     column = one.table if question.column is None else f"{one.table}.{question.column}"
     return replace(question, column=column)
 
 
-def _cells(one: Released) -> list[str]:
+def _cells(one: ReleasedTable) -> list[str]:
     return [part for column in quasi(one.layout) for part in cell_parts(column)]
 
 
@@ -244,7 +248,7 @@ def owned_parameters(
     }
 
 
-def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[Released]:
+def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[ReleasedTable]:
     """The tables that are read and those that link them to the persons, in order."""
     needed: set[str] = set()
     for name in asked:

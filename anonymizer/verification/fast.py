@@ -16,8 +16,8 @@ from anonymizer.contract.layout import (
     PublishedColumn,
     cell_parts,
     cells,
+    column_names,
     flags,
-    published,
     quasi,
     type_sql,
 )
@@ -83,7 +83,7 @@ AT_ONCE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedColumn:
     """One generalized column in a table of pairs."""
 
     index: int
@@ -124,14 +124,14 @@ class Paired:
     """0 if the row is a pair of this column: whether its cells are in buckets, and should be."""
 
 
-def paired(
+def paired_columns(
     layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str], pairs: Table
-) -> dict[str, Paired]:
+) -> dict[str, PairedColumn]:
     """The columns of the tables by their names in the source: those without buckets, and those with
     a flag for the values that have to be in buckets. `pairs` names the tables, with a number.
     """
     return {
-        column.column: Paired(
+        column.column: PairedColumn(
             index,
             replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
             column,
@@ -143,7 +143,7 @@ def paired(
     }
 
 
-def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iterator[str]:
+def pair(columns: Collection[PairedColumn], originals: Originals, link: Table) -> Iterator[str]:
     """The statements that create the tables of pairs."""
     for pairs in dict.fromkeys(one.pairs for one in columns):
         context = {
@@ -163,7 +163,7 @@ def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iter
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DigestColumn:
     """A published column and its source values, in the form in which digests are computed."""
 
     name: str
@@ -181,14 +181,14 @@ class Kept:
         return ident(f"quoted: {self.name}")
 
 
-def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, Kept]:
+def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, DigestColumn]:
     """Columns whose cells are the originals, by their names in the source.
 
     They include quasi-identifiers if only groups protect a release: their cells are the texts of
     their values, quoted if ambiguous, and admit nothing else.
     """
     kept = {
-        column.column: _kept(originals, column)
+        column.column: _digest_column(originals, column)
         for column in layout.columns
         if column.column not in layout.tables
         and column.bucket is None
@@ -200,27 +200,29 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             if values is None or column.bucket is not None:
                 continue
             # texts of numbers and dates need no quotes
-            asked = column.kind == "categorical" and run_sql(_quoted(values))[0][0]
-            kept[column.column] = _written(originals, column, values if asked else None)
+            asked = column.kind == "categorical" and run_sql(_quoted_values(values))[0][0]
+            kept[column.column] = _text_column(originals, column, values if asked else None)
     return kept
 
 
-def _quoted(values: Table) -> str:
+def _quoted_values(values: Table) -> str:
     return render("verify/fast/quoted.sql.j2", {"values": values}).text
 
 
-def _kept(originals: Originals, column: PublishedColumn) -> Kept:
+def _digest_column(originals: Originals, column: PublishedColumn) -> DigestColumn:
     name, physical = column.name, originals.values[column.column]
     assert name is not None, "such columns have a cell of one part"
     own = Sql(f"cast(o.{ident(physical)} as {type_sql(column.sql_type)})")
-    return Kept(name, ident(name), own, physical)
+    return DigestColumn(name, ident(name), own, physical)
 
 
-def _written(originals: Originals, column: PublishedColumn, quoted: Table | None) -> Kept:
+def _text_column(
+    originals: Originals, column: PublishedColumn, quoted: Table | None
+) -> DigestColumn:
     """A column published as text."""
-    kept = _kept(originals, column)
+    kept = _digest_column(originals, column)
     shown, own = (Sql(f"cast({part} as varchar)") for part in (kept.published, kept.original))
-    return Kept(kept.name, shown, own, kept.physical, quoted)
+    return DigestColumn(kept.name, shown, own, kept.physical, quoted)
 
 
 def staged_proof(
@@ -228,7 +230,7 @@ def staged_proof(
     link: Table,
     view: Table,
     layout: Layout,
-    kept: Mapping[str, Kept],
+    kept: Mapping[str, DigestColumn],
     suppressed: int,
 ) -> str:
     """The statement; 0 proves `source_rows`, `source_link` and the conditions of kept columns."""
@@ -241,7 +243,9 @@ def staged_proof(
         "kept": list(kept.values()),
         # those of them that are tables, which the header of the template declares
         "written": [column.values for column in kept.values()],
-        "rest": _digested(layout, [name for name in published(layout) if name not in names]),
+        "rest": _digest_columns(
+            layout, [name for name in column_names(layout) if name not in names]
+        ),
         "suppressed": suppressed,
     }
     return render("verify/fast/staged.sql.j2", parameters).text
@@ -260,13 +264,13 @@ def values_proof(originals: Originals, link: Table, view: Table, layout: Layout)
         "original": originals.table,
         "row_ref": originals.row_ref,
         "group": layout.group_id,
-        "separated": [_kept(originals, column) for column in columns],
+        "separated": [_digest_column(originals, column) for column in columns],
         "values_tables": tables,
     }
     return render("verify/fast/separated.sql.j2", parameters).text
 
 
-def _digested(layout: Layout, names: list[str]) -> list[Sql]:
+def _digest_columns(layout: Layout, names: list[str]) -> list[Sql]:
     """Published columns in the form in which rows are digested.
 
     Cells of text columns are texts, whatever their type in the link. Lists follow their lengths: a
@@ -362,7 +366,7 @@ def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | 
         case "class_cells" | "class_flags":
             return Proof((fast_sql(question, tuples=tuples),))
         case "cell_form":
-            known = numbered(layout)[question.parameters["column"].column]
+            known = numbered_columns(layout)[question.parameters["column"].column]
             return Proof((fast_sql(question, tuples=tuples, known=known),))
         case "k_anonymity" | "k_anonymity_tuples" if question.parameters["person"] is None:
             return Figures(fast_sql(question, tuples=tuples))
@@ -376,10 +380,10 @@ def _of_values(
 
     The plain statement is kept; its counting subquery is replaced by a table made from it.
     """
-    counting = Counter(_counted(question) for question in questions)
+    counting = Counter(_count_key(question) for question in questions)
     made: dict[Hashable, tuple[str, str]] = {}
     for question in questions:
-        counted = _counted(question)
+        counted = _count_key(question)
         if counted is None or counting[counted] == 1:
             yield None
             continue
@@ -394,7 +398,7 @@ def _of_values(
         yield Figures(question.sql(figures=True).replace(*made[counted]))
 
 
-def _counted(question: Question) -> Hashable:
+def _count_key(question: Question) -> Hashable:
     """What a question counts; None for other counts, and for persons."""
     asks = question.parameters
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
@@ -403,7 +407,7 @@ def _counted(question: Question) -> Hashable:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class TupleColumn:
     """A generalized column of a release's tuples, which are stored under numbers, not names."""
 
     cells: tuple[Sql, ...]
@@ -412,9 +416,9 @@ class Numbered:
     """Whether the cell is generalized, for a column with buckets."""
 
 
-def numbered(layout: Layout) -> dict[str, Numbered]:
+def numbered_columns(layout: Layout) -> dict[str, TupleColumn]:
     """The generalized columns by source name, numbered as in `cells` and `flags`."""
-    found: dict[str, Numbered] = {}
+    found: dict[str, TupleColumn] = {}
     places, dealt = 0, 0
     for column in quasi(layout):
         parts = len(cell_parts(column))
@@ -422,7 +426,7 @@ def numbered(layout: Layout) -> dict[str, Numbered]:
         places += parts
         dealt += column.bucket is not None
         flag = Sql(f"f{dealt}") if column.bucket is not None else None
-        found[column.column] = Numbered(own, flag)
+        found[column.column] = TupleColumn(own, flag)
     return found
 
 
@@ -433,10 +437,10 @@ def numbered(layout: Layout) -> dict[str, Numbered]:
 class Proofs:
     """The statements of single questions, and those shared by several."""
 
-    kept: Mapping[str, Kept]
+    kept: Mapping[str, DigestColumn]
     staged: str
     values: str | None
-    columns: Mapping[str, Paired]
+    columns: Mapping[str, PairedColumn]
 
     def of(self, question: Question) -> Shortcut | None:
         column = question.column or ""
@@ -498,7 +502,7 @@ def source_proofs(
     kept = kept_columns(originals, layout, run_sql)
     columns = {
         name: column
-        for name, column in paired(layout, originals.values, originals.flags, pairs).items()
+        for name, column in paired_columns(layout, originals.values, originals.flags, pairs).items()
         if name not in kept
     }
     for statement in pair(columns.values(), originals, link):

@@ -12,7 +12,7 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import (
     Layout,
     PublishedColumn,
-    bucketized,
+    bucket_columns,
     cell_parts,
     cells,
     flags,
@@ -21,9 +21,9 @@ from anonymizer.contract.layout import (
     value_text,
 )
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, RESTRICTED, YEARS, earliest
-from anonymizer.source.identifiers import DATE_FORMS, FORMS, plain
+from anonymizer.source.identifiers import DATE_FORMS, FORMS, usual_characters
 from anonymizer.source.masking.masks import family_of, in_utc
-from anonymizer.verification.questions import Achieved, Question
+from anonymizer.verification.questions import FigureColumn, Question
 
 # Conditions on masked columns that can be checked from a release alone.
 #
@@ -40,10 +40,10 @@ TOKENS = {
 """Forms of tokens. Those of the format `like` have the form of their values, which is unknown."""
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
 REALS = ("FLOAT", "DOUBLE")
-WORST = Achieved("n", "sum")
+WORST = FigureColumn("n", "sum")
 
 
-def released(view: Table, layout: Layout) -> Iterator[Question]:
+def column_questions(view: Table, layout: Layout) -> Iterator[Question]:
     """The conditions on every column that is published value by value."""
     for column in layout.columns:
         if column.role not in ("keep", "sensitive") or column.column in layout.tables:
@@ -56,10 +56,12 @@ def released(view: Table, layout: Layout) -> Iterator[Question]:
             "person": layout.person_id,
         }
         for mask in column.masks:
-            yield from _released(column, mask, shared)
+            yield from _mask_questions(column, mask, shared)
 
 
-def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) -> Iterator[Question]:
+def _mask_questions(
+    column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]
+) -> Iterator[Question]:
     def asked(name: str, **parameters: Any) -> Question:
         return Question(name, column.column, 0, name, {**shared, **parameters}, (WORST,))
 
@@ -74,7 +76,7 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             if "at_least" in mask:
                 least = int(mask["at_least"])
                 parameters = {**shared, "at_least": least, "top": top}
-                smallest = Achieved("units", "least")
+                smallest = FigureColumn("units", "least")
                 yield Question(
                     "mask_group", column.column, least, "mask_group", parameters, (smallest,)
                 )
@@ -95,10 +97,10 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             yield asked("mask_between", low=low, high=high)
         case "redact":
             name = ident(column.name or column.column)
-            shown = Sql(plain(f"cast({name} as varchar)"))
+            shown = Sql(usual_characters(f"cast({name} as varchar)"))
             yield asked("mask_patterns", pattern=patterns(mask), shown=shown)
         case "zip3":
-            yield asked("mask_zip3", restricted=restricted(mask))
+            yield asked("mask_zip3", restricted=restricted_areas(mask))
         case "null":
             yield asked("mask_constant", value=Sql("null"))
         case "constant":
@@ -106,7 +108,7 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             yield asked("mask_constant", value=value)
 
 
-def restricted(mask: Mask) -> list[str]:
+def restricted_areas(mask: Mask) -> list[str]:
     """The restricted areas of three digits; without a list, those of the guidance."""
     return [str(area) for area in mask.get("restricted", RESTRICTED)]
 
@@ -186,7 +188,9 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
     name = check_of(column.safe_harbor, emptied=emptied)
     match name:
         case "safe_harbor_text":
-            refused = f"regexp_matches({plain('cast(value as varchar)')}, {lit(PATTERN)})"
+            refused = (
+                f"regexp_matches({usual_characters('cast(value as varchar)')}, {lit(PATTERN)})"
+            )
         case "safe_harbor_year":
             refused = f"not ({_year(column.sql_type, earliest(year))})"
         case "safe_harbor_age":
@@ -194,7 +198,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
         case "safe_harbor_zip3":
             text = "cast(value as varchar)"
             refused = f"not regexp_full_match({text}, '[0-9]{{3}}')"
-            few = ", ".join(str(lit(area)) for area in restricted(last))
+            few = ", ".join(str(lit(area)) for area in restricted_areas(last))
             refused += f" or {text} in ({few})" if few else ""
         case _:
             one = last.get("value") if last.get("mask") == "constant" else None
@@ -256,9 +260,9 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
             yield Question("person_present", None, 0, "class_present", numbers)
     for column in quasi(layout):
         if column.lo is not None or (layout.cells == "text" and layout.group_id is None):
-            yield _form_of_column("cell_form", column, table, Achieved("malformed", "sum"))
-    for column in bucketized(layout):
-        yield _form_of_column("cell_or_bucket", column, table, Achieved("neither", "sum"))
+            yield _form_of_column("cell_form", column, table, FigureColumn("malformed", "sum"))
+    for column in bucket_columns(layout):
+        yield _form_of_column("cell_or_bucket", column, table, FigureColumn("neither", "sum"))
         if layout.person_id is not None:
             names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
             yield _form_of_column("bucket_persons", column, {"data": view, **names})
@@ -272,12 +276,12 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
         held = Table(values, view.schema, view.catalog)
         tables = {**group, "person": layout.person_id, "values_table": held}
         yield Question("group_sizes", name, 0, "group_sizes", tables)
-    yield from released(view, layout)
+    yield from column_questions(view, layout)
     yield from of_safe_harbor(view, layout)
 
 
 def _form_of_column(
-    name: str, column: PublishedColumn, table: dict[str, Any], *achieved: Achieved
+    name: str, column: PublishedColumn, table: dict[str, Any], *achieved: FigureColumn
 ) -> Question:
     parameters = {
         **table,

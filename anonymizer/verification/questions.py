@@ -14,7 +14,7 @@ WORST = {"least": "min({})", "greatest": "max({})", "sum": "coalesce(sum({}), 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Achieved:
+class FigureColumn:
     """A column of the judged groups, and how they are reduced to the figure."""
 
     name: str
@@ -55,7 +55,7 @@ class Question:
     template: str
     """Its statements, without folder and suffix."""
     parameters: Mapping[str, Any]
-    achieved: tuple[Achieved, ...] = ()
+    achieved: tuple[FigureColumn, ...] = ()
     """The figures; without any, the figure is the number of groups that violate the condition."""
     constants: Mapping[str, Any] | None = None
     """Parts of the requirement that are not a measure (the distance of t, the l of (c,l))."""
@@ -94,7 +94,7 @@ class Question:
 
     def achieves(self, figures: Sequence[Any]) -> Figure:
         """The achieved figure in its published form: one figure, or several by name."""
-        plain: list[float | int | None] = [_plain(figure) for figure in figures]
+        plain: list[float | int | None] = [_json_figure(figure) for figure in figures]
         if len(plain) == 1 and not self.constants:
             return plain[0]
         names = [part.name for part in self.achieved]
@@ -130,12 +130,12 @@ RELEASED = ("published", "tables")
 def _bare(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters with published tables named without catalog."""
     return {
-        name: _deep(value) if name in RELEASED else _called(value)
+        name: _deep(value) if name in RELEASED else _without_catalog(value)
         for name, value in parameters.items()
     }
 
 
-def _called(value: object) -> object:
+def _without_catalog(value: object) -> object:
     return replace(value, catalog=None) if isinstance(value, Table) else value
 
 
@@ -144,10 +144,10 @@ def _deep(value: object) -> object:
         return [_deep(one) for one in value]
     if isinstance(value, Mapping):
         return {name: _deep(one) for name, one in value.items()}
-    return _called(value)
+    return _without_catalog(value)
 
 
-def _plain(figure: Any) -> Any:
+def _json_figure(figure: Any) -> Any:
     """An integer or float that JSON can hold; infinite if no finite bound suffices."""
     if figure is None or isinstance(figure, Integral):
         return figure

@@ -17,7 +17,7 @@ from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.errors import PolicyError
 from anonymizer.policy.publish import Context
 from anonymizer.process.document import Open, Rows, Value
-from anonymizer.process.text import figure, plain
+from anonymizer.process.text import figure, json_value
 from anonymizer.review.evidence import Compared, Evidence, Stated, collect_evidence, standards
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
@@ -290,4 +290,4 @@ def test_persons_are_counted_where_there_are_persons(tmp_path: Path) -> None:
 def test_json_is_plain(report: Report) -> None:
     for name in OTHERS:
         data = collect_evidence(report, name).as_dict()
-        assert plain(data) == json.loads(rendered(report, "json", name))
+        assert json_value(data) == json.loads(rendered(report, "json", name))

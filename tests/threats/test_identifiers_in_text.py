@@ -15,7 +15,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy.paths import path_text
 from anonymizer.review.preview import preview
 from anonymizer.run.raw_text import raw_text_stages
-from anonymizer.source.profile import Kept, TableProfile
+from anonymizer.source.profile import KeptColumn, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Step
 from tests.runs import fill, policy, published, run, source
@@ -29,7 +29,7 @@ SSNS = ["123-45-6789", "ssn 123 45 6789, seen", "(123-45-6789)"]
 def found(planted: bool) -> dict[str, tuple[str | None, set[str]]]:
     """By column of the corpus, what should be found and what was."""
     listed = list(columns(planted))
-    kept = tuple(Kept(i, name, "VARCHAR") for i, (name, _, _) in enumerate(listed, 1))
+    kept = tuple(KeptColumn(i, name, "VARCHAR") for i, (name, _, _) in enumerate(listed, 1))
     made = policy(Path(), {"age": "quasi", **{name: "keep" for name, _, _ in listed}}, k=2)
     profile = TableProfile(tuple((name, "VARCHAR") for name, _, _ in listed))
     table = Table("texts", "main", None)
@@ -243,7 +243,11 @@ def test_texts_that_are_named_like_names_of_persons(tmp_path: Path, name: str) -
 def test_parts_of_uuids_are_no_telephone_numbers() -> None:
     """A UUID is asked about as what it is, whatever digits its parts begin with."""
     uuids = [f"{i:08x}-0012-4{i % 1000:03}-9876-{i:012}" for i in range(40)]
-    kept = (Kept(1, "ref", "VARCHAR"), Kept(2, "pair", "VARCHAR"), Kept(3, "both", "VARCHAR"))
+    kept = (
+        KeptColumn(1, "ref", "VARCHAR"),
+        KeptColumn(2, "pair", "VARCHAR"),
+        KeptColumn(3, "both", "VARCHAR"),
+    )
     rows = [(one, f"{one} {one}", f"{one} 0049-30-1234567") for one in uuids]
     table = Table("texts", "main", None)
     made = policy(Path(), {"age": "quasi", **{k.column: "keep" for k in kept}}, k=2)

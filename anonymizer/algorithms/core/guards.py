@@ -12,7 +12,7 @@ from anonymizer.algorithms.core.person_rules import HOLDINGS, Judging, PersonRul
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.guarantees.identity import EirValueShare, PersonShare, ValueShare
-from anonymizer.guarantees.requirements import OF_COLUMNS, asked, asking_for
+from anonymizer.guarantees.requirements import OF_COLUMNS, asking_for, required_guarantees
 from anonymizer.guarantees.rule import Rule, at_most, share_at_most, within
 from anonymizer.guarantees.screening import screen, survives_additions
 from anonymizer.policy import Policy, safe_harbor
@@ -196,7 +196,7 @@ def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
         different = f"count(distinct {s.s})"
         if column.null_as_value:
             different += f" + case when count(*) > count({s.s}) then 1 else 0 end"
-        for guarantee, value in asked(OF_COLUMNS, column.protect):
+        for guarantee, value in required_guarantees(OF_COLUMNS, column.protect):
             if guarantee.bucket_size is None:
                 continue
             least = guarantee.bucket_size(value)
@@ -349,7 +349,9 @@ def feasibility(
 
     def explain(row: Row) -> Problem:
         column, persons, different, widest, pairs = row
-        needed = max((_needed(rule, persons, pairs, widest) for rule in rules.rules), default=0)
+        needed = max(
+            (_persons_to_leave_out(rule, persons, pairs, widest) for rule in rules.rules), default=0
+        )
         found = (
             f"{many(persons, 'person')} with a value, {many(different, 'different value')},"
             f" the most widespread with {widest} persons"
@@ -376,7 +378,7 @@ def feasibility(
         "persons/whole_table.sql.j2",
         {"holdings": HOLDINGS, "fails": Sql(" or ".join(f"({one})" for one in screens))},
     )
-    searched = _searched(rules) if exact and rules.hitting else ()
+    searched = _exact_search(rules) if exact and rules.hitting else ()
     return (*guards, Guard(query, explain, InfeasibleError), *searched)
 
 
@@ -394,7 +396,7 @@ def _after(rule: Rule, allowed: Sql | None) -> str:
     return f"not (known > 0 and {held})"
 
 
-def _needed(rule: Rule, persons: int, pairs: int, widest: int) -> int:
+def _persons_to_leave_out(rule: Rule, persons: int, pairs: int, widest: int) -> int:
     """The persons with the most widespread value who have to be left out at least."""
     if not isinstance(rule, ValueShare) or (beta := at_most(rule.beta)) >= 1:
         return 0
@@ -402,7 +404,7 @@ def _needed(rule: Rule, persons: int, pairs: int, widest: int) -> int:
     return max(0, math.ceil((widest - beta * among) / (1 - beta)))
 
 
-def _searched(rules: PersonRules) -> tuple[Stage, ...]:
+def _exact_search(rules: PersonRules) -> tuple[Stage, ...]:
     """Judge EIR l-diversity of the table as one class, by the same search as for single classes."""
     judging = Judging(rules, "everybody")
     path = column_path(rules.columns[0].column) if len(rules.columns) == 1 else "privacy.eir_l"

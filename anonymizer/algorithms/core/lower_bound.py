@@ -119,7 +119,7 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
     parts: list[Part] = []
     for a in attributes:
         if shape(a) == "set":
-            parts.append(_set(a, packed) if a in sets else _large_set(a))
+            parts.append(_set_part(a, packed) if a in sets else _large_set(a))
         elif possible([a]):
             parts.append(_range(a) if shape(a) == "range" else _node(a))
     # what tells most pairs that are far from each other comes first
@@ -137,7 +137,7 @@ def _codes_differ(a: Attribute) -> str:
     return f"case when r.{a.c} = u.{a.c} then 0 else {_two(a)} end"
 
 
-def _set(a: Attribute, packed: Packed) -> Part:
+def _set_part(a: Attribute, packed: Packed) -> Part:
     each = a.scaled(SCALE) // size_of(a)
 
     def loss(named: Callable[[str], str]) -> str:

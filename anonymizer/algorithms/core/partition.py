@@ -214,14 +214,14 @@ def partition_stages(
     stages += [
         Step("first classes", "mondrian/open.sql.j2", context),
         Step("no final classes yet", "mondrian/members.sql.j2", context),
-        *_matched(how),
+        *_population_steps(how),
         Loop(
             "partition",
             (
                 *choice(how, context),
                 Step("close classes", "mondrian/close_classes.sql.j2", context),
                 Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
-                *_narrowed(how, context),
+                *_narrowing_steps(how, context),
             ),
             until=Step("open classes", f"mondrian/{until}.sql.j2", context),
             at_most=rows,
@@ -240,7 +240,7 @@ def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, 
     return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
 
 
-def _matched(how: Partitioning) -> Sequence[Step]:
+def _population_steps(how: Partitioning) -> Sequence[Step]:
     if how.population is None:
         return ()
     from anonymizer.algorithms.core.population import first_within
@@ -248,7 +248,7 @@ def _matched(how: Partitioning) -> Sequence[Step]:
     return (first_within(how.population, how.first_class),)
 
 
-def _narrowed(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
+def _narrowing_steps(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
     if how.population is None:
         return ()
     from anonymizer.algorithms.core.population import narrow_steps

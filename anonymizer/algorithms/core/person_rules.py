@@ -84,14 +84,14 @@ class PersonRules:
         If no value has more than a share s of the persons, 1/s values are needed to hit everyone.
         Added persons break none of these rules.
         """
-        needed = tuple(_needed(rule) for rule in self.rules)
+        needed = tuple(_necessary_rule(rule) for rule in self.rules)
         hitting = [rule for rule in needed if isinstance(rule, EirL)]
         strictest = [max(hitting, key=lambda rule: rule.l)] if hitting else []
         others = (rule for rule in needed if not isinstance(rule, EirL))
         return replace(self, rules=(*others, *strictest))
 
 
-def _needed(rule: Rule) -> Rule:
+def _necessary_rule(rule: Rule) -> Rule:
     match rule:
         case PersonShare():
             return IrK(rule.column, fewest(rule.alpha))

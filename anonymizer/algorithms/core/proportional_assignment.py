@@ -29,7 +29,7 @@ MOST_PARTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ClassRules:
     """The rules of one column over classes, to be judged by the rules' own statements."""
 
     cells: Table
@@ -54,11 +54,11 @@ class Shares:
     """The largest share of a value in a class, over `q`, `total` and `q_known`."""
 
 
-def judged(column: Sensitive, rules: Sequence[Rule]) -> Judged:
+def class_rules(column: Sensitive, rules: Sequence[Rule]) -> ClassRules:
     """The rules as a statement over classes, which are `block` and `grp`."""
     layers = merge_layers(rules, Sql("block, grp"))
     dense = any(rule.dense for rule in rules)
-    return Judged(column.cells, column.reference, dense, layers, all_hold(rules))
+    return ClassRules(column.cells, column.reference, dense, layers, all_hold(rules))
 
 
 def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
@@ -139,7 +139,7 @@ class Dealing:
     """The limits by which units are dealt, and the size of the blocks."""
 
     shares: Shares
-    judged: tuple[Judged, ...]
+    judged: tuple[ClassRules, ...]
     """The rules of all sensitive columns."""
     block_units: int
     """Number of units per block; near units are only sought within the block."""

@@ -181,7 +181,7 @@ def _addition(
             new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
             gains.append(f"({' + '.join(new)}) * step{a.index}")
     named = tuple((Sql(name), Sql(text)) for name, text in steps)
-    added = _summed(_extent_losses(attributes, "j"), gains)
+    added = _sum(_extent_losses(attributes, "j"), gains)
     return Addition(tuple(words), tuple(others), named, Sql(added))
 
 
@@ -250,10 +250,10 @@ def _loss(attributes: Sequence[Attribute], packed: Packed, prefix: str) -> str:
             # one value loses nothing
             lost = f"({values} - case when {values} = 1 then 1 else 0 end)"
             sets.append(f"{lost} * cast({_of_value(a)} as double)")
-    return _summed(_extent_losses(attributes, prefix), sets)
+    return _sum(_extent_losses(attributes, prefix), sets)
 
 
-def _summed(losses: Iterable[str], doubles: Sequence[str]) -> str:
+def _sum(losses: Iterable[str], doubles: Sequence[str]) -> str:
     """The sum of whole numbers; doubles are exact up to 2^53, and take no checks for overflow."""
     return " + ".join([*losses, *([f"cast({' + '.join(doubles)} as bigint)"] if doubles else [])])
 
@@ -417,7 +417,7 @@ FULL = Effort(
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ValueCounter:
     """A column of which every class keeps `l` different values."""
 
     protection: Protection
@@ -441,7 +441,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class ValueSignature:
     """A column whose values a unit exchanges for the same ones only."""
 
     protection: Protection
@@ -465,7 +465,7 @@ def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
     return not how.judged and possible(attributes)
 
 
-def counted(how: Partitioning) -> bool:
+def decidable_by_counts(how: Partitioning) -> bool:
     """Whether the rules can be told from sizes and sets of values."""
     return all(p.distinct for p in how.protections)
 
@@ -489,13 +489,13 @@ def refine_stages(
     if not refinable(attributes, how):
         return ()
     effort = _effort(refine)
-    if refine == "auto" and not counted(how):
+    if refine == "auto" and not decidable_by_counts(how):
         effort = AUTO_OF_SAME if dealing is None else AUTO_OF_DEALT
     context = _context(attributes, how, effort)
     regrouped: tuple[Stage, ...] = ()
     if dealing is not None:
         regrouped = dealing_stages(attributes, dealing, context, recursive=recursive)
-    elif counted(how):
+    elif decidable_by_counts(how):
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes.sql.j2", context)
     return (
@@ -571,8 +571,8 @@ def _effort(refine: Refine) -> Effort:
 
 def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort) -> dict[str, Any]:
     made = boxes(attributes)
-    kept = [Kept(p) for p in how.protections] if counted(how) else []
-    signs = [] if counted(how) else [Signed(p) for p in how.protections]
+    kept = [ValueCounter(p) for p in how.protections] if decidable_by_counts(how) else []
+    signs = [] if decidable_by_counts(how) else [ValueSignature(p) for p in how.protections]
     return {
         "members": MEMBERS,
         "units": UNITS,

@@ -322,13 +322,13 @@ def divided_units(
             at_most=split.sample,
             asked_first=True,
         ),
-        _numbered(attributes, units.parameters, context),
+        _tree_stage(attributes, units.parameters, context),
         Step("release memory", "prepare/forget.sql.j2", {"spent": TUPLES}),
         Step("leaves", "split/leaves.sql.j2", {"units": UNITS, "leaves": LEAVES}),
     )
 
 
-def _numbered(
+def _tree_stage(
     attributes: Sequence[Attribute], units: Mapping[str, Any], context: Mapping[str, Any]
 ) -> Composed:
     def compose(rows: list[Row]) -> Step:

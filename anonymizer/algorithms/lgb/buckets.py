@@ -101,7 +101,7 @@ FEWER = "ask for fewer different values (a lower l, a higher alpha)"
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
+class ProtectedColumn:
     """A column with sensitive cells, its rule, and its work tables."""
 
     source: Attribute | Sensitive
@@ -179,7 +179,7 @@ class Protected:
 
 
 def bucket_stages(
-    column: Protected, *, tight: bool, persons: bool = False, leaves_out: bool = False
+    column: ProtectedColumn, *, tight: bool, persons: bool = False, leaves_out: bool = False
 ) -> tuple[Stage, ...]:
     """Stages that write the column's `dealt` (row_id, bucket, value, label).
 
@@ -243,7 +243,7 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
     return Attribute(source.index, source.column, source.sql_type, source.kind)
 
 
-def ineligible(column: Protected, row: Row, *, leaves_out: bool = False) -> Problem:
+def ineligible(column: ProtectedColumn, row: Row, *, leaves_out: bool = False) -> Problem:
     """The problem if no buckets exist, described by counts.
 
     `leaves_out`: rows of frequent values are left out, up to suppression_limit.

@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymizer.algorithms.core.compiled import Finding
 from anonymizer.algorithms.core.encode import CODED
-from anonymizer.algorithms.lattice.recode import Climbed, Field, Packing, climbed
+from anonymizer.algorithms.lattice.recode import Field, LatticeColumn, Packing, lattice_columns
 from anonymizer.compile import Sql, Table, lit
 from anonymizer.contract.rounding import coarse
 from anonymizer.errors import GuaranteeError, PolicyError, Problem
@@ -27,10 +27,10 @@ SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchColumn:
     """One quasi-identifier: its parameters in the search and its columns in the tables."""
 
-    climbed: Climbed
+    climbed: LatticeColumn
     rank: int
     """0 for the highest priority; equal priorities follow the order of the policy."""
     weight: Decimal
@@ -122,9 +122,9 @@ class Searched:
         return Sql(f"case {whens} else 0 end" if whens else "0")
 
 
-def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, ...]:
+def search_columns(policy: Policy, roles: Roles, packed: Packing) -> tuple[SearchColumn, ...]:
     """The quasi-identifiers. Raises PolicyError for bad priorities, levels and hierarchies."""
-    columns = climbed(roles)
+    columns = lattice_columns(roles)
     problems = [problem for a in columns for problem in _problems(policy, a, packed)]
     if problems:
         raise PolicyError(problems)
@@ -135,7 +135,7 @@ def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, .
         column = policy.columns[a.attribute.column]
         sampled = a.height if column.presampling_level is None else column.presampling_level
         made.append(
-            Searched(
+            SearchColumn(
                 climbed=a,
                 rank=order.index(a.position),
                 weight=weight,
@@ -147,12 +147,12 @@ def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, .
     return tuple(made)
 
 
-def _priority(policy: Policy, a: Climbed) -> Decimal:
+def _priority(policy: Policy, a: LatticeColumn) -> Decimal:
     given = policy.columns[a.attribute.column].priority
     return Decimal(1) if given is None else Decimal(repr(given))
 
 
-def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
+def _problems(policy: Policy, a: LatticeColumn, packed: Packing) -> Iterator[Problem]:
     name = a.attribute.column
     column = policy.columns[name]
     if not packed.shapes[a.position].nests:
@@ -180,7 +180,7 @@ def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
 
 
 def findings(
-    roles: Roles, columns: Sequence[Searched], context: Mapping[str, Any]
+    roles: Roles, columns: Sequence[SearchColumn], context: Mapping[str, Any]
 ) -> tuple[Finding, ...]:
     """The manifest's `search` (levels count from the root) and `published_levels`."""
     return (
@@ -192,12 +192,12 @@ def findings(
         Finding(
             "published_levels",
             Step("levels as published", "privacyfrost/final.sql.j2", context),
-            _published(columns),
+            _result_maker(columns),
         ),
     )
 
 
-def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
+def _search(roles: Roles, columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
     names = [a.climbed.attribute.column for a in columns]
     sensitive = {s.index: s.column for s in roles.sensitive}
 
@@ -228,7 +228,7 @@ def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], 
     return tell
 
 
-def _published(columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
+def _result_maker(columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
     names = [a.climbed.attribute.column for a in columns]
 
     def tell(rows: list[Row]) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def _number(score: Decimal) -> int | float:
 
 
 def presampling_stages(
-    policy: Policy, columns: Sequence[Searched], everything: Table
+    policy: Policy, columns: Sequence[SearchColumn], everything: Table
 ) -> tuple[Stage, ...]:
     """Stages that remove the isolated rows from `coded`, if there can be any.
 

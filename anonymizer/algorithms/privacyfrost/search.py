@@ -13,14 +13,14 @@ from anonymizer.algorithms.core.protections import column_rules
 from anonymizer.algorithms.lattice.judging import (
     EVALUATIONS,
     NODES,
-    Judged,
+    NodeRules,
     judge_stages,
-    judged_columns,
     lattice_context,
+    node_rules,
 )
 from anonymizer.algorithms.lattice.recode import CLASS_LEVELS, LEVELS, PATHS, TUPLES, Packing
 from anonymizer.algorithms.lattice.search import SUBSETS, bound_stages, walk_stages
-from anonymizer.algorithms.privacyfrost.priorities import Searched
+from anonymizer.algorithms.privacyfrost.priorities import SearchColumn
 from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.rule import all_hold, merge_layers, size_layer
@@ -110,7 +110,7 @@ TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
 
 
 def search_context(
-    policy: Policy, roles: Roles, columns: Sequence[Searched], packed: Packing, k: int
+    policy: Policy, roles: Roles, columns: Sequence[SearchColumn], packed: Packing, k: int
 ) -> dict[str, Any]:
     """The parameters of the search's templates."""
     options = policy.algorithm
@@ -148,7 +148,7 @@ def search_context(
 
 
 def search_stages(
-    policy: Policy, columns: Sequence[Searched], context: dict[str, Any]
+    policy: Policy, columns: Sequence[SearchColumn], context: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (the record).
 
@@ -161,7 +161,7 @@ def search_stages(
         Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
         *(_base_cells(rule, context) for rule in rules),
         Step("pre-computation", "privacyfrost/start.sql.j2", context),
-        _failed(policy, columns, rules, context),
+        _no_table_guard(policy, columns, rules, context),
         Step("search", "privacyfrost/search.sql.j2", context),
         Step("best table", "privacyfrost/best.sql.j2", context),
     )
@@ -173,9 +173,9 @@ def _base_cells(rule: RuleResults, context: dict[str, Any]) -> Step:
     return Step(name, "privacyfrost/base_cells.sql.j2", own)
 
 
-def _failed(
+def _no_table_guard(
     policy: Policy,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     rules: Sequence[RuleResults],
     context: dict[str, Any],
 ) -> Guard:
@@ -230,11 +230,11 @@ MOST_STEPS = 1_000_000
 
 def judging_context(
     policy: Policy, roles: Roles, packed: Packing, search: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[Judged, ...], dict[str, Any]]:
+) -> tuple[dict[str, Any], tuple[NodeRules, ...], dict[str, Any]]:
     """The parameters of the judging templates, the columns with rules, and the parameters of the
     search.
     """
-    columns = judged_columns(policy, roles)
+    columns = node_rules(policy, roles)
     judging = lattice_context(policy, roles, packed, columns)
     shared = ("batch", "screened", "classes", "limits", "monotone", "persons", "verdicts")
     own = {
@@ -262,7 +262,7 @@ def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
 
 
 def suppressing_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` and `search_trail`, from tuples and limits."""
     return (
@@ -291,7 +291,7 @@ def suppressing_stages(
 
 
 def _judge(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Step | Loop, ...]:
     return (
         Step("tables to judge", "privacyfrost/batch.sql.j2", own),
@@ -300,7 +300,7 @@ def _judge(
     )
 
 
-def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) -> Guard:
+def none_safe(policy: Policy, columns: Sequence[SearchColumn], own: dict[str, Any]) -> Guard:
     """A guard that stops the run if no table holds."""
     held = [a.climbed.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
@@ -332,7 +332,7 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
 
 
 def leave_out_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that remove the rows that the best table suppresses from `coded`."""
     return (
@@ -359,7 +359,7 @@ rules that compare distributions, this is done for any table. The classes are th
 def class_stages(
     policy: Policy,
     roles: Roles,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     k: int,
     *,
@@ -438,9 +438,9 @@ def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
 
 def anytime_stages(
     judging: dict[str, Any],
-    judged: tuple[Judged, ...],
+    judged: tuple[NodeRules, ...],
     own: dict[str, Any],
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     *,
     budget: int,

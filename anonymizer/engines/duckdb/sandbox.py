@@ -44,7 +44,7 @@ def make_table(engine: DuckDBEngine, table: Table, query: str, where: str) -> No
 
 
 @dataclass(slots=True)
-class Apart:
+class IsolatedReads:
     """Reads views and queries of `database` for `engine`, each on a connection of its own."""
 
     engine: DuckDBEngine
@@ -160,7 +160,7 @@ def own_connection(
         connection = stack.enter_context(duckdb.connect(":memory:"))
         configure(connection, spill / "spilled", limits)
         for name, value in ZONE.items():
-            _set(connection, name, value)
+            _set_option(connection, name, value)
         if database is not None:
             _attach(connection, database, where, read_only)
         if copy is not None:
@@ -178,7 +178,7 @@ def own_connection(
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
-            engine.apart = apart = Apart(engine, database, spill, limits)
+            engine.apart = apart = IsolatedReads(engine, database, spill, limits)
             folders.append(apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
@@ -236,7 +236,7 @@ def configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits
     }
     for name, value in settings.items():
         if value is not None:
-            _set(connection, name, value)
+            _set_option(connection, name, value)
     _count_progress(connection)
 
 
@@ -252,7 +252,7 @@ def _count_progress(connection: DuckDBPyConnection) -> None:
         connection.execute("set enable_progress_bar = true")
 
 
-def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
+def _set_option(connection: DuckDBPyConnection, name: str, value: object) -> None:
     import duckdb
 
     try:
@@ -277,7 +277,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
     except duckdb.Error as error:
-        raise SourceError(unopened(database, where, error)) from error
+        raise SourceError(open_problem(database, where, error)) from error
 
 
 def refuse_missing(database: str | Path, where: str = "--database") -> None:
@@ -320,7 +320,7 @@ def _begins_as_database(file: Path) -> bool:
         return begins_as_database(handle.read(12))
 
 
-def unattached(path: Path, hint: str) -> tuple[str, str]:
+def attach_problem(path: Path, hint: str) -> tuple[str, str]:
     """What is wrong with a file that could not be attached, and a hint; `hint`: if it is locked."""
     if path.exists() and not is_database(path):
         what = "a folder, not a file" if path.is_dir() else "not a DuckDB database"
@@ -328,7 +328,7 @@ def unattached(path: Path, hint: str) -> tuple[str, str]:
     return f"{path.name} cannot be opened as a DuckDB database, or is locked", hint
 
 
-def unopened(path: Path, where: str, error: BaseException) -> Problem:
+def open_problem(path: Path, where: str, error: BaseException) -> Problem:
     """Why the engine could not open a database file; its message is inspected but not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     try:

@@ -221,10 +221,10 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     if source.kind == "table":
         table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)
-    return _queried(source.query or "", engine, queried)
+    return _run_query(source.query or "", engine, queried)
 
 
-def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
+def _run_query(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     """Run a user's query over the source once, on a separate connection if the engine has one."""
     import duckdb
 

@@ -39,10 +39,10 @@ def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator
     """
     with ExitStack() as stack:
         if isinstance(database, str):
-            connection, owned = stack.enter_context(_connected(database)), True
+            connection, owned = stack.enter_context(_connect(database)), True
         else:
             connection, owned = database, False
-            stack.enter_context(_borrowed(connection))
+            stack.enter_context(_autocommit(connection))
         engine = PostgresEngine(connection, owned)
         engine.address = database if isinstance(database, str) else None
         _refuse_shared(engine)
@@ -52,7 +52,7 @@ def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Connection[Any]]:
+def _connect(address: str) -> Iterator[Connection[Any]]:
     try:
         import psycopg
     except ImportError as error:
@@ -62,12 +62,12 @@ def _connected(address: str) -> Iterator[Connection[Any]]:
     try:
         connection = psycopg.connect(address, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
-        raise _refused(error) from error
+        raise _engine_error(error) from error
     with connection:
         yield connection
 
 
-def _refused(error: Exception) -> AnonymizerError:
+def _engine_error(error: Exception) -> AnonymizerError:
     """Map a server's refusal, whose message contains no values, to an EngineError."""
     said = str(error).lower()
     for words, message, hint in (
@@ -85,7 +85,7 @@ def _refused(error: Exception) -> AnonymizerError:
 
 
 @contextmanager
-def _borrowed(connection: Connection[Any]) -> Iterator[None]:
+def _autocommit(connection: Connection[Any]) -> Iterator[None]:
     """Set a user's connection to autocommit while a run uses it."""
     from psycopg.pq import TransactionStatus
 

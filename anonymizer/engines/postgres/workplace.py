@@ -64,7 +64,7 @@ def _whom(role: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Attachments:
     """What somebody has put on a table or view, and is lost when it is dropped."""
 
     grants: tuple[tuple[str | None, str, str | None, bool], ...]
@@ -73,7 +73,7 @@ class Given:
     """Column (None: the whole), and the text as a literal."""
 
     @classmethod
-    def on(cls, engine: PostgresEngine, table: Table, where: str) -> Given:
+    def on(cls, engine: PostgresEngine, table: Table, where: str) -> Attachments:
         """The grants and comments on a table or view; none if it does not exist."""
         name = (ident(table).text,)
         grants = engine.native(GRANTS, where, name)
@@ -84,10 +84,10 @@ class Given:
         """Every role that has a grant on it."""
         return tuple(dict.fromkeys(role or "public" for _, _, role, _ in self.grants))
 
-    def without(self, roles: Collection[str]) -> Given:
+    def without(self, roles: Collection[str]) -> Attachments:
         """The same without SELECT on the whole for these roles."""
         kept = (g for g in self.grants if g[:2] != (None, "SELECT") or g[2] not in roles)
-        return Given(tuple(kept), self.comments)
+        return Attachments(tuple(kept), self.comments)
 
     def give(
         self,
@@ -336,7 +336,7 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
         said = "has temporary tables, among which a run of this role would make its own"
         hint = "drop them, give an address, or grant the role create on the database"
         raise EngineError.at("connection", said, hint=hint)
-    with _placed(engine, TEMPORARY, lambda: engine.native("discard temporary", WHERE)):
+    with _work_schema(engine, TEMPORARY, lambda: engine.native("discard temporary", WHERE)):
         yield
 
 
@@ -349,12 +349,12 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
         engine.native(f"create schema {quote(name)}", WHERE)
         make_private(engine, "schema", quote(name), WHERE)
         enter(engine, record, [("", name, name, "scratch", run_id)])
-    with _placed(engine, name, lambda: _drop_schema(engine, name)):
+    with _work_schema(engine, name, lambda: _drop_schema(engine, name)):
         yield
 
 
 @contextmanager
-def _placed(engine: PostgresEngine, place: str, drop: Callable[[], object]) -> Iterator[None]:
+def _work_schema(engine: PostgresEngine, place: str, drop: Callable[[], object]) -> Iterator[None]:
     """Make work tables in `place`, and drop them at the end, however the run ends."""
     engine.place = place
     try:

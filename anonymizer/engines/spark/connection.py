@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, ident, work
-from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
+from anonymizer.engines.base import ComparedTables, Elsewhere, Engine, EngineName, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.concurrency import (
@@ -18,9 +18,9 @@ from anonymizer.engines.spark.concurrency import (
     LARGE_FROM,
     TUPLES,
     UNITS,
-    Spread,
+    ExecutorFiles,
+    answer_together,
     executors,
-    judged_together,
 )
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.tables import (
@@ -153,7 +153,7 @@ def _show(tables: SparkTables, relation: str, name: Table) -> None:
         return
     tables.shown.add(name)
     path = tables.new_file(f"{name.name}-copy")
-    with failures.translated("verification"):
+    with failures.translate_errors("verification"):
         tables.spark.table(relation).write.parquet(str(path))
     query = f"create or replace view {ident(name)} as from {parquet([path])}"
     tables.duckdb.raw(query, "verification")
@@ -285,7 +285,7 @@ class SparkEngine(Engine):
         if target is not None:
             self.work_tables.made_in_duckdb(target)
         if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
-            with failures.translated(where):
+            with failures.translate_errors(where):
                 self.work_tables.hand_over(target)
         return rows
 
@@ -372,19 +372,19 @@ class SparkEngine(Engine):
             self.work_tables.to_duckdb(name)
         self.duckdb.raw(text, "originals")
 
-    def compare(self, rows: Compared) -> None:
+    def compare(self, rows: ComparedTables) -> None:
         """Read all rows that the verification needs in one pass, if they are not too many.
 
         For a small source, DuckDB has the staged rows and originals; Spark reads the published.
         """
         tables = self.work_tables
-        with failures.translated("verification"):
+        with failures.translate_errors("verification"):
             if self.all_on_spark:
                 return
             if self.few_rows:
                 made = tables.counted(rows.published, rows.reference)
             else:
-                made = judged_together(tables, rows)
+                made = answer_together(tables, rows)
             self.together = rows.names if made else frozenset()
 
     def side_by_side(self) -> None:
@@ -415,7 +415,7 @@ class SparkEngine(Engine):
 
     def tables(self, where: str) -> list[Table]:
         """Every table and view of the session's current database."""
-        with failures.translated(where):
+        with failures.translate_errors(where):
             found = self.spark.sql("show tables").collect()
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
 
@@ -436,9 +436,9 @@ class SparkEngine(Engine):
     def elsewhere(self) -> Elsewhere:
         return executors(self.spark)
 
-    def spread(self, stage: Parts) -> Spread | None:
+    def spread(self, stage: Parts) -> ExecutorFiles | None:
         tables = self.work_tables
-        return Spread.of(tables, stage) if tables.streamed(UNITS) else None
+        return ExecutorFiles.of(tables, stage) if tables.streamed(UNITS) else None
 
     @property
     def embedded_duckdb(self) -> DuckDBEngine:

@@ -96,7 +96,7 @@ def own_session(limits: Limits) -> Iterator[SparkSession]:
     """
     builder = _builder()
     before = builder.getActiveSession() if hasattr(builder, "getActiveSession") else None
-    session = _started(limits)
+    session = _start_session(limits)
     try:
         yield session
     finally:
@@ -120,7 +120,7 @@ def _builder() -> type[SparkSession]:
     return SparkSession  # type: ignore[no-any-return]
 
 
-def _started(limits: Limits) -> SparkSession:
+def _start_session(limits: Limits) -> SparkSession:
     _need_java()
     silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
     settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
@@ -284,7 +284,7 @@ def spark_engine(
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         share = _of_duckdb(limits, spark)
         folder = run_folder.create(run_id, writer=process_of(spark))
-        stack.push(partial(_left, folder, spark, database is None))
+        stack.push(partial(_remove_folder, folder, spark, database is None))
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
@@ -302,7 +302,7 @@ def spark_engine(
                 undo()
 
 
-def _left(
+def _remove_folder(
     folder: RunFolder,
     spark: SparkSession,
     owned: bool,

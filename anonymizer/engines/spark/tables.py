@@ -58,16 +58,16 @@ def duckdb_type(name: str) -> str:
 
 def name_in_spark(table: Table) -> str:
     """The quoted name of a table of the catalog in Spark's SQL."""
-    return ".".join(quoted(part) for part in table.parts)
+    return ".".join(quote_name(part) for part in table.parts)
 
 
 def names_in(spark: SparkSession, schema: str) -> list[str]:
     """The names of the tables and views of a database, without temporary ones."""
-    rows = spark.sql(f"show tables in {quoted(schema)}").collect()
+    rows = spark.sql(f"show tables in {quote_name(schema)}").collect()
     return [str(row["tableName"]) for row in rows if not row["isTemporary"]]
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A quoted name in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -77,7 +77,7 @@ def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataF
 
     Raises SourceError if there is none.
     """
-    name = ".".join(map(quoted, parts))
+    name = ".".join(map(quote_name, parts))
     if spark.catalog.tableExists(name):
         return spark.table(name)
     known = names_in(spark, spark.catalog.currentDatabase())

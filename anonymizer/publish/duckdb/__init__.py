@@ -75,7 +75,7 @@ def target(
 
 
 @contextmanager
-def published(
+def open_published(
     policy: Policy | None, database: Database, limits: Limits
 ) -> Iterator[PublishedInDatabase]:
     """See `anonymizer.publish.target.Publisher`."""

@@ -16,7 +16,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import own_connection, unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem, own_connection
 from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
 from anonymizer.process.files import lock
@@ -171,7 +171,7 @@ class FileTarget:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
         except EngineError as error:
             hint = "close the process that writes to it, or name another file"
-            said, hint = unattached(self.path, hint)
+            said, hint = attach_problem(self.path, hint)
             raise TargetError.at(where, said, hint=hint) from error
         with detaching(engine, PREVIOUS, where):
             held = objects.recorded(engine, PREVIOUS)

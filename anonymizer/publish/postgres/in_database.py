@@ -15,7 +15,7 @@ from anonymizer.engines.postgres.connection import PostgresEngine, named_in
 from anonymizer.engines.postgres.dialect import is_long
 from anonymizer.engines.postgres.workplace import (
     GRANT,
-    Given,
+    Attachments,
     Kind,
     create_record,
     enter,
@@ -32,11 +32,11 @@ from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.postgres.objects import (
     column_grants,
+    dropped_with,
     entry,
     hanging,
-    lost,
     published_objects,
-    recorded,
+    recorded_objects,
     same_columns,
 )
 from anonymizer.publish.target import (
@@ -136,7 +136,7 @@ def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -
         for path, name in made
         if is_long(name)
     ]
-    ours = {(item.schema, item.name) for item in recorded(engine)}
+    ours = {(item.schema, item.name) for item in recorded_objects(engine)}
     present = engine.native(PRESENT, "publish", {"schema": ident(names.schema).text})
     taken = {(names.schema, str(name)) for (name,) in present} - ours
     return long + [
@@ -171,7 +171,7 @@ def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
 def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
     """What prevents this role from replacing the objects of the old release."""
     problems = []
-    for item in recorded(engine):
+    for item in recorded_objects(engine):
         if item.release != names.release:
             continue
         made = "view" if item.kind == "view" else "table"
@@ -291,8 +291,8 @@ class PostgresTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = replaced_release(self.names, recorded(engine), "the database")
-        clashes = clashes_with_releases(self.names, recorded(engine), folds=False)
+        self.replaces = replaced_release(self.names, recorded_objects(engine), "the database")
+        clashes = clashes_with_releases(self.names, recorded_objects(engine), folds=False)
         TargetError.refuse([*clashes, *self._obstacles(engine)])
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
@@ -311,7 +311,7 @@ class PostgresTarget(StagedTarget):
 
     def _old(self, engine: PostgresEngine) -> list[Recorded]:
         """The objects of the release that is replaced."""
-        return [item for item in recorded(engine) if item.release == self.names.release]
+        return [item for item in recorded_objects(engine) if item.release == self.names.release]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
@@ -352,7 +352,7 @@ class PostgresTarget(StagedTarget):
         """Put the new release in the place of the old one."""
         names, old = self.names, self._old(engine)
         kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
-        given = {table: Given.on(engine, table, "publish") for table in kinds} if old else {}
+        given = {table: Attachments.on(engine, table, "publish") for table in kinds} if old else {}
         withdrawn = granted_roles(engine, names.release) - {*self.grantees}
         self._show(engine, old)
         self._drop(engine, [item for item in old if item.kind != "view"])
@@ -463,7 +463,9 @@ class ReplaceTarget(PostgresTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = (dropped_source(self.names.release, lost(engine, self.names.view(None))),)
+        self.replaces = (
+            dropped_source(self.names.release, dropped_with(engine, self.names.view(None))),
+        )
         TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (REPLACEMENT_WARNING, *self.warnings)
 
@@ -500,7 +502,9 @@ class ReplaceTarget(PostgresTarget):
         if not ours:
             said = "needs the rights of the table's owner"
             return [Problem(PATH, said, hint="run as the owner")]
-        if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
+        if any(
+            o.schema == source.schema and o.name == source.name for o in recorded_objects(engine)
+        ):
             said = "the source is a release of this tool already"
             return [Problem(PATH, said, hint="nothing to do")]
         view = self.names.view(None)
@@ -520,7 +524,7 @@ class ReplaceTarget(PostgresTarget):
         TargetError.refuse(self._unfit(engine))
         record = create_record(engine, self.names.schema)
         owner = self._owner(engine)
-        given = replace(Given.on(engine, self.names.view(None), PATH), comments=())
+        given = replace(Attachments.on(engine, self.names.view(None), PATH), comments=())
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", PATH)
         engine.native(f"alter table {ident(self._next)} rename to {ident(self.names.name)}", PATH)

@@ -106,20 +106,20 @@ COLUMNS = """
 
 def hanging(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe every dependent of a table or view; empty if it does not exist."""
-    return _described(engine, table, HANGING)
+    return _describe(engine, table, HANGING)
 
 
 def column_grants(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe the grants on single columns of a table; empty if it does not exist."""
-    return _described(engine, table, COLUMN_GRANTS)
+    return _describe(engine, table, COLUMN_GRANTS)
 
 
-def lost(engine: PostgresEngine, table: Table) -> list[str]:
+def dropped_with(engine: PostgresEngine, table: Table) -> list[str]:
     """Describe what is dropped with a table; empty if it does not exist."""
-    return _described(engine, table, LOST)
+    return _describe(engine, table, LOST)
 
 
-def _described(engine: PostgresEngine, table: Table, query: str) -> list[str]:
+def _describe(engine: PostgresEngine, table: Table, query: str) -> list[str]:
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
@@ -140,7 +140,7 @@ SORTED = "postgres-sorted-1"
 """SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
 
 
-def recorded(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
+def recorded_objects(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
     """Every recorded object published in the database, oldest first.
 
     `trusted`: only from records of roles that may decide what is dropped.
@@ -266,7 +266,7 @@ class PostgresPublished:
             return [Names.of(policy, "").view(self.engine.catalog)]
         found = [
             item.table(self.engine.catalog or "")
-            for item in recorded(self.engine, trusted=False)
+            for item in recorded_objects(self.engine, trusted=False)
             if item.kind == "view"
         ]
         if not found:
@@ -282,7 +282,7 @@ class PostgresPublished:
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)
-            for item in recorded(self.engine, trusted=False)
+            for item in recorded_objects(self.engine, trusted=False)
         )
         found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)

@@ -18,7 +18,7 @@ from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import file_format
-from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say
+from anonymizer.process.document import Bar, Document, NotebookResult, Section, facts, say
 from anonymizer.review.assess import figures
 from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
 from anonymizer.review.assess.figures import (
@@ -282,7 +282,7 @@ EMPTY = Problem("TABLE", "has no rows", hint="there is nothing to assess")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assessment(Displayed):
+class Assessment(NotebookResult):
     """All results for one table and one choice of quasi-identifiers."""
 
     table: str

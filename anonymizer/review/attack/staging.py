@@ -11,7 +11,7 @@ from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout, Originals, PublishedColumn, type_sql
 from anonymizer.errors import PolicyError
 from anonymizer.ledger.protected_columns import DRAWN
-from anonymizer.measure.queries import QueryTables, Staged, stage
+from anonymizer.measure.queries import QueryAttribute, QueryTables, stage
 from anonymizer.review.inputs import Beside
 
 MILLION = 1_000_000
@@ -22,7 +22,7 @@ OF_ALL = "all_candidates"
 class Quasi:
     """A quasi-identifier of the attack, with the values that its cells cover."""
 
-    staged: Staged
+    staged: QueryAttribute
     cover: Table
 
     @property

@@ -14,8 +14,8 @@ from typing import Any
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.contract.rounding import finest
-from anonymizer.measure.queries import Staged
-from anonymizer.measure.queries import Staged as StagedAttribute
+from anonymizer.measure.queries import QueryAttribute
+from anonymizer.measure.queries import QueryAttribute as StagedAttribute
 from anonymizer.review.inputs import Beside, Published
 from anonymizer.source.profile import kind_of
 
@@ -177,7 +177,7 @@ def distance(
     release: Published,
     counted: Table,
     after: Table | None,
-    attribute: Staged | None,
+    attribute: QueryAttribute | None,
     *,
     ordered: bool,
     total: float,

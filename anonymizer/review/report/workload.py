@@ -17,7 +17,7 @@ from anonymizer.compile import Sql, Table, ident, quote, render, work
 from anonymizer.compile.render import parser
 from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
-from anonymizer.measure.queries import QueryTables, Staged, stage, step
+from anonymizer.measure.queries import QueryAttribute, QueryTables, stage, step
 from anonymizer.policy import Policy
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.source.profile import published_type
@@ -128,7 +128,7 @@ class _Column:
     name: str
     type: Sql
     kind: str
-    attribute: Staged | None
+    attribute: QueryAttribute | None
     carried: Sql | None
     apart: int | None
     """Number of the values table that contains the column (msb)."""
