@@ -42,7 +42,7 @@ class Place(Generic[P]):
 def seal_again(file: Path, name: str, schema: str = "main") -> None:
     """Seal what stands in a file of one release, without a signature."""
     with duckdb.connect(str(file)) as connection:
-        engine = DuckDBEngine(connection, owned=True)
+        engine = DuckDBEngine(connection, owns_connection=True)
         catalog = str(engine.raw("select current_catalog()", "test")[0][0])
         manifest = read_manifest(engine, Table(name, schema, catalog))
         names = names_of(Table(name, schema), manifest)

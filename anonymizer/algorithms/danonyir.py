@@ -345,7 +345,7 @@ def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Sta
     if how.block_size == "all" or not how.rules.rules:
         return (Step("persons of blocks", place, {**context, "verdicts": None, "searched": None}),)
     judging = Judging(how.rules.of_some_class(), "pieces")
-    judged = {**context, "asked": judging.asked, **judging.passed}
+    judged = {**context, "asked": judging.groups, **judging.verdict_parameters}
     return (
         Step("pieces of large parts", "danonyir/pieces.sql.j2", judged),
         *judging.steps(),
@@ -460,8 +460,8 @@ def _placement_by_verdicts(
     # added persons cannot break EIR l-diversity
     rules = how.rules.without_hitting_sets()
     one, several = Judging(rules, "offered"), Judging(rules, "crowded")
-    offered = {**shared, "asking": ASKING, "asked": one.asked, **one.passed}
-    crowded = {**shared, "asking": ASKING, "asked": several.asked, **several.passed}
+    offered = {**shared, "asking": ASKING, "asked": one.groups, **one.verdict_parameters}
+    crowded = {**shared, "asking": ASKING, "asked": several.groups, **several.verdict_parameters}
     return (
         Step("offers to judge", "danonyir/offered.sql.j2", offered),
         *one.steps(),
@@ -519,7 +519,9 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "row_cost": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
+        "row_cost": lit(sum(one.domain_loss for one in how.boxes.shapes))
+        if how.leaves_out
+        else None,
     }
 
 

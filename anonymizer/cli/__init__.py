@@ -162,14 +162,14 @@ class Application(Group):
             except BaseException as error:
                 if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
                     run_folder.remove_left()
-                    output.interrupted(error)
+                    output.report_interruption(error)
                     return INTERRUPTED
                 if isinstance(error, SystemExit):
                     if isinstance(error.__context__, BrokenPipeError):
                         return 0  # the reader of our output closed the pipe
                     raise
                 found = failure(error)
-                output.failed(found.problems, error, found.result)
+                output.fail(found.problems, error, found.result)
                 return found.exit_code
         return done if isinstance(done, int) else 0
 
@@ -223,7 +223,7 @@ def _exit_on_deaf_engine(output: Output) -> AbstractContextManager[None]:
             run_folder.remove_own_locks()
             if sys.stderr.isatty():
                 sys.stderr.write(SHOWN_CURSOR)  # a bar that shows progress hides it
-            output.interrupted(Interruption())
+            output.report_interruption(Interruption())
         finally:
             os._exit(INTERRUPTED)
 

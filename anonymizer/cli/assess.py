@@ -104,7 +104,7 @@ def assess_command(
         for c in found.checks
         if not c.passed
     ]
-    output.judged(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
+    output.verdict(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:

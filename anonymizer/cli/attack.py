@@ -78,7 +78,7 @@ def attack_command(
         limits=limits,
     )
     text = terminal(document(found))
-    output.judged(found.as_dict(), text, _problems(found, asked), holds=found.holds)
+    output.verdict(found.as_dict(), text, _problems(found, asked), holds=found.holds)
 
 
 def _problems(found: Attack, policy: Policy) -> list[Problem]:

@@ -175,7 +175,7 @@ def seed_options(command: F) -> F:
 
         if seed_file is not None and test_seed is not None:
             raise UsageError.at("--test-seed", "cannot be combined with --seed-file")
-        seed: Seed = Seed.chosen(Path(seed_file) if seed_file is not None else None, test_seed)
+        seed: Seed = Seed.choose(Path(seed_file) if seed_file is not None else None, test_seed)
         return command(*args, seed=seed, **options)
 
     return wrapped  # type: ignore[return-value]

@@ -66,11 +66,11 @@ class Output:
         What it did stands, even if standard output cannot be written: that is a warning, because
         with the exit code of a failure a script would do it again.
         """
-        with self.outlasted():
+        with self.warn_on_failure():
             self.result(data, text)
 
     @contextmanager
-    def outlasted(self) -> Iterator[None]:
+    def warn_on_failure(self) -> Iterator[None]:
         """Turn the failure to write standard output into a warning: something else decides."""
         try:
             yield
@@ -78,7 +78,7 @@ class Output:
             for problem in error.problems:
                 self.warn(str(problem))
 
-    def judged(
+    def verdict(
         self,
         data: Mapping[str, Any],
         text: Iterable[str],
@@ -92,13 +92,13 @@ class Output:
             self.result(data, text)
         else:
             if not self.json:  # (otherwise it is one JSON object that includes the errors)
-                with self.outlasted():
+                with self.warn_on_failure():
                     self.result(data, text)
             from anonymizer.cli.failures import CommandFailure
 
             raise CommandFailure(problems, exit_code, data)
 
-    def written(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Print text that is a command's result, without characters that control a terminal."""
         shown = sys.stdout is not None and sys.stdout.isatty()
         text = text.removesuffix("\n")
@@ -114,7 +114,7 @@ class Output:
         self.warnings.append(message)
         _write(sys.stderr, printable(f"warning: {message}"))
 
-    def failed(
+    def fail(
         self,
         problems: Sequence[Problem],
         error: BaseException,
@@ -133,10 +133,10 @@ class Output:
             with suppress(OutputError):  # already reported on standard error, with its exit code
                 _write(sys.stdout, text)
 
-    def interrupted(self, error: BaseException) -> None:
+    def report_interruption(self, error: BaseException) -> None:
         """Report that the user interrupted the command."""
         hint = "a release is published whole or not at all; run again"
-        self.failed([Problem("anonymizer", "interrupted", hint=hint)], error)
+        self.fail([Problem("anonymizer", "interrupted", hint=hint)], error)
 
 
 def open_streams() -> None:
@@ -315,7 +315,7 @@ class Clock:
     phase: str | None = None
     began: float = 0.0
 
-    def left(self, event: Event, now: float) -> str:
+    def remaining_text(self, event: Event, now: float) -> str:
         """Text for the end of a line; empty if there is no estimate."""
         if event.phase != self.phase:
             self.phase, self.began = event.phase, now - event.seconds
@@ -346,7 +346,7 @@ def _bar() -> Iterator[Listener]:
         def listen(event: Event) -> None:
             if event.step.aside:
                 return  # it is reported after steps that follow it
-            left = clock.left(event, time.perf_counter())
+            left = clock.remaining_text(event, time.perf_counter())
             said = f"step {_place(event)}: {event.stage}{_progress_count(event)}{left}"
             if event.step.template.startswith("release/"):
                 said = "verifying, then publishing"

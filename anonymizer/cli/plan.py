@@ -83,7 +83,7 @@ def plan_command(
     found = preview(loaded, database, engine, foresee=foresee, limits=limits)
     for warning in found.warnings:
         output.warn(warning)
-    output.judged(
+    output.verdict(
         found.as_dict(),
         _lines(loaded, found),
         found.problems,

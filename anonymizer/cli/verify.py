@@ -116,7 +116,7 @@ def verify_command(
             "policy": policy,
             "certificate": certificate,
         }
-        output.judged(
+        output.verdict(
             named | _verification_json(found), _lines(found), problems, holds=found.passed
         )
 
@@ -219,7 +219,7 @@ def judge_independently(
     told = [*lines(found), FIGURES, *block_lines(*not_judged(unverified))]
     result = {"database": without_password(database), "origin": origin, **_judgement_json(found)}
     result["unverified"] = list(unverified)
-    output.judged(result, told, problems, holds=found.passed)
+    output.verdict(result, told, problems, holds=found.passed)
 
 
 def _judgement_json(found: Judgement) -> dict[str, Any]:

@@ -317,7 +317,7 @@ class Ask:
             WRITTEN[f"verify/{self.template}.sql.j2"] = self.statement
 
     @property
-    def judged(self) -> frozenset[str]:
+    def decisive_parameters(self) -> frozenset[str]:
         """The parameters on which the answer depends."""
         bounds = (*self.upper.values(), *self.lower.values(), *self.logarithms.values())
         return frozenset((*self.given, *bounds, *self.constants, *self.defaults, *self.reads))

@@ -239,7 +239,7 @@ class Tables:
     def children(self) -> tuple[ReleasedTable, ...]:
         return self.tables[1:]
 
-    def named(self, table: str) -> ReleasedTable:
+    def table(self, table: str) -> ReleasedTable:
         """The table with this name in the policy."""
         return next(one for one in self.tables if one.table == table)
 

@@ -101,7 +101,7 @@ class Engine(ABC):
     reads_once: ClassVar[bool] = False
     """Whether every reading of the snapshot is a cost, so that values are counted in one."""
 
-    owned: bool
+    owns_connection: bool
     """Whether the connection is ours: limited, and closed at the end."""
     binds: Mapping[str, Any]
     """Values of the bound parameters: the run's secret."""
@@ -162,7 +162,7 @@ class Engine(ABC):
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
 
-    def resolved(self, name: str, where: str) -> Table | None:
+    def resolve(self, name: str, where: str) -> Table | None:
         """The table that a name, as a policy writes it, means to the engine.
 
         None where the engine has no rule for it; raises SourceError where it finds none.
@@ -170,12 +170,12 @@ class Engine(ABC):
         del name, where
         return None
 
-    def plain(self, table: Table, where: str) -> Table:
+    def readable_relation(self, table: Table, where: str) -> Table:
         """The relation to read a relation of the source from: a copy, where that needs one."""
         del where
         return table
 
-    def defined(self) -> tuple[str, ...]:
+    def view_definitions(self) -> tuple[str, ...]:
         """Statements that make the copies, for use outside of the sandbox."""
         return ()
 
@@ -194,7 +194,7 @@ class Engine(ABC):
         """What runs functions in other processes, which see the folder of the run, if anything."""
         return None
 
-    def spread(self, stage: Parts) -> Spreading | None:
+    def spreading(self, stage: Parts) -> Spreading | None:
         """How other processes take parts from files; None: parts are handed over to them."""
         del stage
         return None

@@ -67,7 +67,7 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
 
     For a view of a database that the tool opened, this is a copy of its rows.
     """
-    meant = engine.resolved(name, path)
+    meant = engine.resolve(name, path)
     if meant is not None:
         return meant
     tables = engine.tables(path)
@@ -80,9 +80,9 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted
     ]
     found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
-        found if not engine.owned else []
+        found if not engine.owns_connection else []
     )
-    if not found and len(parts) == 2 and not engine.owned:
+    if not found and len(parts) == 2 and not engine.owns_connection:
         # the engine also reads such a name as a catalog and a table of its main schema
         found = [
             t
@@ -92,7 +92,7 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
     for schema in (engine.schema, "main", None):
         chosen = [t for t in found if schema is None or t.schema == schema]
         if chosen:
-            return engine.plain(chosen[0], path)
+            return engine.readable_relation(chosen[0], path)
     own = [t for t in tables if t.catalog == engine.catalog]
     near = get_close_matches(parts[-1], sorted({t.name for t in own}), n=1)
     hint = f"did you mean {near[0]}?" if near else _tables_hint(own)

@@ -43,7 +43,7 @@ class Worker:
 
     name: str
     interrupt: Callable[[], None]
-    failed: Callable[[Exception], None]
+    on_failure: Callable[[Exception], None]
     _stop: Stop | None = None
     _thread: threading.Thread | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -69,7 +69,7 @@ class Worker:
         """Stop the current work, and wait until it has ended."""
         with self._lock:
             self._ask()
-            self._ended(self._thread)
+            self._end(self._thread)
 
     @property
     def busy(self) -> bool:
@@ -81,7 +81,7 @@ class Worker:
         if self._stop is not None:
             self._stop.event.set()
 
-    def _ended(self, thread: threading.Thread | None) -> None:
+    def _end(self, thread: threading.Thread | None) -> None:
         """Interrupt the thread until it ends; interrupts before a statement starts are lost."""
         while thread is not None and thread.is_alive():
             self.interrupt()
@@ -90,7 +90,7 @@ class Worker:
     def _run(
         self, work: Callable[[Stop], None], stop: Stop, before: threading.Thread | None
     ) -> None:
-        self._ended(before)
+        self._end(before)
         try:
             stop.check()
             work(stop)
@@ -99,7 +99,7 @@ class Worker:
         except Exception as error:
             # an interrupted statement fails like any other
             if not stop.event.is_set():
-                self.failed(error)
+                self.on_failure(error)
 
 
 @dataclass(slots=True)
@@ -132,8 +132,8 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.workers = (
-            Worker("whole table", self.whole.interrupt, self._failed),
-            Worker("sample", self.side.interrupt, self._failed),
+            Worker("whole table", self.whole.interrupt, self._record_failure),
+            Worker("sample", self.side.interrupt, self._record_failure),
         )
 
     @property
@@ -225,13 +225,13 @@ class Desk:
         with self.lock:
             self.version += 1
         if "whole" not in state.details:
-            self.workers[0].start(lambda stop: self._whole(state, stop))
+            self.workers[0].start(lambda stop: self._run_on_whole_table(state, stop))
         else:
             self.workers[0].start(lambda stop: None)
         self.workers[1].start(lambda stop: self._side(state, stop))
 
-    def _whole(self, state: State, stop: Stop) -> None:
-        outcome = figures_of(self.whole, state.policy, stop, self._moved)
+    def _run_on_whole_table(self, state: State, stop: Stop) -> None:
+        outcome = figures_of(self.whole, state.policy, stop, self._set_progress)
         found = self.whole.scratch
         with self.lock:
             stop.check()
@@ -241,9 +241,9 @@ class Desk:
         if found is not None:
             details = details_of(state.policy, found, self.whole.rows, stop.check)
             stop.check()
-            self._found(state.details, "whole", details)
+            self._store(state.details, "whole", details)
 
-    def _moved(self, share: float) -> None:
+    def _set_progress(self, share: float) -> None:
         with self.lock:
             if self.progress is not None and share < 1:
                 self.progress = share
@@ -261,22 +261,24 @@ class Desk:
         if "sample" not in state.details:
             details = details_of(state.policy, found, self.side.rows, stop.check)
             stop.check()
-            self._found(state.details, "sample", details)
-        told = partial(self._told, state)
+            self._store(state.details, "sample", details)
+        told = partial(self._store_part, state)
         frontier(state.policy, self.side, stop, partial(told, "frontier"), outcome)
         why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
-    def _told(self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]) -> None:
+    def _store_part(
+        self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]
+    ) -> None:
         with self.lock:
             setattr(state, part, made)
             self.version += 1
 
-    def _found(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
+    def _store(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
         with self.lock:
             place[name] = made
             self.version += 1
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         """Record a defect of the tool by its type only; its message may quote a value."""
         with self.lock:
             self.progress = None

@@ -147,7 +147,7 @@ class Guarantee:
         """Whether checking it requires a population."""
         return self.family == "population"
 
-    def whole(self, parameter: str) -> bool:
+    def is_integer(self, parameter: str) -> bool:
         """Whether the policy takes only whole numbers for a parameter."""
         model: Any = {"protect": Protect, "privacy": Privacy}[self.holder]
         types = set(_types(model.model_fields[self.option].annotation))
@@ -176,7 +176,9 @@ class Guarantee:
         """The parameters of a requirement on which the answer to no question depends."""
         read = {"null_as_value"} if self.of_values else set()
         asks = self.asks_in(requirement.scope)
-        return frozenset(requirement.parameters) - read.union(*(ask.judged for ask in asks))
+        return frozenset(requirement.parameters) - read.union(
+            *(ask.decisive_parameters for ask in asks)
+        )
 
 
 def _types(annotation: Any) -> Iterator[Any]:

@@ -337,12 +337,12 @@ class EirL(Rule):
         """The lower bound of |H|."""
         cover = f"count(*) filter (where {self._first} and eir_before < eir_unhit)"
         apart = "count(distinct person) filter (where eir_apart = 1)"
-        return Sql(f"({self._forced} + greatest({cover}, {apart}))")
+        return Sql(f"({self._forced_values} + greatest({cover}, {apart}))")
 
     def upper(self) -> Sql:
         """Aggregate: the upper bound of |H|."""
         chosen = "count(distinct value) filter (where eir_left > 0 and eir_best = 1)"
-        return Sql(f"({self._forced} + {chosen})")
+        return Sql(f"({self._forced_values} + {chosen})")
 
     def layers(self, part: Sql) -> Layers:
         of_person = window(part, "person", f"({self.counts})")
@@ -391,7 +391,7 @@ class EirL(Rule):
         return f"case when {self._first} then eir_reach else 0 end"
 
     @property
-    def _forced(self) -> str:
+    def _forced_values(self) -> str:
         return "count(distinct value) filter (where eir_forced = 1)"
 
 

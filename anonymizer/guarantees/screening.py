@@ -154,7 +154,7 @@ class Screen:
     """The t of the required column `reach_<t>`."""
 
     @property
-    def needed(self) -> frozenset[str]:
+    def columns(self) -> frozenset[str]:
         """The columns that the conditions read."""
         return frozenset(re.findall(r"[a-z_0-9]+", f"{self.holds} {self.fails}"))
 

@@ -173,7 +173,7 @@ def finish(place: Place, *, points: bool, wide: bool = False) -> Stage:
 def given_bound(place: Place, option: str, bound: Bound) -> int | float:
     """Position of a bound from the policy. Raises SourceError if the type has no such value."""
     try:
-        return line(place).given(bound)
+        return line(place).bound_position(bound)
     except ValueError as error:
         raise SourceError(Problem(f"{place.path}.{option}", f"a bound {error}")) from None
 
@@ -442,7 +442,7 @@ def date(place: Place, spec: Date) -> tuple[Stage, ...]:
             values=place.values,
             bounds=place.table("bounds"),
             periods=periods,
-            plain=scale.plain(Sql("value")),
+            plain=scale.utc_timestamp(Sql("value")),
             begins_at=scale.begins_at(Sql("begins")),
             ends_at=scale.ends_at(Sql("past")),
         ),

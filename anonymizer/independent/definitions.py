@@ -240,7 +240,7 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
     matching = {cells: _matching(cells, population) for cells in units}
     name = terms.requirement.name
     if name == "k_map":
-        k = terms.whole("k")
+        k = terms.integer("k")
         failing = sum(n < k for n in matching.values())
         return Check(name, None, {"k": k}, {"k": min(matching.values())}, failing)
     low, high = terms.number("min"), terms.number("max")

@@ -39,12 +39,12 @@ class Cells:
     values: tuple[str | None, ...]
     units: tuple[object, ...]
 
-    def known(self) -> Iterator[str]:
+    def known_values(self) -> Iterator[str]:
         return (one for one in self.values if one is not None)
 
     def broken(self, holds: Callable[[str], bool]) -> int:
         """How many values do not satisfy the condition."""
-        return sum(not holds(one) for one in self.known())
+        return sum(not holds(one) for one in self.known_values())
 
 
 def judge_masks(masks: Iterable[Mask], cells: Cells) -> Iterator[Check]:
@@ -86,7 +86,7 @@ def _check_mask(mask: Mask, cells: Cells) -> tuple[str, int] | None:
             few = options.get("restricted", RESTRICTED)
             return "mask_zip3", cells.broken(lambda one: is_area(one) and one not in few)
         case "null":
-            return "mask_constant", sum(1 for _ in cells.known())
+            return "mask_constant", sum(1 for _ in cells.known_values())
         case "constant":
             nulls = sum(one is None for one in cells.values)
             broken = cells.broken(lambda one: _is_constant(one, options["value"], cells))
@@ -262,7 +262,7 @@ def judge_safe_harbor(opened: OpenRelease, release: Release) -> Iterator[Check]:
     for column in release.layout.columns:
         cells = _texts(opened, release, column)
         name, refused = _refusal_check(column, cells, year)
-        broken = sum(map(refused, cells.known()))
+        broken = sum(map(refused, cells.known_values()))
         if column.quasi:
             broken += sum(
                 any(refused(one) for one in row.cells[column.column].values) for row in release.rows

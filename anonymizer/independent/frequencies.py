@@ -44,7 +44,7 @@ ENTROPY_TOLERANCE = Decimal("1e-12")
 def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least k units (Samarati and Sweeney 1998); ir_k: persons (Tong et al. 2010)."""
     terms.only("k")
-    k = terms.whole("k")
+    k = terms.integer("k")
 
     def judge(group: Group) -> Finding:
         return Finding({"k": len(group.units)}, len(group.units) >= k)
@@ -55,7 +55,7 @@ def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def distinct_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least l different values (Machanavajjhala et al. 2006)."""
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l, nulls = terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         found = len(group.counts(nulls=nulls))
@@ -69,7 +69,7 @@ def frequency_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     (Yang, Wang and Wang 2008; Definitions 7 and 8 of Xiao and Li 2020).
     """
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l, nulls = terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         counts = group.counts(nulls=nulls)
@@ -122,7 +122,7 @@ def recursive_cl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     The figure is r₁ / (r_l + … + r_m), which has to be below c; infinite with fewer than l values.
     """
     terms.only("c", "l")
-    c, l, nulls = terms.number("c"), terms.whole("l"), terms.null_as_value
+    c, l, nulls = terms.number("c"), terms.integer("l"), terms.null_as_value
     factor = upper(c)
 
     def judge(group: Group) -> Finding:
@@ -144,7 +144,7 @@ def alpha(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def alpha_k(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """Alpha, and at least k units: (alpha,k)-anonymity (Wong et al. 2006)."""
     terms.only("alpha", "value", "k")
-    return _alpha(terms, sql_type, terms.whole("k"))
+    return _alpha(terms, sql_type, terms.integer("k"))
 
 
 def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:

@@ -159,7 +159,7 @@ class Manifest:
     export: _Export = field(default_factory=_Export)
 
     @property
-    def alone(self) -> bool:
+    def only_releases(self) -> bool:
         """Whether the file may contain only releases."""
         return not (isinstance(self.seal, dict) and self.seal.get("alone") is False)
 

@@ -29,7 +29,7 @@ Family: TypeAlias = Collection[frozenset[Value | None]]
 def ir_kl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least k persons and l distinct values."""
     terms.only("k", "l")
-    k, l, nulls = terms.whole("k"), terms.whole("l"), terms.null_as_value
+    k, l, nulls = terms.integer("k"), terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         persons, values = len(group.units), len(group.counts(nulls=nulls))
@@ -57,7 +57,8 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
 
     def judge(group: Group) -> Finding:
         of_person = max(
-            _largest(unit for unit, _ in group.told), _largest(unit for unit, _ in group.pairs)
+            _largest(unit for unit, _ in group.known_rows),
+            _largest(unit for unit, _ in group.pairs),
         )
         if enhanced:
             held = group.holdings(nulls=nulls)
@@ -66,7 +67,7 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
         else:
             of_value = max(
                 _largest(value for _, value in some if nulls or value is not None)
-                for some in (group.told, group.pairs)
+                for some in (group.known_rows, group.pairs)
             )
         empty = not group.counts(nulls=nulls)
         holds = of_person <= upper(alpha) and of_value <= upper(beta) and not empty
@@ -83,7 +84,7 @@ def eir_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     if it is not smaller.
     """
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l, nulls = terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         families = [frozenset(held) for held in group.holdings(nulls=nulls).values()]

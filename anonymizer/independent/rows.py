@@ -164,7 +164,7 @@ def _refuse_unlisted(
     ).fetchall():
         there.add((str(one[0]), str(one[1])))
     listed = set(_objects(schema, manifest))
-    if manifest.alone:
+    if manifest.only_releases:
         for where, name in tables:
             if name.endswith("_manifest") and (where, name) not in listed:
                 listed.update(_objects(where, _manifest(connection, tables, (where, name))))

@@ -33,19 +33,19 @@ class Group:
     records: tuple[Record, ...]
 
     @property
-    def told(self) -> list[tuple[int, Value | None]]:
+    def known_rows(self) -> list[tuple[int, Value | None]]:
         """The rows with a known unit."""
         return [(unit, value) for unit, value in self.records if unit is not None]
 
     @property
     def units(self) -> set[int]:
         """All units of the group, including those without a value."""
-        return {unit for unit, _ in self.told}
+        return {unit for unit, _ in self.known_rows}
 
     @property
     def pairs(self) -> set[tuple[int, Value | None]]:
         """The distinct (unit, value) pairs."""
-        return set(self.told)
+        return set(self.known_rows)
 
     def counts(self, *, nulls: bool) -> Counter[Value | None]:
         """How many units have each value; `nulls`: count NULL as a value."""
@@ -144,7 +144,7 @@ class Terms:
             raise self._wrong("null_as_value")
         return given
 
-    def whole(self, name: str) -> int:
+    def integer(self, name: str) -> int:
         """A whole number of at least 1."""
         given = self.requirement.parameters.get(name)
         if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given < 10**18:

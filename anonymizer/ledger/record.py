@@ -87,7 +87,7 @@ def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> No
     home.parts.mkdir(mode=0o700, exist_ok=True)
     for table in tables:
         file = home.parts / f"{table.name}.csv"
-        target = engine.placed(table_text(ident(table).text))
+        target = engine.with_schema(table_text(ident(table).text))
         columns = home.describe(ident(table).text, "ledger")
         made = ", ".join(f"{quote(name)} {ON_SERVER[kind]}" for name, kind in columns)
         read = ", ".join(_handed(name, kind) for name, kind in columns)
@@ -128,7 +128,7 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str
     columns = wanted or [name for name, _ in engine.describe(ident(table).text, "ledger")]
     home.parts.mkdir(mode=0o700, exist_ok=True)
     file = home.parts / f"{table.name}.csv"
-    origin = engine.placed(table_text(ident(table).text))
+    origin = engine.with_schema(table_text(ident(table).text))
     listed = ", ".join(map(_written, columns))
     try:
         engine.copy_out(f"select {listed} from {origin}", file, "ledger")

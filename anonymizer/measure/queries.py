@@ -93,7 +93,7 @@ class QueryAttribute:
         return self.table(f"query_spans_{self.index}") if self.ordered else None
 
     @property
-    def named(self) -> dict[str, Any]:
+    def template_names(self) -> dict[str, Any]:
         """Its number and the tables of its values, under the names used in templates."""
         tables = {"domain": self.domain, "members": self.members, "spans": self.spans}
         return {"i": self.index, **tables}
@@ -169,7 +169,7 @@ def stage(
 
 def _of(a: QueryAttribute, originals: Originals) -> dict[str, Any]:
     return {
-        **a.named,
+        **a.template_names,
         "column": a.column,
         "type": a.type,
         "parts": a.parts,
@@ -526,7 +526,13 @@ def _draw(
     drawing["domains"] = tuple(a.domain for a in attributes)
     run_sql(render("measure/query_draws.sql.j2", drawing).text)
     for a in attributes:
-        of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
+        of_one = {
+            **shared,
+            **a.template_names,
+            "ordered": a.ordered,
+            "truth": a.truth,
+            "shares": a.shares,
+        }
         run_sql(render("measure/query_truth.sql.j2", of_one).text)
         run_sql(render("measure/query_shares.sql.j2", of_one).text)
 

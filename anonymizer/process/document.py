@@ -54,7 +54,7 @@ class Value:
     figure: str
     """Path of the figure in the report's JSON, with dots."""
     value: Any
-    shown: str
+    text: str
 
 
 Inline: TypeAlias = Any
@@ -71,7 +71,7 @@ def inline_text(part: Inline) -> str:
         case Link():
             return part.text
         case Value():
-            return part.shown
+            return part.text
     return figure(part)
 
 
@@ -370,7 +370,7 @@ def _inline(part: Inline) -> Markup:
             return Markup('<a href="#{}">{}</a>').format(part.target, part.text)
         case Value():
             shown = '<data value="{}" data-figure="{}">{}</data>'
-            return Markup(shown).format(part.value, part.figure, part.shown)
+            return Markup(shown).format(part.value, part.figure, part.text)
         case Bar() if part.share is not None:
             drawn = (
                 '{} <meter style="width: 8rem" value="{:.3f}" aria-label="{:.0f} percent"></meter>'

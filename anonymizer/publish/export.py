@@ -309,7 +309,7 @@ def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
         refuse_unknown_columns(found.engine, view, manifest.layout)
         changes = found.changes(view, manifest, alone=False)
         refuse_not_as_published(policy, view, manifest, changes)
-        target = DuckDBEngine(connection, owned=True)
+        target = DuckDBEngine(connection, owns_connection=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
         names = names_of(view, manifest)
         create_schema(target, catalog, names.schema)

@@ -123,7 +123,7 @@ class Target(Protocol):
     def build(self, engine: Engine, writer: Writer) -> None:
         """Write the rows where readers cannot see them."""
 
-    def judged(
+    def built_rows(
         self, engine: Engine, layout: Layout
     ) -> AbstractContextManager[tuple[Table, Layout]]:
         """The built rows for verification: their view, and the layout with its tables."""
@@ -264,7 +264,7 @@ class StagedTarget:
         self.snapshot = writer.snapshot
 
     @contextmanager
-    def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
+    def built_rows(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
         del engine
         tables = {column: self.staged[name].name for column, name in layout.tables.items()}
         yield STAGED, replace(layout, tables=tables)

@@ -283,7 +283,7 @@ def opened(
         return
     refuse_transaction(database)
     with usual_settings(database):
-        engine = DuckDBEngine(database, owned=False)
+        engine = DuckDBEngine(database, owns_connection=False)
         catalog, schema = engine.raw("select current_catalog(), current_schema()", where)[0]
         # a macro there must not shadow a built-in function
         place = f"{quote(str(catalog))}.{quote(str(schema))}"

@@ -215,7 +215,7 @@ def _expected(listed: tuple[SealedObject, ...], *, alone: bool) -> Catalog:
     import duckdb
 
     with closing(duckdb.connect(":memory:")) as connection:
-        engine = DuckDBEngine(connection, owned=True)
+        engine = DuckDBEngine(connection, owns_connection=True)
         if alone:
             objects.create_record(engine, "memory")
         try:

@@ -76,7 +76,7 @@ class Extents:
 
 def _several(a: Attribute) -> int:
     """Approximate loss of a cell with several values."""
-    whole = a.scaled(SCALE)
+    whole = a.scaled_loss(SCALE)
     return whole if a.height else max(2 * whole // max(a.distinct, 1), 1)
 
 

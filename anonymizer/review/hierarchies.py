@@ -115,7 +115,7 @@ def built(
     single(policy, "hierarchy")
     _refuse_unknown(policy, columns)
     with open_session(policy, database, limits=limits) as session:
-        everything = roles(policy, session.profile).unmasked
+        everything = roles(policy, session.profile).without_masks
         wanted = replace(
             everything,
             quasi=_chosen(policy, everything.quasi, columns),

@@ -143,7 +143,7 @@ def attached_release(
 
 def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
     """Read the source, build the hierarchies, and return the names of their tables."""
-    read = roles(policy, session.profile).unmasked
+    read = roles(policy, session.profile).without_masks
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
     executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])

@@ -208,7 +208,7 @@ class Job:
         snapshot = self.prepared.read[0]
         assert isinstance(snapshot, Step)
         self.target.build(self.engine, Writer(self._write, snapshot))
-        with self.target.judged(self.engine, self.compiled.layout) as (view, layout):
+        with self.target.built_rows(self.engine, self.compiled.layout) as (view, layout):
             verification, measures = self._judged(view, layout)
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)

@@ -487,7 +487,7 @@ def tables_measures(
     run_sql = engine.asking("measures")
     found: dict[str, Any] = {}
     for one in read.compiled.tables:
-        child, released = one.child, tables.named(one.child.name)
+        child, released = one.child, tables.table(one.child.name)
         rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
         lost = child.owned - rows
         losses = column_losses(
@@ -602,7 +602,7 @@ class TablesJob(Job):
         drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
         total = verification(ask_all([drawn], self.engine.asking("verification")))
         for one in self._published:
-            child, released = one.child, tables.named(one.child.name)
+            child, released = one.child, tables.table(one.child.name)
             stage_table_originals(self.engine, one)
             run_sql = self.engine.asking("verification")
             published = self.engine.raw(

@@ -59,7 +59,7 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
     opening = executing(policy, database, "duckdb", seed=Seed.fresh(), run=place, limits=limits)
     with opening as (session, executor):
         rehearsal = Rehearsal(session.engine)
-        executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
+        executor.listener, executor.recorder = rehearsal.heard, rehearsal.record
         executor.solver = None  # a script has only one database
         prepared = prepare(policy, session, executor)
         rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
@@ -80,7 +80,7 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
                 roles=prepared.roles,
                 database=database if isinstance(database, str | Path) else None,
                 search_path=session.embedded.search_path(SOURCE),
-                views=session.engine.defined(),
+                views=session.engine.view_definitions(),
                 read=prepared.read,
                 counts=[item for item in counts if item.found],
                 rest=rest,

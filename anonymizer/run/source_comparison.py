@@ -201,7 +201,7 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
             published_type(first.sql_type),
             first.physical,
             first.original,
-            tuple(mask.told for mask in made),
+            tuple(mask.description for mask in made),
             per(first) if shifted else None,
             tuple((one.table, one.physical) for one in first.values),
             repr(alike),

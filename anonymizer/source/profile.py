@@ -85,7 +85,7 @@ class Attribute:
     weight: Fraction | None = None
     """The weight of its loss, if columns are weighted; the weights add up to their number."""
 
-    def scaled(self, scale: int) -> int:
+    def scaled_loss(self, scale: int) -> int:
         """The loss of a whole cell; `scale` without weights."""
         return scale if self.weight is None else int(scale * self.weight)
 
@@ -228,7 +228,7 @@ class TableProfile:
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
 
-    def counted(self, **figures: object) -> TableProfile:
+    def with_counts(self, **figures: object) -> TableProfile:
         return replace(self, **figures)  # type: ignore[arg-type]
 
 

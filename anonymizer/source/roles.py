@@ -51,14 +51,14 @@ class Roles:
         return (*quasi, *sensitive, *((k.column, k.k) for k in self.kept))
 
     @property
-    def unmasked(self) -> Roles:
+    def without_masks(self) -> Roles:
         """The roles without the masks of published columns; coarsening when read is kept."""
         published = {str(k.k) for k in self.kept}
         return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
 
     def masks_told(self, column: str) -> tuple[dict[str, Any], ...]:
         """The masks of a column as a release describes them."""
-        return tuple(mask.told for mask in self.masks if mask.column == column)
+        return tuple(mask.description for mask in self.masks if mask.column == column)
 
     @property
     def kinds(self) -> dict[str, str]:

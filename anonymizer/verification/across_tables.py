@@ -84,7 +84,7 @@ K = FigureColumn("k", "least")
 def _references(
     tables: Tables, where: Where, one: ReleasedTable, link: str, above: str
 ) -> Question:
-    other = tables.named(above)
+    other = tables.table(above)
     parameters = {
         "data": where(one),
         "link": link,
@@ -254,5 +254,5 @@ def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[ReleasedTable]:
     for name in asked:
         while name != tables.person:
             needed.add(name)
-            (name,) = tables.named(name).layout.links.values()
+            (name,) = tables.table(name).layout.links.values()
     return [one for one in tables.children if one.table in needed]

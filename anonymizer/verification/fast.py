@@ -66,10 +66,10 @@ def answer(
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
         match shortcut:
             case Figures(sql):
-                checks[i] = question.answered(run_sql(sql)[0])
+                checks[i] = question.answer(run_sql(sql)[0])
             case Proof(statements):
                 if all(proves(sql) for sql in statements):
-                    checks[i] = question.answered([0] * (1 + len(question.achieved)))
+                    checks[i] = question.answer([0] * (1 + len(question.achieved)))
     left = [i for i in range(len(questions)) if i not in checks]
     checks |= zip(left, ask_all([questions[i] for i in left], run_sql), strict=True)
     return tuple(checks[i] for i in range(len(questions)))

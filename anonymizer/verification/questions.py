@@ -77,9 +77,9 @@ class Question:
 
     def ask(self, run_sql: RunSql) -> Check:
         """Judge the release. Violations are counted in the database."""
-        return self.answered(run_sql(self.sql(figures=True))[0])
+        return self.answer(run_sql(self.sql(figures=True))[0])
 
-    def answered(self, row: Sequence[Any]) -> Check:
+    def answer(self, row: Sequence[Any]) -> Check:
         """The check, from the row that the statement of the figures returned."""
         broken, *figures = row
         return Check(
@@ -120,7 +120,7 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
     texts = [question.sql(figures=True) for question in asked]
     at_once = getattr(run_sql, "at_once", None)
     found = at_once(texts) if at_once is not None else [run_sql(text) for text in texts]
-    return tuple(question.answered(rows[0]) for question, rows in zip(asked, found, strict=True))
+    return tuple(question.answer(rows[0]) for question, rows in zip(asked, found, strict=True))
 
 
 RELEASED = ("published", "tables")

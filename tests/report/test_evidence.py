@@ -152,7 +152,7 @@ def test_every_figure_is_one_of_the_report(name: str, report: Report, harbor: Re
     assert len(shown) >= (3 if name == "safe-harbor" else 10)
     for value in shown:
         assert value.value == looked_up(data, value.figure)
-        assert value.shown == figure(looked_up(data, value.figure))
+        assert value.text == figure(looked_up(data, value.figure))
     page = Figures()
     page.feed(rendered(of, "html", name))
     assert {path for path, _ in page.figures} == {value.figure for value in shown}

@@ -643,7 +643,7 @@ def listed(sealed: SealedObject) -> dict[str, Any]:
 def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any]:
     """A raw table, as a seal lists it."""
     connection.execute(f"create table {name} as select 33 as age, 'Ada' as who")
-    engine = DuckDBEngine(connection, owned=True)
+    engine = DuckDBEngine(connection, owns_connection=True)
     catalog = str(connection.execute("select current_catalog()").fetchall()[0][0])
     columns = tuple((column, of) for column, of in RAW)
     rows = stored_rows(engine, Table(name, "main", catalog), columns)

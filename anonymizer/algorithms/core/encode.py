@@ -61,7 +61,7 @@ class TupleWord:
     def name(self) -> Sql:
         return Sql(f"t{self.number}")
 
-    def packed(self, code: Callable[[Attribute], str]) -> Sql:
+    def pack(self, code: Callable[[Attribute], str]) -> Sql:
         """The word of a row, from the expressions of its codes."""
         first, *others = self.attributes
         word = f"cast({code(first)} as bigint)"
@@ -158,8 +158,8 @@ def coded_stages(
         "words": [word.name for word in words],
         "packed": packed,
         "parts": [table for table, _ in parts],
-        "word_of_codes": [(word.packed(code), word.name) for word in words],
-        "word_of_known_codes": [(word.packed(known), word.name) for word in words],
+        "word_of_codes": [(word.pack(code), word.name) for word in words],
+        "word_of_known_codes": [(word.pack(known), word.name) for word in words],
         "has_identity": told_apart(policy, roles),
         "keyed": policy.key is not None,
         "carried": carried,

@@ -417,11 +417,11 @@ def _exact_search(rules: PersonRules) -> tuple[Stage, ...]:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    asked = Step("everybody", "persons/all_units.sql.j2", {"asked": judging.asked, "units": UNITS})
+    asked = Step("everybody", "persons/all_units.sql.j2", {"asked": judging.groups, "units": UNITS})
     query = Step(
         "everybody as one class",
         "persons/all_units_fail.sql.j2",
-        {"verdicts": judging.verdicts, "searched": judging.searched, "units": UNITS},
+        {"verdicts": judging.verdicts, "searched": judging.search_results, "units": UNITS},
     )
     return (asked, *judging.steps(), Guard(query, explain, InfeasibleError))
 

@@ -40,7 +40,7 @@ class Packed:
     bits: Mapping[int, tuple[tuple[str, int], ...]]
     """By index of an attribute whose codes share no bits: the words of its bits, with masks."""
 
-    def counted(self, index: int, prefix: str) -> str:
+    def count_of(self, index: int, prefix: str) -> str:
         """The number of different codes of an attribute in words with this prefix."""
         parts = (_bit_count(f"{prefix}{word}", mask) for word, mask in self.bits[index])
         return f"({' + '.join(parts)})"

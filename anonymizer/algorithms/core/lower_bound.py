@@ -130,7 +130,7 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
 
 def _two(a: Attribute) -> int:
     """What a set of two values loses."""
-    return 2 * (a.scaled(SCALE) // size_of(a))
+    return 2 * (a.scaled_loss(SCALE) // size_of(a))
 
 
 def _codes_differ(a: Attribute) -> str:
@@ -138,10 +138,10 @@ def _codes_differ(a: Attribute) -> str:
 
 
 def _set_part(a: Attribute, packed: Packed) -> Part:
-    each = a.scaled(SCALE) // size_of(a)
+    each = a.scaled_loss(SCALE) // size_of(a)
 
     def loss(named: Callable[[str], str]) -> str:
-        values = packed.counted(a.index, named(""))
+        values = packed.count_of(a.index, named(""))
         # one value loses nothing
         return f"({values}) * least(({values}) - 1, 1) * {each}"
 
@@ -166,7 +166,7 @@ def _range(a: Attribute) -> Part:
         # the ends of NULL are beyond all others, on the wrong side
         return f"greatest({named(high)} - {named(low)}, 0)"
 
-    return Part(a, box.columns, loss, about=a.scaled(SCALE // 4))
+    return Part(a, box.columns, loss, about=a.scaled_loss(SCALE // 4))
 
 
 def _node(a: Attribute) -> Part:
@@ -189,14 +189,14 @@ def _node(a: Attribute) -> Part:
             f"when {differ} < {1 << (level.number * bits)} then {shrunk(level.number, named)}"
             for level in a.levels
         )
-        return f"case when {first} >= {last} then 0 {whens} else {a.scaled(SCALE)} end"
+        return f"case when {first} >= {last} then 0 {whens} else {a.scaled_loss(SCALE)} end"
 
     def shrunk(level: int, named: Callable[[str], str]) -> str:
         share = named(f"z{i}_{level}")
         # NULL is one more leaf of the domain, which has at least the leaves that occur
         return f"{share} * {a.distinct} // {a.distinct + 1}" if a.nulls else share
 
-    return Part(a, columns, loss, about=a.scaled(SCALE // 4))
+    return Part(a, columns, loss, about=a.scaled_loss(SCALE // 4))
 
 
 # A lower bound of the loss, with every release: no grouping into classes of k rows loses less.
@@ -334,7 +334,7 @@ def _weight(attributes: Sequence[Attribute]) -> Sql:
 
 def _about(cell: Cell) -> str:
     a = cell.attribute
-    each = a.scaled(SCALE) // size_of(a)
+    each = a.scaled_loss(SCALE) // size_of(a)
     if a.weight is not None:
         # a weight of next to nothing is one all the same: all that lose are drawn
         each = max(each, 1)

@@ -46,13 +46,13 @@ def choice_under_rules(
     """Steps that write the chosen cut of every class that has one, under all rules."""
     # a cut is admissible only if both halves have enough persons
     judging = Judging(rules, "halves", large=True)
-    searched = judging.searched if rules.hitting else None
+    searched = judging.search_results if rules.hitting else None
     shared = {
         **context,
         "offered": OFFERED,
         "batches": BATCHES,
         "compared": COMPARED if population is not None else None,
-        "asked": judging.asked,
+        "asked": judging.groups,
         "monotone": rules.monotone,
         "verdicts": judging.verdicts,
         "searched": searched,
@@ -86,13 +86,13 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
 
     step = Step("undecided halves", "mondrian/undecided_halves.sql.j2", context)
     compared = (COMPARED,) if context["compared"] is not None else ()
-    tables = (OFFERED, judging.asked, judging.verdicts, *compared, SETS)
+    tables = (OFFERED, judging.groups, judging.verdicts, *compared, SETS)
     return Compute(
         step,
         search,
-        judging.searched,
+        judging.search_results,
         (("grp", "BIGINT"), ("holds", "BOOLEAN")),
-        in_sql=searching(step, tables, "mondrian/search_halves.sql.j2", judging.searched, l),
+        in_sql=searching(step, tables, "mondrian/search_halves.sql.j2", judging.search_results, l),
     )
 
 
@@ -172,18 +172,20 @@ class Partitioning:
     """Rules on persons that both halves of a cut have to satisfy."""
     population: PopulationRules | None = None
     """Models that compare both halves of a cut with a population."""
-    apart: Sql | None = None
+    separator: Sql | None = None
     """Column of units whose values no class may mix; units are numbered in its order."""
 
     @property
     def first_class(self) -> Sql:
         """Class of a unit before the first cut: the lowest number among the units it may join."""
         return (
-            ONE_CLASS if self.apart is None else Sql(f"min(unit) over (partition by {self.apart})")
+            ONE_CLASS
+            if self.separator is None
+            else Sql(f"min(unit) over (partition by {self.separator})")
         )
 
     @property
-    def judged(self) -> bool:
+    def needs_judging(self) -> bool:
         """Whether some rules on the halves of a cut cannot be judged by running sums."""
         return self.population is not None or bool(self.persons and self.persons.rules)
 
@@ -206,7 +208,7 @@ def partition_stages(
     """
     context = context_of(attributes, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
-    at_once = recursive and not how.judged
+    at_once = recursive and not how.needs_judging
     if at_once and rows <= AT_ONCE:
         stages.append(Step("partition", "mondrian/partition.sql.j2", context))
         return tuple(stages)
@@ -235,7 +237,7 @@ def partition_stages(
 
 def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every open class that has one."""
-    if how.persons is not None and how.judged:
+    if how.persons is not None and how.needs_judging:
         return choice_under_rules(how.persons, how.population, context)
     return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
 
@@ -267,7 +269,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
     )
     k = lit(how.k)
     by_loss = how.split == "loss"
-    compare = how.compare if by_loss and not how.judged else 1
+    compare = how.compare if by_loss and not how.needs_judging else 1
     words = fold([a for a in attributes if compare > 1 and shape(a) == "set"])
     # the extents of both halves are known when they are compared, so attributes with one value are
     # left out of the histograms below
@@ -305,11 +307,14 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         "split": how.split,
         "relaxed": not how.strict,
         # cuts by loss, and cuts that rules judge, do not stop at the widest attribute
-        "in_the_middle": not by_loss and how.strict and not how.protections and not how.judged,
+        "in_the_middle": not by_loss
+        and how.strict
+        and not how.protections
+        and not how.needs_judging,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
         # refused cuts also leave large halves, so thin slices have no advantage
-        "merit": (plain_merit_sql if how.plain or how.judged else merit_sql)(attributes),
+        "merit": (plain_merit_sql if how.plain or how.needs_judging else merit_sql)(attributes),
         "singles": singles,
         "mixed": mixed,
         "thinned": bool(how.protections) and by_loss and how.strict and large,

@@ -198,7 +198,7 @@ class Judging:
     """Whether every group is known to have enough persons."""
 
     @property
-    def asked(self) -> Table:
+    def groups(self) -> Table:
         return work(self.name)
 
     @property
@@ -206,7 +206,7 @@ class Judging:
         return work(f"{self.name}_verdicts")
 
     @property
-    def searched(self) -> Table:
+    def search_results(self) -> Table:
         return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
@@ -217,7 +217,7 @@ class Judging:
     def counts(self) -> Step:
         """The statement without the search."""
         context = {
-            "asked": self.asked,
+            "asked": self.groups,
             "units": UNITS,
             "verdicts": self.verdicts,
             "least": self.rules.least,
@@ -228,15 +228,15 @@ class Judging:
             context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
             return Step("judge", "persons/judge_hitting.sql.j2", context)
         screen = self.rules.screen
-        needed = screen.needed if screen else frozenset()
+        needed = screen.columns if screen else frozenset()
         of_values = [Sql(name) for name in OF_VALUES if name in needed]
         context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
         return Step("judge", "persons/judge.sql.j2", {**context, "of_values": of_values})
 
     @property
-    def passed(self) -> Mapping[str, Any]:
+    def verdict_parameters(self) -> Mapping[str, Any]:
         """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
-        searched = self.searched if self.rules.hitting else None
+        searched = self.search_results if self.rules.hitting else None
         return {"verdicts": self.verdicts, "searched": searched}
 
     def _search(self, l: int) -> Compute:
@@ -251,15 +251,15 @@ class Judging:
         step = Step(
             "undecided groups",
             "persons/undecided.sql.j2",
-            {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
+            {"asked": self.groups, "verdicts": self.verdicts, "sets": SETS},
         )
-        tables = (self.asked, self.verdicts, SETS)
+        tables = (self.groups, self.verdicts, SETS)
         return Compute(
             step,
             search,
-            self.searched,
+            self.search_results,
             (("grp", "BIGINT"),),
-            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.searched, l),
+            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.search_results, l),
         )
 
 

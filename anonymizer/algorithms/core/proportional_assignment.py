@@ -139,7 +139,7 @@ class Dealing:
     """The limits by which units are dealt, and the size of the blocks."""
 
     shares: Shares
-    judged: tuple[ClassRules, ...]
+    rules: tuple[ClassRules, ...]
     """The rules of all sensitive columns."""
     block_units: int
     """Number of units per block; near units are only sought within the block."""
@@ -195,9 +195,9 @@ def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str,
         "homes": work("deal_homes"),
         "reference": how.shares.reference,
         "cells": how.shares.cells,
-        "judged": how.judged,
-        "references": [one.reference for one in how.judged],
-        "judged_cells": [one.cells for one in how.judged],
+        "judged": how.rules,
+        "references": [one.reference for one in how.rules],
+        "judged_cells": [one.cells for one in how.rules],
         "parts": how.shares.parts,
         "most": how.shares.most,
         "t": float(how.shares.t),

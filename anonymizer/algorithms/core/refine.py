@@ -115,7 +115,7 @@ class Addition:
     """The columns of the union that are needed, with the prefix j."""
     steps: tuple[tuple[Sql, Sql], ...]
     """What is needed of the class: names, and expressions over the class `g`."""
-    added: Sql
+    gain: Sql
     """The gain in `SCALE`, over these columns."""
 
 
@@ -176,7 +176,7 @@ def _addition(
     for a in attributes:
         if shape(a) == "set":
             one = _of_value(a)
-            second = f"case when {packed.counted(a.index, 'g.')} = 1 then {2 * one} else {one} end"
+            second = f"case when {packed.count_of(a.index, 'g.')} = 1 then {2 * one} else {one} end"
             steps.append((f"step{a.index}", f"cast({second} as double)"))
             new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
             gains.append(f"({' + '.join(new)}) * step{a.index}")
@@ -191,7 +191,7 @@ def size_of(a: Attribute) -> int:
 
 
 def _range(a: Attribute) -> Iterator[Column]:
-    i, far = a.index, a.scaled(FAR)
+    i, far = a.index, a.scaled_loss(FAR)
     place, null = f"{a.d}.place", f"u.{a.c} = 0"
     yield Column(f"l{i}", "least", f"case when {null} then {far} else {place} end", far)
     yield Column(f"h{i}", "greatest", f"case when {null} then {-far} else {place} end", far)
@@ -213,7 +213,7 @@ def code_bits(a: Attribute) -> int:
 
 
 def _domain(a: Attribute) -> Domain:
-    rows, scale = "cast(sum(n) over () as double)", a.scaled(SCALE)
+    rows, scale = "cast(sum(n) over () as double)", a.scaled_loss(SCALE)
     rarity = f"cast(round({scale} * ln({rows} / n) / {size_of(a)}) as bigint)"
     lookups: list[tuple[str, str]] = []
     match shape(a):
@@ -239,14 +239,14 @@ def _domain(a: Attribute) -> Domain:
 
 def _of_value(a: Attribute) -> int:
     """The loss of each value of a set of several, in `SCALE`."""
-    return a.scaled(SCALE) // size_of(a)
+    return a.scaled_loss(SCALE) // size_of(a)
 
 
 def _loss(attributes: Sequence[Attribute], packed: Packed, prefix: str) -> str:
     sets = []
     for a in attributes:
         if shape(a) == "set":
-            values = packed.counted(a.index, prefix)
+            values = packed.count_of(a.index, prefix)
             # one value loses nothing
             lost = f"({values} - case when {values} = 1 then 1 else 0 end)"
             sets.append(f"{lost} * cast({_of_value(a)} as double)")
@@ -269,7 +269,7 @@ def _extent_losses(attributes: Sequence[Attribute], prefix: str) -> Iterator[str
 
 
 def _range_loss(a: Attribute, prefix: str) -> str:
-    i, scale = a.index, a.scaled(SCALE)
+    i, scale = a.index, a.scaled_loss(SCALE)
     low, high = f"{prefix}l{i}", f"{prefix}h{i}"
     width = f"greatest({high} - {low}, 0)"
     if not a.nulls:
@@ -290,7 +290,7 @@ def _node_loss(a: Attribute, prefix: str) -> str:
         f"when {differ} < {1 << (number * bits)} then {prefix}z{i}_{number}"
         for number in (level.number for level in a.levels)
     )
-    return f"case when {low} = {high} then 0 {whens} else {a.scaled(SCALE)} end"
+    return f"case when {low} = {high} then 0 {whens} else {a.scaled_loss(SCALE)} end"
 
 
 # The units of classes that lose something, with their extents.
@@ -462,7 +462,7 @@ class ValueSignature:
 
 def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
     """Whether the rules are on sizes and values, and extents fit into words."""
-    return not how.judged and possible(attributes)
+    return not how.needs_judging and possible(attributes)
 
 
 def decidable_by_counts(how: Partitioning) -> bool:
@@ -592,7 +592,7 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "sets": made.addition.sets,
         "unions": made.addition.unions,
         "steps": made.addition.steps,
-        "added": made.addition.added,
+        "added": made.addition.gain,
         "orders": made.orders,
         "kept": kept,
         "signs": signs,

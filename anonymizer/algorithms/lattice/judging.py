@@ -132,8 +132,8 @@ def _radixes(packed: Packing) -> list[int]:
 
 def _penalties(attributes: Sequence[LatticeColumn]) -> list[tuple[Sql, Sql]]:
     """The loss of a suppressed row by each measure that is a sum over cells."""
-    cells = lit(sum(a.attribute.scaled(ONE) for a in attributes))
-    heights = lit(sum(a.height * a.attribute.scaled(ONE) for a in attributes))
+    cells = lit(sum(a.attribute.scaled_loss(ONE) for a in attributes))
+    heights = lit(sum(a.height * a.attribute.scaled_loss(ONE) for a in attributes))
     return [(Sql("ncp"), cells), (Sql("glm"), cells), (Sql("distortion"), heights)]
 
 

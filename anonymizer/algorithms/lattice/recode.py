@@ -228,7 +228,7 @@ def _recoding(a: LatticeColumn, spec: Any) -> dict[str, Any]:
         "listed": work(f"listed_{attribute.index}") if listed else None,
         "typed": from_text(Sql("value"), attribute.sql_type),
         "height": a.height,
-        "one": lit(attribute.scaled(ONE)),
+        "one": lit(attribute.scaled_loss(ONE)),
         "declared": isinstance(spec, Taxonomy),
         "lo": lo,
         "hi": hi,

@@ -154,7 +154,7 @@ class ProtectedColumn:
         return self._table("quotas")
 
     @property
-    def placed(self) -> Table:
+    def cells_table(self) -> Table:
         return self._table("placed")
 
     @property
@@ -192,7 +192,7 @@ def bucket_stages(
         **named,
         "leaves": column.leaves,
         "quotas": column.quotas,
-        "placed": column.placed,
+        "placed": column.cells_table,
         "dealt": column.dealt,
         "domain": column.domain,
         "least": rule.m,

@@ -125,7 +125,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         k=k,
         split="median" if options.generalization == "mdp" else "loss",
         strict=True,
-        apart=PATTERN if roles.flagged else None,
+        separator=PATTERN if roles.flagged else None,
         persons=persons,
     )
     by_seeds = options.generalization == "ncp"

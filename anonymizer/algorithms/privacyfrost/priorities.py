@@ -30,25 +30,25 @@ SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
 class SearchColumn:
     """One quasi-identifier: its parameters in the search and its columns in the tables."""
 
-    climbed: LatticeColumn
+    lattice_column: LatticeColumn
     rank: int
     """0 for the highest priority; equal priorities follow the order of the policy."""
     weight: Decimal
     """The priority v."""
     floor: int
     """The coarsest depth allowed (the paper's minimum level)."""
-    sampled: int
+    sample_depth: int
     """The depth of the pre-sampling (the paper's u)."""
     fields: tuple[Field, ...]
     """Its fields in the packed tuples, from level 0 (the values) up."""
 
     @property
     def number(self) -> Sql:
-        return self.climbed.number
+        return self.lattice_column.number
 
     @property
     def height(self) -> int:
-        return self.climbed.height
+        return self.lattice_column.height
 
     @property
     def priority(self) -> Sql:
@@ -57,45 +57,45 @@ class SearchColumn:
     @property
     def depth(self) -> Sql:
         """Its depth in a table of the search."""
-        return Sql(f"d{self.climbed.attribute.index}")
+        return Sql(f"d{self.lattice_column.attribute.index}")
 
     @property
     def best(self) -> Sql:
         """Its depth in the best table so far."""
-        return Sql(f"b{self.climbed.attribute.index}")
+        return Sql(f"b{self.lattice_column.attribute.index}")
 
     @property
     def chosen(self) -> Sql:
         """Its depth in the table from which a step continues."""
-        return Sql(f"chosen_{self.climbed.attribute.index}")
+        return Sql(f"chosen_{self.lattice_column.attribute.index}")
 
     @property
     def level(self) -> Sql:
         """Its level, counted from the values, in a class."""
-        return self.climbed.level
+        return self.lattice_column.level
 
     @property
     def domain(self) -> Table:
-        return self.climbed.attribute.domain
+        return self.lattice_column.attribute.domain
 
     @property
     def c(self) -> Sql:
-        return self.climbed.c
+        return self.lattice_column.c
 
     @property
     def d(self) -> Sql:
         """Alias of its domain."""
-        return self.climbed.attribute.d
+        return self.lattice_column.attribute.d
 
     @property
     def g(self) -> Sql:
         """Its node at the levels of the pre-sampling."""
-        return Sql(f"node_{self.climbed.attribute.index}")
+        return Sql(f"node_{self.lattice_column.attribute.index}")
 
     @property
     def node(self) -> Sql:
         """Expression over its domain: its node at the depth of the pre-sampling."""
-        level = self.height - self.sampled
+        level = self.height - self.sample_depth
         if level == 0:
             return Sql(f"{self.d}.code")
         return Sql("0") if level == self.height else Sql(f"{self.d}.a{level}")
@@ -136,11 +136,11 @@ def search_columns(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searc
         sampled = a.height if column.presampling_level is None else column.presampling_level
         made.append(
             SearchColumn(
-                climbed=a,
+                lattice_column=a,
                 rank=order.index(a.position),
                 weight=weight,
                 floor=column.minimum_level or 0,
-                sampled=min(sampled, a.height),
+                sample_depth=min(sampled, a.height),
                 fields=packed.fields[a.position],
             )
         )
@@ -198,7 +198,7 @@ def findings(
 
 
 def _search(roles: Roles, columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
-    names = [a.climbed.attribute.column for a in columns]
+    names = [a.lattice_column.attribute.column for a in columns]
     sensitive = {s.index: s.column for s in roles.sensitive}
 
     def table(row: Row) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def _search(roles: Roles, columns: Sequence[SearchColumn]) -> Callable[[list[Row
 
 
 def _result_maker(columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
-    names = [a.climbed.attribute.column for a in columns]
+    names = [a.lattice_column.attribute.column for a in columns]
 
     def tell(rows: list[Row]) -> dict[str, Any]:
         found: dict[str, dict[str, dict[str, int]]] = {name: {} for name in names}

@@ -121,9 +121,9 @@ def search_context(
         "attributes": list(columns),
         "words": packed.words,
         "tuples": TUPLES,
-        "recodings": [a.climbed.recoding for a in columns],
+        "recodings": [a.lattice_column.recoding for a in columns],
         "masks": [
-            (a.climbed.position, level, *packed.masks(a.climbed.position, level))
+            (a.lattice_column.position, level, *packed.masks(a.lattice_column.position, level))
             for a in columns
             for level in range(a.height + 1)
         ],
@@ -179,7 +179,7 @@ def _no_table_guard(
     rules: Sequence[RuleResults],
     context: dict[str, Any],
 ) -> Guard:
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
     names = {rule.column.index: rule.column.column for rule in rules}
 
@@ -302,7 +302,7 @@ def _judge(
 
 def none_safe(policy: Policy, columns: Sequence[SearchColumn], own: dict[str, Any]) -> Guard:
     """A guard that stops the run if no table holds."""
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
 
     def explain(row: Row) -> Problem:
@@ -466,7 +466,7 @@ def anytime_stages(
         "subsets": SUBSETS,
         # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
-        "named": [(a.level, ident(f"level.{a.climbed.attribute.column}")) for a in columns],
+        "named": [(a.level, ident(f"level.{a.lattice_column.attribute.column}")) for a in columns],
     }
     walked = {**lattice, **{name: own[name] for name in _SEARCHED}, "given": NODES}
 

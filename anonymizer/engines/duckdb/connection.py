@@ -95,7 +95,7 @@ class DuckDBEngine(Engine):
     embedded: ClassVar[bool] = True
 
     connection: DuckDBPyConnection
-    owned: bool
+    owns_connection: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = SOURCE
     """Catalog of the source; None where there is no source database."""
@@ -106,7 +106,7 @@ class DuckDBEngine(Engine):
     """Whether the number of threads is left to us."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
-    apart: IsolatedReads | None = None
+    isolated_reads: IsolatedReads | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     databases: frozenset[Path] = frozenset()
     """Further database files that statements may attach; none is known of a user's connection."""
@@ -147,7 +147,7 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def second(self) -> Iterator[DuckDBEngine | None]:
-        if not self.owned:
+        if not self.owns_connection:
             yield None
             return
         with self.connection.cursor() as cursor:
@@ -160,7 +160,7 @@ class DuckDBEngine(Engine):
 
         A user's connection is left alone: other cursors of its database have the setting as well.
         """
-        if not self.owned:
+        if not self.owns_connection:
             yield
             return
         try:
@@ -226,13 +226,13 @@ class DuckDBEngine(Engine):
         )
         return bool(rows[0][0])
 
-    def plain(self, table: Table, where: str) -> Table:
-        if self.apart is None or not self.is_view(table, where):
+    def readable_relation(self, table: Table, where: str) -> Table:
+        if self.isolated_reads is None or not self.is_view(table, where):
             return table
-        return self.apart.view(table, where)
+        return self.isolated_reads.view(table, where)
 
-    def defined(self) -> tuple[str, ...]:
-        return tuple(self.apart.definitions) if self.apart is not None else ()
+    def view_definitions(self) -> tuple[str, ...]:
+        return tuple(self.isolated_reads.definitions) if self.isolated_reads is not None else ()
 
     @contextmanager
     def names_of(self, catalog: str, schema: str | None = None) -> Iterator[None]:
@@ -349,7 +349,9 @@ def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
+        yield DuckDBEngine(
+            connection, owns_connection=False, catalog=str(row[0]), schema=str(row[1])
+        )
 
 
 def refuse_transaction(connection: DuckDBPyConnection) -> None:

@@ -234,7 +234,7 @@ class Rehearsal:
         if event.round is not None:
             self._rounds[event.stage] = max(self._rounds.get(event.stage, 0), event.round)
 
-    def computed(self, compute: Compute, rows: list[Row], made: list[Row]) -> None:
+    def record(self, compute: Compute, rows: list[Row], made: list[Row]) -> None:
         """Record the result of a computation whose query was just executed."""
         del rows
         statement = compute.query.statement()

@@ -197,7 +197,7 @@ class PartSolver:
         left = memory - workers * size
         with _naming_part_size(), self._folder() as folder, self._less_memory(memory, left):
             files = {part[0]: folder / str(part[0]) / "part.duckdb" for part in parts}
-            spread = engine.spread(stage)
+            spread = engine.spreading(stage)
             self._all(recipe, parts, files, workers, share, done, spread)
             if spread is not None:
                 spread.gather(parts)
@@ -301,7 +301,7 @@ class PartSolver:
     @contextmanager
     def _less_memory(self, before: int, limit: int) -> Iterator[None]:
         """Lower the memory limit to leave the rest to parts; a user's connection keeps its own."""
-        if not self.home.owned:
+        if not self.home.owns_connection:
             yield
             return
         try:
@@ -361,7 +361,7 @@ def solver_of(
     Raises EngineError if none can be written and the policy requires parts.
     """
     solver = PartSolver(engine, home, limits)
-    if home.owned or solver.setting("enable_external_access") == "True":
+    if home.owns_connection or solver.setting("enable_external_access") == "True":
         return solver
     if policy.algorithm.must_divide:
         said = "needs files to hand parts over, which the connection may not write"

@@ -178,7 +178,7 @@ def own_connection(
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
-            engine.apart = apart = IsolatedReads(engine, database, spill, limits)
+            engine.isolated_reads = apart = IsolatedReads(engine, database, spill, limits)
             folders.append(apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]

@@ -235,8 +235,8 @@ def _run_query(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     if len(statements) != 1 or statements[0].type.name != "SELECT":
         raise PolicyError.at("source.query", "is not one SELECT statement")
     text = statements[0].query.strip().rstrip(";")
-    if engine.apart is not None:
-        engine.apart.query(text, target, "source.query")
+    if engine.isolated_reads is not None:
+        engine.isolated_reads.query(text, target, "source.query")
     else:
         assert engine.catalog is not None
         with engine.names_of(engine.catalog, engine.schema):

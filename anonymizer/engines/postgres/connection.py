@@ -296,7 +296,7 @@ class PostgresEngine(Engine):
     longest_name: ClassVar[int | None] = LONGEST
 
     connection: Connection[Any]
-    owned: bool
+    owns_connection: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
@@ -325,7 +325,7 @@ class PostgresEngine(Engine):
             for name, value in (values or {}).items():
                 self.native("select set_config(%s, %s, true)", where, (setting_of(name), value))
             for one in texts:
-                rows = self.native(self.placed(one), where) or rows
+                rows = self.native(self.with_schema(one), where) or rows
         self._columns = as_written(text, self._columns)
         return rows
 
@@ -345,9 +345,9 @@ class PostgresEngine(Engine):
         """Analyze a work table, so that the planner has its statistics."""
         from anonymizer.engines.postgres.dialect import table_text
 
-        self.native(f"analyze {self.placed(table_text(target))}", where)
+        self.native(f"analyze {self.with_schema(table_text(target))}", where)
 
-    def placed(self, text: str) -> str:
+    def with_schema(self, text: str) -> str:
         """A translated text with the schema of the run's work tables filled in."""
         if self.place == TEMPORARY:
             text = text.replace(f'CREATE UNLOGGED TABLE "{MARK}"', f'CREATE TEMP TABLE "{MARK}"')
@@ -377,7 +377,7 @@ class PostgresEngine(Engine):
             " join pg_collation c on c.oid = a.attcollation"
             " where a.attrelid = to_regclass(%s) and a.attnum > 0 and not c.collisdeterministic",
             where,
-            (self.placed(table_text(relation)),),
+            (self.with_schema(table_text(relation)),),
         )
         own = {str(name): other_type(f"text collate {collation}") for name, collation in rows}
         return [
@@ -391,7 +391,7 @@ class PostgresEngine(Engine):
 
         (text,) = DIALECT.translate(f"select * from {relation} limit 0")
         with translate_errors(where):
-            cursor = self.connection.execute(self.placed(text))
+            cursor = self.connection.execute(self.with_schema(text))
         columns = list(cursor.description or [])
         told = self.native(
             "select format_type(t.oid, given.size), t.typtype = 'e'"
@@ -403,7 +403,7 @@ class PostgresEngine(Engine):
         names = [column.name for column in columns]
         return [(name, str(kind), bool(e)) for name, (kind, e) in zip(names, told, strict=True)]
 
-    def resolved(self, name: str, where: str) -> Table:
+    def resolve(self, name: str, where: str) -> Table:
         return named_table(self, name, where)
 
     def tables(self, where: str) -> list[Table]:
@@ -421,7 +421,7 @@ class PostgresEngine(Engine):
     ) -> None:
         from anonymizer.engines.postgres.dialect import table_text
 
-        name = self.placed(table_text(target))
+        name = self.with_schema(table_text(target))
         listed = ", ".join(f'"{column}"' for column in columns)
         with (
             translate_errors(where),

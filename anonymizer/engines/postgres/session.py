@@ -117,7 +117,7 @@ def _refuse_shared(engine: PostgresEngine) -> None:
     here = _process(engine)
     if here == first.info.backend_pid == _process(engine):
         return
-    where = "--database" if engine.owned else "connection"
+    where = "--database" if engine.owns_connection else "connection"
     for there in _processes_beside(first):
         if there is None:
             said = "is behind a pooler, and a second connection, which would tell its mode, fails"
@@ -196,7 +196,7 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
         wanted["max_parallel_workers_per_gather"] = str(limits.threads - 1)
     if limits.temp_size is not None:
         wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
-    before = [] if engine.owned else engine.native(BEFORE, "engine", (list(wanted),))
+    before = [] if engine.owns_connection else engine.native(BEFORE, "engine", (list(wanted),))
     try:
         for name, value in wanted.items():
             try:
@@ -216,7 +216,7 @@ def _restore(engine: PostgresEngine, before: Rows) -> None:
     """Leave nothing of the run in a session: a pooler may give it to another client."""
     with suppress(Exception):
         engine.connection.rollback()
-    if engine.owned:
+    if engine.owns_connection:
         with suppress(EngineError):
             engine.native("discard all", "engine")
     for name, value, of_session in before:

@@ -54,7 +54,7 @@ def _run_query(query: str, engine: PostgresEngine) -> Relation:
     writing = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Into)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query) or trees[0].find(*writing):
         raise refusal
-    target = engine.placed(table_text(ident(QUERIED).text))
+    target = engine.with_schema(table_text(ident(QUERIED).text))
     text = query.strip().rstrip(";")
     with own_names(engine):
         engine.native(

@@ -72,7 +72,7 @@ class ExecutorFiles:
             tables.to_spark(name)
         folder = tables.new_file("classes")
         folder.mkdir(mode=0o700)
-        files = tuple(path for name in names for path in tables.listed(name))
+        files = tuple(path for name in names for path in tables.files_of(name))
         return cls(tables, stage, {n: tables.reading(n) for n in names}, files, folder)
 
     def task(self, part: Row, limits: Limits) -> Callable[[], None]:
@@ -144,8 +144,8 @@ def answer_together(tables: SparkTables, compared: ComparedTables) -> bool:
 
     In that case Spark runs the queries, one by one, on the rows themselves.
     """
-    staged = tables.written(compared.staged)
-    originals = tables.written(compared.originals)
+    staged = tables.rows_of(compared.staged)
+    originals = tables.rows_of(compared.originals)
     if max(staged, originals) > ROWS_UP_TO:
         return False
     if originals > TUPLES_UP_TO and tables.in_duckdb("units") > TUPLES_UP_TO:

@@ -149,9 +149,9 @@ def show_rows(
 
 def _show(tables: SparkTables, relation: str, name: Table) -> None:
     """Create a view over a copy, once: DuckDB may have no access to the rows' own files."""
-    if name in tables.shown:
+    if name in tables.copied_relations:
         return
-    tables.shown.add(name)
+    tables.copied_relations.add(name)
     path = tables.new_file(f"{name.name}-copy")
     with failures.translate_errors("verification"):
         tables.spark.table(relation).write.parquet(str(path))
@@ -221,7 +221,7 @@ class SparkEngine(Engine):
     spark: SparkSession
     duckdb: DuckDBEngine
     work_tables: SparkTables
-    owned: bool
+    owns_connection: bool
     all_on_spark: bool = False
     """A release in Spark's catalog is verified: there is no compact state."""
     published: tuple[Table, ...] = ()
@@ -260,10 +260,10 @@ class SparkEngine(Engine):
         route = Route.of(text)
         target, touched = route.target, route.touched
         if route.counts in self._in_files:
-            return [(self.work_tables.written(route.counts),)]
+            return [(self.work_tables.rows_of(route.counts),)]
         if target in self.together:
             self.together = frozenset()
-        if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
+        if target == TUPLES and target in touched and self.work_tables.is_streamed(TUPLES):
             return []  # the statement would free memory, and tuples in files use none
         if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
@@ -299,7 +299,7 @@ class SparkEngine(Engine):
         """Whether a text derives units or a small table from tuples that are in files."""
         of_units = route.target in AGGREGATED and UNITS in route.used
         of_all = route.target == UNITS and route.used == {TUPLES}
-        return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
+        return (of_units or of_all) and all(map(self.work_tables.is_streamed, route.used))
 
     def _needs_spark(
         self, used: Set[str], text: str, target: str | None, collected: frozenset[str] = frozenset()
@@ -316,7 +316,7 @@ class SparkEngine(Engine):
             return self.all_on_spark
         if target is not None or not rows <= COUNTED or ROW_REF in text:
             return True
-        return not all(self.work_tables.counted(name, ROW_REF) for name in sorted(rows))
+        return not all(self.work_tables.has_counts(name, ROW_REF) for name in sorted(rows))
 
     def _on_spark(self, route: Route, values: Mapping[str, Any]) -> Rows:
         target, query = route.target, route.rows_written
@@ -339,7 +339,7 @@ class SparkEngine(Engine):
 
     def _number(self, target: str, numbers: Numbering) -> None:
         view = self.work_tables.view(target)
-        if target in ROWS or self.work_tables.streamed(target):
+        if target in ROWS or self.work_tables.is_streamed(target):
             made = by_draw(view, numbers.name) if target in ROWS else by_leaf(view, numbers)
             self.work_tables.keep(target, self.spark.sql(made))
         else:
@@ -364,7 +364,7 @@ class SparkEngine(Engine):
         if target == TUPLES:
             self.work_tables.in_files = LARGE_FROM
         if target == "snapshot":
-            self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
+            self.few_rows = self.work_tables.rows_of(target) <= ROWS_UP_TO
 
     def _known_to_duckdb(self, names: Set[str], text: str) -> None:
         """Create a view over rows in DuckDB as well, which reads the files that Spark wrote."""
@@ -382,7 +382,7 @@ class SparkEngine(Engine):
             if self.all_on_spark:
                 return
             if self.few_rows:
-                made = tables.counted(rows.published, rows.reference)
+                made = tables.has_counts(rows.published, rows.reference)
             else:
                 made = answer_together(tables, rows)
             self.together = rows.names if made else frozenset()
@@ -419,7 +419,7 @@ class SparkEngine(Engine):
             found = self.spark.sql("show tables").collect()
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
 
-    def resolved(self, name: str, where: str) -> Table:
+    def resolve(self, name: str, where: str) -> Table:
         """Register a table of Spark's catalog as the work table of the run's population."""
         return self.work_tables.population(table_parts(name), where)
 
@@ -436,9 +436,9 @@ class SparkEngine(Engine):
     def elsewhere(self) -> Elsewhere:
         return executors(self.spark)
 
-    def spread(self, stage: Parts) -> ExecutorFiles | None:
+    def spreading(self, stage: Parts) -> ExecutorFiles | None:
         tables = self.work_tables
-        return ExecutorFiles.of(tables, stage) if tables.streamed(UNITS) else None
+        return ExecutorFiles.of(tables, stage) if tables.is_streamed(UNITS) else None
 
     @property
     def embedded_duckdb(self) -> DuckDBEngine:

@@ -294,7 +294,7 @@ def spark_engine(
         duckdb.limits = share
         tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
         stack.callback(tables.drop)
-        engine = SparkEngine(spark, duckdb, tables, owned=database is None)
+        engine = SparkEngine(spark, duckdb, tables, owns_connection=database is None)
         try:
             yield engine
         finally:

@@ -218,7 +218,7 @@ class SparkTables:
     """Frames cached in memory or on the executors' disks."""
     in_files: int = 0
     """Number of rows above which tables of tuples stay in files that DuckDB reads; 0: no limit."""
-    shown: set[Table] = field(default_factory=set)
+    copied_relations: set[Table] = field(default_factory=set)
     """Relations of rows that DuckDB reads from a copy."""
     _written: int = 0
 
@@ -277,14 +277,14 @@ class SparkTables:
             return False
         return bool(self.spark.table(self.view(name)).count() > rows)
 
-    def counted(self, name: str, without: str) -> bool:
+    def has_counts(self, name: str, without: str) -> bool:
         """Whether DuckDB has a table's rows, without one column, as counts of equal rows.
 
         Spark counts every row, so DuckDB sees the same multiset.
         """
         if name not in self.counts:
             frame = self.spark.table(self.view(name)).drop(without)
-            small = self.written(name) <= COUNTED_UP_TO
+            small = self.rows_of(name) <= COUNTED_UP_TO
             if small:
                 self._count(name, frame)
             self.counts[name] = small
@@ -323,7 +323,7 @@ class SparkTables:
             self.keep(name, self.spark.table(self.view(name)))
             place = self.places[name]
         # tables with a row per source row are not moved, nor are tuples if they are many
-        kind = "view" if name == "snapshot" or self.streamed(name) else "table"
+        kind = "view" if name == "snapshot" or self.is_streamed(name) else "table"
         self.duckdb.raw(f"create or replace {kind} {target} as {self.reading(name, more)}", name)
         place.in_duckdb = True
 
@@ -332,21 +332,21 @@ class SparkTables:
         columns = self.spark.table(self.view(name)).schema
         drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
         replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
-        return f"select {more}*{replaced} from {parquet(self.listed(name))}"
+        return f"select {more}*{replaced} from {parquet(self.files_of(name))}"
 
-    def listed(self, name: str) -> list[Path]:
+    def files_of(self, name: str) -> list[Path]:
         """The files of a table, with folders expanded."""
         found: list[Path] = []
         for path in self.places[name].files:
             found += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         return found
 
-    def streamed(self, name: str) -> bool:
+    def is_streamed(self, name: str) -> bool:
         """Whether DuckDB reads a table from its files, because it has too many rows to be moved."""
         place = self.places.get(name)
         if not self.in_files or place is None or not place.on_spark or not place.files:
             return False
-        return self.written(name) > self.in_files
+        return self.rows_of(name) > self.in_files
 
     def adopt(self, name: str, files: list[Path]) -> None:
         """Register files that executors wrote as a table of Spark, and drop DuckDB's table."""
@@ -372,7 +372,7 @@ class SparkTables:
         rows = int(self.duckdb.raw(f"select count(*) from {target}", name)[0][0])
         self._show(name, place, small=rows <= BROADCAST_UP_TO)
 
-    def written(self, name: str) -> int:
+    def rows_of(self, name: str) -> int:
         """The number of rows of a table on Spark, from the headers of its files if possible."""
         place = self.places[name]
         if not place.files or not all(f.is_relative_to(self.folder) for f in place.files):

@@ -64,8 +64,8 @@ def target(
             "is needed: a file source has no database to publish into",
             hint="publish: {database: release.duckdb}",
         )
-    database = session.database if engine.owned else None
-    connection = None if engine.owned else engine.connection
+    database = session.database if engine.owns_connection else None
+    connection = None if engine.owns_connection else engine.connection
     if policy.publish.replace_source:
         source = session.source.table
         assert source is not None

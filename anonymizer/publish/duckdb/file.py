@@ -55,11 +55,11 @@ class FileTarget:
     storage: Storage
     warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
-    _replaced: Identity = None
+    _replaced_identity: Identity = None
     """The identity of the old file when its other releases were copied."""
-    _held: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.Recorded, ...] = ()
     """The objects of the tool in the old file."""
-    _judged: list[object] = field(default_factory=list)
+    _verified: list[object] = field(default_factory=list)
     """Fingerprints of the verified tables."""
     _objects: tuple[SealedObject, ...] = ()
     """The verified objects, with the digests of their rows."""
@@ -95,8 +95,8 @@ class FileTarget:
         """Write the new release, and the target's other releases, into a file next to it."""
         assert isinstance(engine, DuckDBEngine)
         names = self.names
-        self._replaced = self.identity()
-        with self.opened(engine, read_only=False) as catalog:
+        self._replaced_identity = self.identity()
+        with self.attach(engine, read_only=False) as catalog:
             create_schema(engine, catalog, names.schema)
             objects.create_record(engine, catalog)
             writer.write(names.rows(catalog), lambda table: names.separate(table, catalog))
@@ -106,31 +106,31 @@ class FileTarget:
             engine.raw(f"checkpoint {catalog}", "publish.database")
 
     @contextmanager
-    def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
+    def built_rows(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
         """The built file, read back from disk."""
         assert isinstance(engine, DuckDBEngine)
-        with self.opened(engine, read_only=True) as catalog:
+        with self.attach(engine, read_only=True) as catalog:
             yield self.names.view(catalog), layout
-            self._judged = self._fingerprints(engine, catalog)
+            self._verified = self._fingerprints(engine, catalog)
             self._objects = objects_of(engine, self.names, catalog)
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Write the manifest into the built file, and swap it in as the target."""
         assert isinstance(engine, DuckDBEngine)
         manifest = sealed_in(manifest, self.names, self._objects, alone=True, sign=sign)
-        with self.opened(engine, read_only=False) as catalog:
+        with self.attach(engine, read_only=False) as catalog:
             write_manifest(engine, self.names, catalog, manifest)
             engine.raw(f"checkpoint {catalog}", "publish.database")
-        with self.opened(engine, read_only=True) as catalog:
+        with self.attach(engine, read_only=True) as catalog:
             # the manifest was written after verification: the rows must still be the verified ones
-            if self._fingerprints(engine, catalog) != self._judged:
+            if self._fingerprints(engine, catalog) != self._verified:
                 raise EngineError.at("publish.database", "changed while it was being built")
             if any(unused_space(engine, catalog)):
                 said = "was built with unused space, in which what was deleted could be read"
                 raise EngineError.at("publish.database", said, hint="run again, or report it")
-        beside = file_of(self.path, self.names, self._held)
+        beside = file_of(self.path, self.names, self._old_objects)
         decide()
-        self.swap(self._replaced)
+        self.swap(self._replaced_identity)
         write_manifest_file(beside, manifest, self.building)
         return manifest
 
@@ -188,7 +188,7 @@ class FileTarget:
             )
 
     @contextmanager
-    def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
+    def attach(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
         """Attach the file being built, also if the source database is open read-only."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
@@ -201,9 +201,9 @@ class FileTarget:
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
         with detaching(engine, PREVIOUS, "publish.database"):
-            self._held = tuple(objects.recorded(engine, PREVIOUS))
-            kept = [item for item in self._held if item.release != self.names.release]
-            if not_tables(engine, PREVIOUS, self._held):
+            self._old_objects = tuple(objects.recorded(engine, PREVIOUS))
+            kept = [item for item in self._old_objects if item.release != self.names.release]
+            if not_tables(engine, PREVIOUS, self._old_objects):
                 raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:

@@ -62,7 +62,7 @@ class InPlaceTarget(StagedTarget):
     connection: DuckDBPyConnection | None = None
     """The user's connection, if there is one."""
     warnings: tuple[str, ...] = (WARNING,)
-    _held: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.Recorded, ...] = ()
     """The objects of the tool in the database."""
 
     @property
@@ -79,7 +79,7 @@ class InPlaceTarget(StagedTarget):
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
-        held = self._held = tuple(objects.recorded(engine, self.catalog))
+        held = self._old_objects = tuple(objects.recorded(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
         file = self._file(engine)
         if file is not None:
@@ -151,7 +151,7 @@ class InPlaceTarget(StagedTarget):
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
         file = self._file(engine)
-        beside = file_of(file, self.names, self._held) if file is not None else None
+        beside = file_of(file, self.names, self._old_objects) if file is not None else None
         self._attach_for_writing(engine)
         with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
@@ -243,7 +243,7 @@ class ReplaceTarget(InPlaceTarget):
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
-        self.replaces = (dropped_source(self.names.release, self._lost(engine)),)
+        self.replaces = (dropped_source(self.names.release, self._dropped_properties(engine)),)
         where = "publish.replace_source"
         rows = engine.raw(
             "select count(*) from duckdb_tables()"
@@ -272,7 +272,7 @@ class ReplaceTarget(InPlaceTarget):
                 hint="rename that object",
             )
 
-    def _lost(self, engine: DuckDBEngine) -> list[str]:
+    def _dropped_properties(self, engine: DuckDBEngine) -> list[str]:
         """What the table has besides its rows and its columns."""
         source = self.source
         of_table = (

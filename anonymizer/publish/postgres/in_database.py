@@ -406,7 +406,7 @@ class PostgresTarget(StagedTarget):
         """Copy staged rows to a table of the release."""
         from anonymizer.engines.postgres.dialect import table_text
 
-        origin = engine.placed(table_text(ident(rows).text))
+        origin = engine.with_schema(table_text(ident(rows).text))
         engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
         make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")

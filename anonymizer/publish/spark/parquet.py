@@ -193,7 +193,7 @@ class ParquetTarget(StagedTarget):
         manifest = sealed(manifest, (rows,), alone=True, sign=sign)
         for path in self.building.glob(".*.crc"):
             path.unlink()
-        if engine.owned:
+        if engine.owns_connection:
             _open(self.building)
         decide()
         move_into_place(self.building, self.rows)

@@ -96,7 +96,7 @@ def published_folder(
         stack.callback(spilled.remove)
         # (by default rows would be spilled into the current folder)
         configure(connection, spilled.path / "spilled", limits)
-        engine = FolderEngine(connection, owned=True, catalog=CATALOG)
+        engine = FolderEngine(connection, owns_connection=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
         own = [Names.of(policy, "")] if policy is not None else []
         for names in dict.fromkeys((*own, *_all_of(folder))):

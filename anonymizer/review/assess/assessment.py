@@ -155,7 +155,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
             continue
         guarantee, flag = FLAGS[name]
         parts = flag.parts
-        whole = [guarantee.whole(part) for part in parts]
+        whole = [guarantee.is_integer(part) for part in parts]
         figures = _figures(right, whole)
         if figures is None:
             number = "a whole number" if whole[0] else "a number"

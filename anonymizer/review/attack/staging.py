@@ -143,7 +143,12 @@ def _staged(
     for q in quasi:
         a = q.staged
         made.select(
-            "cover", cover=q.cover, parts=a.parts, column=a.column, ordered=a.ordered, **a.named
+            "cover",
+            cover=q.cover,
+            parts=a.parts,
+            column=a.column,
+            ordered=a.ordered,
+            **a.template_names,
         )
     made.select("combos", person=person)
     return made

@@ -176,7 +176,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     found: dict[str, Found] = {}
     empty: list[str] = []
     for table, name in zip(chosen, _names(chosen), strict=True):
-        relation = table if tables else engine.plain(table, WHERE)
+        relation = table if tables else engine.readable_relation(table, WHERE)
         one = _found(engine, name, table, relation, declared[str(table.schema), table.name])
         if one.rows:
             found[name] = one

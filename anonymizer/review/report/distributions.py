@@ -189,7 +189,7 @@ def distance(
     """
     cells: dict[str, Any] = {"i": 0, "members": None, "domain": None, "spans": None}
     if attribute is not None:
-        cells = attribute.named
+        cells = attribute.template_names
     ((moved, below, values),) = release.select(
         "report/distance_ordered" if ordered else "report/distance",
         counted=counted,
@@ -272,7 +272,7 @@ def compared(
     if attribute is not None:
         rows = work("query_rows")
         found = beside.select(
-            "report/expected", ordered=ordered, rows=rows, bins=BINS, **attribute.named
+            "report/expected", ordered=ordered, rows=rows, bins=BINS, **attribute.template_names
         )
         after = {int(bin_): float(n) for bin_, n in found}
         total = float(beside.run_sql(f"select count(*) from {ident(beside.view)}")[0][0])

@@ -222,7 +222,7 @@ class Mask:
         return published_type(self.sql_type)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """The mask as a release describes it: no file, and nothing found in the source."""
         return {"mask": self.kind, **_description(self.kind, self.options)}
 
