@@ -113,7 +113,7 @@ def _refuse_without_arrow() -> None:
 def _readable(
     connection: DuckDBPyConnection, table: str, frame: Any, *, values: bool = False
 ) -> bool:
-    """Whether the engine can determine the column types, and with `values` read every value."""
+    """True if the engine can determine the column types, and with `values` read every value."""
     import duckdb
 
     try:

@@ -252,7 +252,7 @@ class Clustering:
     persons: int
     """Rows of the source: a bound on the persons."""
     leaves_out: bool
-    """Whether the policy allows suppressing persons; if not, everyone who can join a class does."""
+    """True if the policy allows suppressing persons; if not, everyone who can join a class does."""
 
     @property
     def carried(self) -> CarriedColumns:
@@ -296,7 +296,7 @@ class Clustering:
         }
 
     def _limits(self) -> Mapping[str, Any]:
-        """What a block as a whole must not exceed, if persons may be left out for that.
+        """The limits of a block as a whole, if persons may be left out for that.
 
         `fits`: whether a person's rows are few enough among those of all who have as many or fewer.
         """

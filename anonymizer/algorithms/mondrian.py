@@ -65,7 +65,7 @@ DEALT_IN_FULL = 400_000
 
 
 def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
-    """Whether a rule compares a class with the whole table.
+    """Return whether a rule compares a class with the whole table.
 
     Such rules refuse most cuts of most classes, so later cuts seldom benefit from the other
     attributes that a cut narrows: at t = 0.2, the attribute that is cut is the better guide (NCP
@@ -75,7 +75,7 @@ def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
 
 
 def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | None:
-    """How rows are dealt, if a rule compares a column with the whole table; else None.
+    """The assignment of rows, if a rule compares a column with the whole table; else None.
 
     Rows are dealt one by one, so rows with equal values may be separated.
     """

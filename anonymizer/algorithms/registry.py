@@ -164,7 +164,7 @@ def _population_problems(policy: Policy) -> Iterator[Problem]:
 
 
 def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
-    """Whether the cells of a quasi-identifier are the nodes of its hierarchy.
+    """Return whether the cells of a quasi-identifier are the nodes of its hierarchy.
 
     If classes are boxes, numbers and dates are published as the ranges of their classes.
     """

@@ -76,7 +76,7 @@ RETIRED = {
     "hierarchy import": "hierarchy export, of a policy with `hierarchy: {file: FILE}`",
     "verify --plain": "verify --independent",
 }
-"""What took the place of verbs and options of earlier versions."""
+"""Replacements for verbs and options of earlier versions."""
 
 
 def load(name: str) -> click.Command:

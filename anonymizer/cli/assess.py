@@ -108,7 +108,7 @@ def assess_command(
 
 
 def _is_policy(name: str) -> bool:
-    """Whether a file of this name exists that is not a table."""
+    """Return whether a file of this name exists that is not a table."""
     path = Path(name)
     return path.suffix.lower() in (".yml", ".yaml") and path.is_file()
 

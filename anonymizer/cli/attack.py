@@ -82,7 +82,7 @@ def attack_command(
 
 
 def _problems(found: Attack, policy: Policy) -> list[Problem]:
-    """What was promised and does not hold: of the release, and of it beside an earlier one."""
+    """The promises that do not hold: of the release, and of it beside an earlier one."""
     from anonymizer.ledger.matches import ways_out
 
     problems = []

@@ -48,7 +48,7 @@ class CommandFailure(AnonymizerError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How an unsuccessful command ends."""
+    """The end of an unsuccessful command."""
 
     exit_code: int
     problems: tuple[Problem, ...]

@@ -142,7 +142,7 @@ def report_command(
 
 
 def _broken(report: Report | TablesReport) -> str | None:
-    """What a release breaks, if anything."""
+    """The guarantees that a release breaks."""
     from anonymizer.review.report.content import Report
 
     if not isinstance(report, Report):

@@ -122,7 +122,7 @@ def verify_command(
 
 
 def _verification_json(found: Verification) -> dict[str, Any]:
-    """What was found, for `--format json`."""
+    """The result of the verification, for `--format json`."""
     return {
         "passed": found.passed,
         "origin": found.origin,
@@ -223,7 +223,7 @@ def judge_independently(
 
 
 def _judgement_json(found: Judgement) -> dict[str, Any]:
-    """What the second verifier found, for `--format json`."""
+    """The result of the second verifier, for `--format json`."""
     return {
         "view": found.view,
         "kind": found.kind,
@@ -243,7 +243,7 @@ def _judgement_json(found: Judgement) -> dict[str, Any]:
 
 
 def is_export(database: str | None) -> bool:
-    """Whether a place is an exported file, or a folder with one.
+    """Return whether a place is an exported file, or a folder with one.
 
     Only the second verifier reads these, and compares them with the digests of their manifest.
     """

@@ -17,7 +17,7 @@ from anonymizer.policy.safe_harbor import LETTER_OF, LETTERS
 
 GENERALIZED = frozenset({"quasi", "semi"})
 FIGURES = ("required", "achieved", "failing")
-"""What a check states in addition to its verdict."""
+"""Fields of a check in addition to its verdict."""
 MOST = 10**30
 """An upper bound on the figures of a release, below the largest doubles."""
 
@@ -141,7 +141,7 @@ class Content(StrictPart):
         return self
 
     def _is_of_kind(self) -> bool:
-        """Whether it is "anonymised" only with classes and without persistent tokens."""
+        """Return whether it is "anonymised" only with classes and without persistent tokens."""
         layout = self.layout
         masks = [mask for column in layout.columns for mask in column.masks]
         for table in self.tables.get("tables", ()):
@@ -154,7 +154,7 @@ class Content(StrictPart):
         )
 
     def _is_harbored(self) -> bool:
-        """Whether Safe Harbor is stated consistently in all places and for every column, or
+        """Return whether Safe Harbor is stated consistently in all places and for every column, or
         nowhere.
         """
         year, columns = self.layout.safe_harbor, self.layout.columns
@@ -189,7 +189,7 @@ def parse_manifest(text: str) -> Content:
 
 
 def has_cells(column: PublishedColumn, cells: str) -> bool:
-    """Whether it says of its cells what there is to say: nothing, if it is not generalized; bounds,
+    """True if it says of its cells what there is to say: nothing, if it is not generalized; bounds,
     nodes or lists, and only one of these, if they are typed.
     """
     bounds = column.lo is not None

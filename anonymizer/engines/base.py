@@ -22,7 +22,7 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use. None leaves the engine's own default."""
+    """Limits of a run. None leaves the engine's own default."""
 
     threads: int | None = None
     memory: str | None = None
@@ -79,7 +79,7 @@ class Spreading(Protocol):
     """Parts that other processes take from files, so that this one holds none of their rows."""
 
     def task(self, part: Row, limits: Limits) -> Callable[[], None]:
-        """What solves a part there, within limits."""
+        """The function that solves a part there, within limits."""
 
     def gather(self, parts: list[Row]) -> None:
         """Make the results of all parts one work table."""
@@ -95,24 +95,24 @@ class Engine(ABC):
 
     name: ClassVar[EngineName]
     embedded: ClassVar[bool] = False
-    """Whether it runs inside this process, where one more statement or work table costs little."""
+    """True if it runs inside this process, where one more statement or work table costs little."""
     longest_name: ClassVar[int | None] = None
     """Bytes of a column's name that it keeps, where it would cut off the rest."""
     reads_once: ClassVar[bool] = False
-    """Whether every reading of the snapshot is a cost, so that values are counted in one."""
+    """True if every reading of the snapshot is a cost, so that values are counted in one."""
 
     owns_connection: bool
-    """Whether the connection is ours: limited, and closed at the end."""
+    """True if the connection is ours: limited, and closed at the end."""
     binds: Mapping[str, Any]
     """Values of the bound parameters: the run's secret."""
     limits: Limits = Limits()
-    """What the run may use, for what is opened beside the engine."""
+    """Limits of the run, for what is opened beside the engine."""
     catalog: str | None
     """Catalog of the source; None where there is no source database."""
     schema: str | None
     """Default schema of a user's connection."""
     own_name: str | None = None
-    """What a user calls the catalog of the source, where it is attached under a name of ours."""
+    """The user's name of the source's catalog, where it is attached under a name of ours."""
 
     @abstractmethod
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
@@ -191,11 +191,11 @@ class Engine(ABC):
         return None
 
     def elsewhere(self) -> Elsewhere | None:
-        """What runs functions in other processes, which see the folder of the run, if anything."""
+        """The pool of other processes that see the folder of the run, if there is one."""
         return None
 
     def spreading(self, stage: Parts) -> Spreading | None:
-        """How other processes take parts from files; None: parts are handed over to them."""
+        """The files from which other processes take parts; None: parts are handed over to them."""
         del stage
         return None
 

@@ -137,7 +137,7 @@ class Feature:
         return self.missing(engine) is None
 
     def missing(self, engine: EngineName) -> tuple[str, str] | None:
-        """Why an engine lacks the feature, and what to use instead; None if it has it."""
+        """Explain a feature that an engine lacks, and what to use instead; None if it has it."""
         only = engines()[engine].only
         if only is not None and self.name not in only:
             return "it does not say that it has it", EMBEDDED

@@ -57,7 +57,7 @@ class Workplace:
     file: Path | None = None
     """The file of the release, if it is one; it is built in another file next to it."""
     writes: bool = False
-    """Whether anything will be published."""
+    """True if anything will be published."""
     beside: Mapping[str, Policy] = field(default_factory=dict)
     """Policies of further tables that are read in the same session, by name."""
 

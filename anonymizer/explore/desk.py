@@ -73,7 +73,7 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether work is in progress."""
+        """True if work is in progress."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
@@ -138,7 +138,7 @@ class Desk:
 
     @property
     def busy(self) -> bool:
-        """Whether results for the current state are still being computed."""
+        """True if results for the current state are still being computed."""
         return self._change.locked() or any(worker.busy for worker in self.workers)
 
     def begin(self) -> None:

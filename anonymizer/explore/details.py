@@ -125,7 +125,7 @@ def _observers(
 def _attack_changes(
     was: Assessment, now: Assessment, attacked: Attack | None
 ) -> Iterator[dict[str, Any]]:
-    """What observers know or want, the risk before and after, and whether a bound holds."""
+    """List what observers know or want, the risk before and after, and whether a bound holds."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None
     if bound is not None and now.risk.prosecutor_max is not None:

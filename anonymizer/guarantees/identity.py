@@ -383,7 +383,7 @@ class EirL(Rule):
 
     @property
     def _first(self) -> str:
-        """Whether this row represents its value among the persons that are not hit."""
+        """True if this row represents its value among the persons that are not hit."""
         return "eir_left > 0 and eir_holder = 1"
 
     @property

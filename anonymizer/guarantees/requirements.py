@@ -176,7 +176,7 @@ def _of_signatures(policy: Policy) -> Iterator[Requirement]:
 
 
 def _scope(policy: Policy, column: str) -> Scope:
-    """Where the values of a column are published in a release."""
+    """The place of a column's values in a release."""
     return policy.algorithm.values_in if column in policy.protected else "class"
 
 
@@ -293,7 +293,7 @@ class BucketRule:
 
     @property
     def unique(self) -> bool:
-        """Whether values must not repeat in a bucket."""
+        """True if values must not repeat in a bucket."""
         return self.m > 1
 
 

@@ -36,7 +36,7 @@ MANY = 16
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
-    """Whether some set of at most `size` values hits every one of `sets`.
+    """Return whether some set of at most `size` values hits every one of `sets`.
 
     Without sets, no values are needed. An empty set cannot be hit: omit persons without a value.
     """
@@ -192,7 +192,7 @@ def conjunction(screens: Sequence[Screen]) -> Screen:
 
 
 def survives_additions(rule: Rule) -> bool:
-    """Whether a group that satisfies the rule still does after any persons are added."""
+    """Return whether a group that satisfies the rule still does after any persons are added."""
     return isinstance(rule, IrK | IrL | EirL)
 
 

@@ -33,7 +33,7 @@ class Shape:
     children: tuple[int, ...]
     """For levels 0 to h-1: the largest number of the level's nodes under one node of the next."""
     nests: bool
-    """Whether each level coarsens the one below (divisor levels may not)."""
+    """True if each level coarsens the one below (divisor levels may not)."""
 
     @property
     def height(self) -> int:
@@ -175,7 +175,7 @@ class HierarchyDrawing:
 
     @property
     def nests(self) -> bool:
-        """Whether every node is contained in one node of the level above."""
+        """True if every node is contained in one node of the level above."""
         return all(node.parents <= 1 for node in self.nodes)
 
     @property

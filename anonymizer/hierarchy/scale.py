@@ -98,7 +98,7 @@ class Scale:
         return sql("cast({v} as hugeint)", v=value)
 
     def too_large(self, value: Sql) -> Sql:
-        """Whether points near a value could not be counted in 128 bits; exact for whole numbers."""
+        """True if points near a value could not be counted in 128 bits; exact for whole numbers."""
         if self.line == "reals":
             return sql("abs(cast({v} as double)) > cast(1e37 as double)", v=value)
         if self.sql_type not in ("HUGEINT", "UHUGEINT"):

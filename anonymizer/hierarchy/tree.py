@@ -17,7 +17,7 @@ from anonymizer.process.text import many
 
 
 def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether it has two columns, no single root, and parents that are children of others."""
+    """True if it has two columns, no single root, and parents that are children of others."""
     if len(rows[0]) != 2 or len({row[1] for row in rows}) == 1:
         return False
     children = {row[0] for row in rows}
@@ -117,7 +117,7 @@ def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
 
 
 def _between(values: Sequence[int], low: int, high: int) -> bool:
-    """Whether one of the sorted values lies strictly between the two."""
+    """Return whether one of the sorted values lies strictly between the two."""
     at = bisect_right(values, low)
     return at < len(values) and values[at] < high
 
@@ -219,7 +219,7 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
 
 
 def _lacks_label(cell: str | None, value: str) -> bool:
-    """Whether a cell is missing, or blank without being the value itself."""
+    """Return whether a cell is missing, or blank without being the value itself."""
     return cell is None or (not cell.strip() and cell != value)
 
 

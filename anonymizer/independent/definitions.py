@@ -87,7 +87,7 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
 
 
 def _values_differ(requirement: Requirement) -> bool:
-    """Whether values must differ in each group: buckets of l distinct values, and m-invariance."""
+    """True if values must differ in each group: buckets of l distinct values, and m-invariance."""
     in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
     return in_bucket or requirement.name == "m_unique"
 
@@ -225,7 +225,7 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
 
 
 def unanswerable(layout: Layout) -> str | None:
-    """Why the models of a population cannot be judged even with it; None if they can."""
+    """The reason why the models of a population cannot be judged even with it; None if they can."""
     if any(one.hierarchy for one in layout.quasi):
         return "needs the hierarchies of the columns, which the release does not hold"
     return None
@@ -261,7 +261,7 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
 
 
 def within(low: Fraction, share: Figure, high: Fraction) -> bool:
-    """Whether a share is within bounds, of which digits beyond the last are cut off."""
+    """Return whether a share is within bounds, of which digits beyond the last are cut off."""
     return lower(low) <= share <= upper(high)
 
 
@@ -362,7 +362,7 @@ def _text(cell: Cell, column: Column) -> str:
 
 
 def _is_set(cell: Cell) -> bool:
-    """Whether a typed node is written as a set or an interval, which may overlap others."""
+    """Return whether a typed node is written as a set or an interval, which may overlap others."""
     return str(cell.values[0]).startswith(("{", "["))
 
 

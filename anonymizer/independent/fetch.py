@@ -102,7 +102,7 @@ def locked_database(
 
 
 def _pattern(path: Path) -> Path:
-    """What matches this file alone: the engine reads a path as a pattern."""
+    """The pattern that matches this file alone: the engine reads a path as a pattern."""
     return Path(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 

@@ -43,7 +43,7 @@ class Cells:
         return (one for one in self.values if one is not None)
 
     def broken(self, holds: Callable[[str], bool]) -> int:
-        """How many values do not satisfy the condition."""
+        """Count the values that do not satisfy the condition."""
         return sum(not holds(one) for one in self.known_values())
 
 
@@ -95,7 +95,7 @@ def _check_mask(mask: Mask, cells: Cells) -> tuple[str, int] | None:
 
 
 def is_area(text: str) -> bool:
-    """Whether a text is a three-digit area."""
+    """Return whether a text is a three-digit area."""
     return re.fullmatch("[0-9]{3}", text) is not None
 
 
@@ -167,7 +167,7 @@ def _is_multiple(text: str, to: Any, cells: Cells) -> bool:
 
 
 def is_first(seconds: Fraction, unit: str) -> bool:
-    """Whether a moment is the first one of its unit of time, in UTC."""
+    """Return whether a moment is the first one of its unit of time, in UTC."""
     if unit == "hour":
         return seconds % 3600 == 0
     if seconds % 86_400 != 0:
@@ -364,7 +364,7 @@ def _masks(opened: OpenRelease, release: Release) -> Iterator[Check]:
 
 
 def gaps(numbers: Iterable[int | None]) -> int:
-    """How many numbers are missing from, or too many for, 1 to their count."""
+    """Count the numbers that are missing from, or too many for, 1 to their count."""
     there = {one for one in numbers if one is not None}
     return len(set(range(1, len(there) + 1)) ^ there)
 
@@ -428,7 +428,7 @@ def _types_of(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _is_type(kind: str, wanted: str) -> bool:
-    """Whether a type is the required one; a decimal without precision may have any."""
+    """Return whether a type is the required one; a decimal without precision may have any."""
     if wanted.removesuffix("[]") == "DECIMAL":
         kind = _SIZES.sub("", kind)
     return _spaceless(kind) == _spaceless(wanted)
@@ -439,7 +439,7 @@ def _spaceless(kind: str) -> str:
 
 
 def _plain_view(opened: OpenRelease) -> bool:
-    """Whether the view only lists the columns of its frozen table, each once."""
+    """Return whether the view only lists the columns of its frozen table, each once."""
     assert opened.view is not None
     if opened.frozen is None:
         return False
@@ -502,7 +502,7 @@ def _classes(release: Release) -> Iterator[Check]:
 
 
 def _flags(row: Row) -> tuple[bool, ...]:
-    """Whether each cell is in a bucket."""
+    """Return whether each cell is in a bucket."""
     return tuple(cell.form == "bucketed" for cell in row.cells.values())
 
 
@@ -586,5 +586,5 @@ def _distinct(pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, set[
 
 
 def _several(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
-    """How many first elements have more than one second element."""
+    """Count the first elements with more than one second element."""
     return sum(len(found) > 1 for found in _distinct(pairs).values())

@@ -38,7 +38,7 @@ from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, sh
 INFINITE = float("inf")
 PRECISE = Context(prec=60)
 ENTROPY_TOLERANCE = Decimal("1e-12")
-"""What the entropy may lack of ln l."""
+"""The tolerance of the entropy below ln l."""
 
 
 def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:

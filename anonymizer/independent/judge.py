@@ -127,7 +127,7 @@ def _column(opened: OpenRelease, name: str) -> Numbers:
 
 
 def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
-    """How often each person has each row of a table with events, by its published cells."""
+    """Count each person's rows of a table with events, by its published cells."""
     held: dict[int, Counter[Hashable]] = {}
     for child in children:
         if child.table.events:
@@ -138,7 +138,7 @@ def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
 
 
 def numbers_of_rows(children: Sequence[Child]) -> dict[int, Counter[str]]:
-    """How many rows each person has in each table, without zeros."""
+    """Count each person's rows in each table, without zeros."""
     found: dict[int, Counter[str]] = {}
     for child in children:
         for who in child.owners:
@@ -252,7 +252,7 @@ def _remaining_sets(
 
 
 def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
-    """Whether k persons remain in every class; `found` has the least number for each class."""
+    """True if k persons remain in every class; `found` has the least number for each class."""
     failing = sum(one < required["k"] for one in found)
     return Check(name, None, required, {"k": min(found, default=None)}, failing)
 

@@ -71,7 +71,7 @@ def only(good: Callable[[Any], object], said: str) -> AfterValidator:
 
 
 def is_number(given: Any) -> bool:
-    """Whether the value is a number as parsed by `parse_json`."""
+    """Return whether the value is a number as parsed by `parse_json`."""
     return isinstance(given, int | Decimal) and not isinstance(given, bool)
 
 
@@ -128,7 +128,7 @@ _HELD = (
     " licence vehicle device url ip biometric photograph other none"
 )
 HARBOR = frozenset(_HELD.split())
-"""What a column may contain under Safe Harbor."""
+"""The kinds of columns under Safe Harbor."""
 
 
 def limit(value: int | Decimal | str) -> Fraction:
@@ -242,11 +242,11 @@ class Column:
 
     @property
     def quasi(self) -> bool:
-        """Whether the column has generalized cells."""
+        """True if the column has generalized cells."""
         return self.role in ("quasi", "semi", "event")
 
     def complete(self, cells: str) -> bool:
-        """Whether it has the parts of its form: value, text, bounds, list or node."""
+        """Return whether it has the parts of its form: value, text, bounds, list or node."""
         bounds = [self.lo, self.hi]
         if not self.quasi:
             return self.name is not None and not any([*bounds, self.nullable, self.value])

@@ -32,7 +32,7 @@ from anonymizer.independent.layout import (
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class Knows:
-    """What an observer may know of a person besides the quasi-identifiers."""
+    """An observer's knowledge of a person besides the quasi-identifiers."""
 
     events: Annotated[StrictInt, Field(ge=0, le=3)]
     rows: StrictBool
@@ -58,7 +58,7 @@ class LinkedTable:
 
     @property
     def events(self) -> bool:
-        """Whether an observer may know rows of it."""
+        """True if an observer may know rows of it."""
         return any(one.role == "event" for one in self.columns)
 
     @property
@@ -160,7 +160,7 @@ class Manifest:
 
     @property
     def only_releases(self) -> bool:
-        """Whether the file may contain only releases."""
+        """True if the file may contain only releases."""
         return not (isinstance(self.seal, dict) and self.seal.get("alone") is False)
 
     @property
@@ -170,7 +170,7 @@ class Manifest:
 
     @property
     def classless(self) -> bool:
-        """Whether it declares that it has no classes and is personal data."""
+        """True if it declares that it has no classes and is personal data."""
         return self.layout.algorithm == CLASSLESS
 
 

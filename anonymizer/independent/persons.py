@@ -149,7 +149,7 @@ def _largest(items: Iterable[Hashable]) -> Figure:
 Persons: TypeAlias = int
 """A set of persons of a class, as one bit per person."""
 Rows: TypeAlias = Mapping[Any, int]
-"""How often a person has each row, by its table and published cells."""
+"""Number of times that a person has each row, by its table and published cells."""
 
 
 def remaining(held: Sequence[Rows], m: int) -> set[Persons]:

@@ -48,7 +48,7 @@ class Group:
         return set(self.known_rows)
 
     def counts(self, *, nulls: bool) -> Counter[Value | None]:
-        """How many units have each value; `nulls`: count NULL as a value."""
+        """Count the units with each value; `nulls`: count NULL as a value."""
         return Counter(value for _, value in self.pairs if nulls or value is not None)
 
     def holdings(self, *, nulls: bool) -> dict[int, set[Value | None]]:
@@ -116,7 +116,7 @@ class Finding:
     achieved: Mapping[str, Figure]
     holds: bool
     empty: bool = False
-    """Whether the group has no value that counts, so that the definition does not apply."""
+    """True if the group has no value that counts, so that the definition does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ class Rule:
 
     required: Mapping[str, Figure]
     worst: Mapping[str, Callable[..., Figure]]
-    """Which end of each figure is the worst: `min` or `max`."""
+    """The worst end of each figure: `min` or `max`."""
     judge: Callable[[Group], Finding]
     reason: str | None = field(default=None)
-    """Why no group can hold, whatever the rows: a hierarchy without a path for a value."""
+    """The reason why no group can hold: a hierarchy without a path for a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +200,9 @@ class Check:
     achieved: Mapping[str, Figure | None]
     """The figure of the worst group; None without groups."""
     failing: int
-    """How many groups (conditions of form: rows, cells or groups) violate it."""
+    """Number of groups (conditions of form: rows, cells or groups) that violate it."""
     empty: int = 0
-    """How many of the failing groups have no value at all."""
+    """Number of failing groups without any value."""
     reason: str | None = None
 
     @property
@@ -211,7 +211,7 @@ class Check:
 
     @property
     def form(self) -> bool:
-        """Whether this is a condition of form, not a guarantee."""
+        """True if this is a condition of form, not a guarantee."""
         return set(self.required) == {"broken"}
 
 

@@ -28,7 +28,7 @@ RESTORE = "restore the file from a copy, or remove it and approve again"
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who accepted the remaining risks of a policy, and until when."""
+    """The acceptance of a policy's remaining risks: by whom, and until when."""
 
     release: str
     """The view that the policy publishes."""
@@ -48,7 +48,7 @@ class Approval:
     """The version of this package."""
 
     def ended(self, today: date) -> bool:
-        """Whether its last day has passed."""
+        """Return whether its last day has passed."""
         return today > date.fromisoformat(self.until)
 
     def as_dict(self) -> dict[str, Any]:

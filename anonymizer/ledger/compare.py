@@ -226,7 +226,7 @@ class Comparison:
     several: bool
     k: int
     intersect: bool
-    """Whether the classes of releases may be intersected; not with m-invariance, which protects the
+    """True if the classes of releases may be intersected; not with m-invariance, which protects the
     value instead."""
     absent: frozenset[str] = frozenset()
     """Columns of members that the new release does not have."""
@@ -386,7 +386,7 @@ class Comparison:
                 yield from ((mark, there) for there in entry.marked(mark))
 
     def _joined(self, entry: Entry, found: Findings) -> bool:
-        """Whether a join on a column that tells persons apart leaves too few candidates.
+        """Return whether a join on a column that tells persons apart leaves too few candidates.
 
         The releases need not identify persons by the same key: they may be of different tables.
         """
@@ -465,7 +465,7 @@ def _other_form(facet: Facet, entry: Entry) -> Problem:
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
-    """Whether more new classes than by chance have the earlier number of their persons.
+    """Return whether more new classes than by chance have the earlier number of their persons.
 
     With numbers drawn anew, this happens for one in `different` of the `meetings` of a new class
     with an old one; the test is Chernoff's bound. Fewer than ten are not significant.

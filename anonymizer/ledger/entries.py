@@ -40,17 +40,17 @@ class Place(Protocol):
         """The place as the ledger stores it."""
 
     def holds(self, place: str, run_id: str) -> bool | None:
-        """Whether `place`, stored by an earlier run, has the release of that run.
+        """Return whether `place`, stored by an earlier run, has the release of that run.
 
         None if that cannot be determined.
         """
 
     def may_hold(self, run_id: str) -> bool:
-        """Whether the release of this run may be published although publishing failed."""
+        """Return whether the release of this run may be published although publishing failed."""
 
 
 def on_server(place: str) -> bool:
-    """Whether a place is a Postgres database."""
+    """Return whether a place is a Postgres database."""
     return place.startswith(ON_SERVER)
 
 
@@ -164,7 +164,7 @@ class Entry:
     key_check: str
     secret_digest: str
     several: StrictBool
-    """Whether a person may have several rows in it."""
+    """True if a person may have several rows in it."""
     facets: tuple[str, ...]
     scopes: tuple[str, ...]
     marks: tuple[str, ...]
@@ -175,9 +175,9 @@ class Entry:
     person_kind: str | None = None
     """The kind of its values, or the row's columns; None in ledgers of older versions."""
     forms: tuple[str, ...] | None = None
-    """What the values of the facets are written as; None in ledgers of before it was kept."""
+    """The form in which values of the facets are written; None in ledgers of before it was kept."""
     held: tuple[StrictInt, ...] | None = None
-    """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
+    """Counts of its rows in the other tables; None in ledgers of before it was kept."""
     seal: str | None = None
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
     opens: tuple[str, ...] | None = None
@@ -185,7 +185,7 @@ class Entry:
 
     @property
     def recognized(self) -> Recognized | None:
-        """How its persons are recognized."""
+        """The rule by which its persons are recognized."""
         if self.person_column is None or self.person_kind is None:
             return None
         return Recognized(self.person_column, self.person_kind)
@@ -208,7 +208,7 @@ class Entry:
         return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
     def differs(self, facet: Facet) -> bool:
-        """Whether its values of a protected column are known to have another form."""
+        """Return whether its values of a protected column are known to have another form."""
         if self.forms is None or facet.column not in self.facets:
             return False
         return self.forms[self.facets.index(facet.column)] != facet.form

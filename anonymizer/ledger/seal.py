@@ -168,12 +168,12 @@ LISTING_PURPOSE = "list of releases 1"
 
 
 def is_listed(engine: DuckDBEngine) -> bool:
-    """Whether the attached ledger has a list; it has none before the first run with its key."""
+    """True if the attached ledger has a list; it has none before the first run with its key."""
     return bool(_kept(engine))
 
 
 def unlisted(engine: DuckDBEngine, found: Iterable[Entry], key: str) -> Iterator[Problem]:
-    """What is wrong if the releases of the attached ledger are not those of its list.
+    """The problem if the releases of the attached ledger are not those of its list.
 
     Ledgers of before there was a list have none. The key check of a listed entry is another one,
     so that a list that was removed is missed.
@@ -258,7 +258,7 @@ def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
 
 
 def _is_recorded(entry: Entry) -> bool:
-    """Whether the entry's fields have valid types and values, and its owner names a host."""
+    """Return whether the entry's fields have valid types and values, and its owner names a host."""
     try:
         _ENTRY.validate_python(asdict(entry))
         named = isinstance(json.loads(entry.owner)["host"], str)
@@ -269,7 +269,7 @@ def _is_recorded(entry: Entry) -> bool:
 
 
 def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:
-    """What the ledger counts of a release, or refers to, and does not hold."""
+    """Entries that the ledger counts of a release, or refers to, and does not hold."""
     now = held(engine)
     if any(e.held is not None and e.held != now.get(e.release, ())[: len(e.held)] for e in entries):
         yield _damaged("it does not hold as much of its releases as was recorded")
@@ -297,7 +297,7 @@ def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Probl
 
 
 def _lacks_values(engine: DuckDBEngine, entry: Entry, column: str) -> bool:
-    """Whether a class or bucket of members has no values of a column."""
+    """Return whether a class or bucket of members has no values of a column."""
     return bool(
         engine.raw(
             f"select 1 from (select distinct {entry.place(column)} as grp from {ident(MEMBERS)}"

@@ -144,7 +144,7 @@ def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
 
 
 def is_ledger(engine: DuckDBEngine) -> bool:
-    """Whether the attached database is a ledger."""
+    """Return whether the attached database is a ledger."""
     rows = engine.raw(
         "select count(*) from duckdb_tables()"
         f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
@@ -227,7 +227,7 @@ def bound(key: str) -> str:
 
 
 def key_checks(key: str) -> tuple[str, str, str]:
-    """What an entry holds to show which key it is of: one that has a seal and is in the list of
+    """Checks by which an entry shows its key: one that has a seal and is in the list of
     releases, one of before there was a list, and one of before there were seals.
     """
     told = ("check of a listed entry", "check of a sealed entry", "check")

@@ -62,7 +62,7 @@ def measure_words(layout: Layout) -> dict[str, str]:
 
 
 def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:
-    """What the cells of a release prove of single rows; empty if nothing was measured."""
+    """Describe what the cells of a release prove of single rows; empty if nothing was measured."""
     found = measures.get(RECORDS)
     if not isinstance(found, int):
         return ""
@@ -76,7 +76,7 @@ def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:
 
 
 def linked_sentence(measures: Mapping[str, Any]) -> str:
-    """What rows tell that are known to belong together; empty if nothing was measured."""
+    """Describe what rows disclose that belong together; empty if nothing was measured."""
     found = measures.get(LINKED)
     if not isinstance(found, int):
         return ""
@@ -408,7 +408,7 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
 
 
 def _hides_counts(parameters: Mapping[str, Any]) -> bool:
-    """Whether the cells hide how many values a node covers, such as codes under a prefix."""
+    """Return whether the cells hide how many values a node covers, such as codes under a prefix."""
     return parameters["nodes"] is not None and parameters["leaves"] is None
 
 

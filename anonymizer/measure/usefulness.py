@@ -1,4 +1,4 @@
-"""Whether a release that holds is useful: its information loss, compared with fixed thresholds.
+"""Usefulness of a release that holds: its information loss, compared with fixed thresholds.
 
 The thresholds are a choice of this tool, documented in docs/report.md, and not part of any model.
 They identify releases of little use, and do not rank the others.

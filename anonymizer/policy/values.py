@@ -322,7 +322,7 @@ def written_parts(given: str) -> tuple[tuple[str, bool], ...]:
 
 TABLE_NAMES = "table, schema.table or catalog.schema.table"
 QUOTES = "put double quotes around a part that holds a dot: 'main.\"my.table\"'"
-"""How a table is named whose name holds signs that mean something else."""
+"""Hint for a table whose name has special characters."""
 
 
 def _table(given: str) -> str:

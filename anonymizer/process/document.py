@@ -191,7 +191,7 @@ class Open(Block):
     data: ClassVar[tuple[str, ...]] = ("says", "how")
     says: str
     how: str
-    """How to fill it in."""
+    """Instructions for filling it in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,7 @@ def abandoning(end: Callable[[], None]) -> Iterator[None]:
 
 
 def has_published() -> bool:
-    """Whether the last run of this process has published its release."""
+    """Return whether the last run of this process has published its release."""
     return _process.published
 
 

@@ -79,7 +79,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  "
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a figure, a share or nothing."""
+    """Return whether a cell holds a figure, a share or nothing."""
     digits = cell.removeprefix("<").removesuffix(" %").replace(",", "").replace(".", "")
     return digits.replace("-", "").isdigit() or cell in ("-", "–")
 

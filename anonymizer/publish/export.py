@@ -391,7 +391,7 @@ def _decimal_type(engine: PostgresEngine, origin: Table, column: str, said: str 
 
 
 def _holds(decimal: str, whole: int, scale: int) -> bool:
-    """Whether a decimal type has enough digits before and after the point."""
+    """Return whether a decimal type has enough digits before and after the point."""
     found = DECIMAL.match(decimal)
     assert found is not None
     return int(found[1]) - int(found[2]) >= whole and int(found[2]) >= scale

@@ -80,9 +80,9 @@ WHAT = {"values": "a table"}
 TOGETHER = "whoever has both may learn more than either promises"
 """The consequence of a second release of the same persons."""
 TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
-"""What can be done about it with a policy of one table."""
+"""The hint for a policy of one table."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
-"""What is done about it if the policy names a ledger."""
+"""The hint if the policy names a ledger."""
 Places: TypeAlias = Callable[[str], Table]
 """Maps the published name of a further table to where it is written."""
 
@@ -107,7 +107,7 @@ class Target(Protocol):
     warnings: tuple[str, ...]
     """Warnings about this target."""
     replaces: tuple[str, ...]
-    """What publishing will replace or drop, in words; known after `check`."""
+    """Descriptions of what publishing will replace or drop; known after `check`."""
 
     @property
     def place(self) -> Path | None:
@@ -115,7 +115,7 @@ class Target(Protocol):
 
     @property
     def readers(self) -> Readers:
-        """How the published rows are read back."""
+        """Functions that read the published rows back."""
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the target cannot take the release, before anything is read."""
@@ -136,7 +136,7 @@ class Target(Protocol):
 
     @property
     def is_published(self) -> bool:
-        """Whether the release was swapped in, even if `publish` failed afterwards."""
+        """True if the release was swapped in, even if `publish` failed afterwards."""
 
     def discard(self) -> None:
         """Remove what was built and not published. The session has already ended."""
@@ -162,14 +162,14 @@ def replaced_release(
 
 
 def _together(names: Names) -> str:
-    """What the two releases disclose together, and what can be done about it."""
+    """Describe what the two releases disclose together, and what can be done about it."""
     if names.compared:
         return COMPARED
     return TOGETHER if names.several else TOGETHER + TRY
 
 
 def _made_at(engine: Runs | None, view: Table) -> str:
-    """When a release was made, to the minute; empty if its manifest cannot be read."""
+    """The time at which a release was made, to the minute; empty if its manifest cannot be read."""
     from anonymizer.release.manifest import read_manifest
 
     if engine is None:
@@ -229,7 +229,7 @@ def schemas_written_otherwise(names: Names, schemas: Iterable[str]) -> list[Prob
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """How a `Release` reads its published rows."""
+    """Functions with which a `Release` reads its published rows."""
 
     view: Table
     connection: DuckDBPyConnection | None = None

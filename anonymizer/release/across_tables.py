@@ -41,7 +41,7 @@ CERTIFICATE = (
 """Additional sentences of the certificate for several tables."""
 
 Paths = Mapping[tuple[str, str], Any]
-"""What the rules of columns need to know of values or cells: paths to the root, or `together`."""
+"""Properties of values or cells that rules of columns use: paths to the root, or `together`."""
 
 
 def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
@@ -187,7 +187,7 @@ def stated_certificate(manifest: Manifest) -> str:
 
 
 def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
-    """Whether the manifest lists the tables of a policy, with its requirements."""
+    """Return whether the manifest lists the tables of a policy, with its requirements."""
     tables = released_tables(manifest)
     if tables is None or {one.table for one in tables.tables} != set(policy.tables):
         return False

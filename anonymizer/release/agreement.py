@@ -1,4 +1,4 @@
-"""Whether a release is the one that a policy describes."""
+"""Decide whether a release is the one that a policy describes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cells_apart(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
 
 
 def _agree(nodes: Sequence[tree.Node], listed: Sequence[Sequence[str]]) -> bool:
-    """Whether all listed labels above a value are in one of the sets."""
+    """Return whether all listed labels above a value are in one of the sets."""
     sets = [{_unquoted(label) for label in labels} for labels in listed]
     places: dict[str, set[int]] = {}
     for place, labels in enumerate(sets):

@@ -1,4 +1,4 @@
-"""Whether a release agrees with its manifest, and its figures with its rows."""
+"""Decide whether a release agrees with its manifest, and its figures with its rows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ LEAST = ("lattice_loss", "lattice_bound")
 OF_LEVELS = ("lattice_", "level.")
 """Prefixes of the measures of a search over levels."""
 STATED = ("created", "reproducible", "versions")
-"""What a manifest states of the run itself."""
+"""Statements of a manifest about the run itself."""
 CLOSE = 1e-9
 """Relative difference of two doubles that were summed in another order."""
 
@@ -101,7 +101,7 @@ def _of_bound(stated: Mapping[str, Any], bound: str, loss: str) -> Iterator[tupl
 
 
 def _within(value: Any, most: Any = math.inf) -> bool:
-    """Whether a figure is between 0 and another one."""
+    """Return whether a figure is between 0 and another one."""
     found, end = number(value), number(most)
     return 0 <= found <= end * (1 + CLOSE)
 
@@ -165,7 +165,7 @@ def other_checks(
 
 
 def _columns(manifest: Manifest) -> Iterator[str]:
-    """What a check can be about: a column, or a further table or a column of it."""
+    """Possible subjects of a check: a column, or a further table or a column of it."""
     yield from (column.column for column in manifest.layout.columns)
     tables = released_tables(manifest)
     for one in tables.tables if tables is not None else ():
@@ -174,7 +174,7 @@ def _columns(manifest: Manifest) -> Iterator[str]:
 
 
 def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
-    """What the checks require that only a population can answer."""
+    """Requirements of the checks that only a population can answer."""
     table, layout = Table(str(manifest.data["view"])), manifest.layout
     nobody = Members(table, {column.column: column.column for column in layout.columns})
     asked = population_questions(table, layout, manifest.requirements, nobody)
@@ -182,7 +182,7 @@ def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], A
 
 
 def unverified(manifest: Manifest) -> tuple[str, ...]:
-    """What a manifest states and nobody can find again in the release: only the run knew it."""
+    """Statements of a manifest that cannot be found again in the release: only the run knew it."""
     measures, layout = manifest.data["measures"], manifest.layout
     found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
     tables = released_tables(manifest)
@@ -234,12 +234,12 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
 
 
 def _in_sets(column: PublishedColumn) -> bool:
-    """Whether the nodes of a column are compared with the sets of values in each class."""
+    """Return whether the nodes of a column are compared with the sets of values in each class."""
     return column.hierarchy and column.kind == "categorical"
 
 
 def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:
-    """What the release, and the stated number of rows (persons) left out, make of measures."""
+    """Compute measures again from the release and the stated number of rows (persons) left out."""
     stated, layout = manifest.data["measures"], manifest.layout
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
@@ -257,7 +257,7 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
 
 
 def suppression_stated(manifest: Manifest) -> Suppression:
-    """How much of the source was left out, by the counts of a manifest; counterfeits are no rows
+    """The suppressed part of the source, by the counts of a manifest; counterfeits are no rows
     of it.
     """
     stated = manifest.data["measures"]
@@ -293,7 +293,7 @@ def _levels(layout: Layout) -> set[str]:
 
 
 def _may_lose(name: str, figure: Any, least: Any, of: Mapping[str, Any]) -> bool:
-    """Whether a loss under nodes can be one: a share, or a sum of shares, and no less than what the
+    """True if a loss under nodes can be one: a share, or a sum of shares, and no less than what the
     release shows. It was told in steps (`contract.coarse`). Of complete records there are no more
     than if every label were a value.
     """
@@ -325,7 +325,7 @@ def plain(value: Any) -> Any:
 
 
 def changed(path: str, said: str) -> Problem:
-    """What a manifest states and this tool did not write."""
+    """Statements of a manifest that this tool did not write."""
     return Problem(path, said, hint=CHANGED)
 
 
@@ -337,12 +337,12 @@ def changed(path: str, said: str) -> Problem:
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
 OTHER_VERSION = "it names another version: verify it with that one, or run again; or it was changed"
 CLOCKS = timedelta(days=1)
-"""How far the clocks of a publisher and a recipient may differ."""
+"""Tolerated difference of the clocks of a publisher and a recipient."""
 UNREADABLE = (
     *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What parameters that are none raise where a question is made of them."""
+"""Errors that invalid parameters raise where a question is made of them."""
 
 
 def refuse_changed(

@@ -117,7 +117,7 @@ def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """How much of the source is not published, in the policy's unit."""
+    """The part of the source that is not published, in the policy's unit."""
 
     unit: str
     total: int
@@ -132,7 +132,7 @@ class Suppression:
         return self.suppressed / self.total if self.total else 0.0
 
     def within(self, limit: float) -> bool:
-        """Whether the suppressed rows are within the limit. The limit is exact as written: 0.29 of
+        """True if the suppressed rows are within the limit. The limit is exact as written: 0.29 of
         100 is 29, not 28.999... as with doubles.
         """
         return self.suppressed <= self.total * Decimal(repr(limit))
@@ -217,7 +217,7 @@ def refuse_tables_unanswered(
 
 
 def _of_values(path: str) -> bool:
-    """Whether a guarantee concerns sensitive values, so that tables without any need no check."""
+    """True if a guarantee concerns sensitive values, so that tables without any need no check."""
     return path in BY_FIELD and BY_FIELD[path].of_values
 
 

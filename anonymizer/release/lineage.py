@@ -35,7 +35,7 @@ class Transformation:
     direct: bool
     subtype: str
     masking: bool
-    """Whether the output reveals less than the input."""
+    """True if the output reveals less than the input."""
     says: str
 
     def as_dict(self) -> dict[str, Any]:

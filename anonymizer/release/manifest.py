@@ -327,7 +327,7 @@ def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> P
 
 
 def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
-    """Whether another database of the folder holds this run; locked databases are skipped."""
+    """True if another database of the folder holds this run; locked databases are skipped."""
     others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
     others = [file for file in others if is_database(file)]
     with own_connection(None, databases=others) as gate:

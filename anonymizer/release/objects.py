@@ -161,9 +161,9 @@ class Names:
     """Further published tables: one per sensitive column of an msb release, or those of a release
     of several tables besides the persons'."""
     several: bool = False
-    """Whether the policy has several tables."""
+    """True if the policy has several tables."""
     compared: bool = False
-    """Whether a ledger compares the release with earlier ones."""
+    """True if a ledger compares the release with earlier ones."""
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str) -> Names:
@@ -259,7 +259,7 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
 
 
 def is_base_table(engine: Engine, table: Table) -> bool:
-    """Whether a relation is a base table, so that reading it executes nothing."""
+    """Return whether a relation is a base table, so that reading it executes nothing."""
     return any(_found(engine, table, "table", "table_name"))
 
 

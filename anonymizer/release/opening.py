@@ -248,7 +248,7 @@ def _refuse_changed(
 
 
 def place_of(policy: Policy | None, database: Path, option: str = "--database") -> str:
-    """Where the file of a release was named: the path in the policy, or the option."""
+    """The place where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
     if policy is not None and named is not None and _same(policy.resolve(named), database):
         return "publish.database"

@@ -39,7 +39,7 @@ class Release(NotebookResult):
     manifest: Manifest
     warnings: tuple[str, ...]
     replaced: tuple[str, ...]
-    """What it replaced, in words."""
+    """Descriptions of what it replaced."""
     findings: Mapping[str, Any]
     """The record of a search that keeps one, for the owner of the source; not published."""
     _table: Table

@@ -60,7 +60,7 @@ class RowsDigest:
     rows: int
     sha256: str
     definition: str
-    """How the digest was made: engine, order, and version."""
+    """Method of the digest: engine, order, and version."""
     numbered: tuple[str, ...] = ()
     """Columns that are sealed as numbers."""
 
@@ -241,7 +241,7 @@ class Seal:
 
     objects: tuple[SealedObject, ...]
     alone: bool
-    """Whether the release is in a separate file, which holds nothing else."""
+    """True if the release is in a separate file, which holds nothing else."""
     digest: str
     version: Literal[1]
 

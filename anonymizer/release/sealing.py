@@ -190,7 +190,7 @@ def _catalog(engine: DuckDBEngine, catalog: str, *, alone: bool) -> Catalog:
 
 @cache
 def _collation() -> str:
-    """How this engine prints the collation "binary", which runs name and which is its default.
+    """This engine's text for the collation "binary", which runs name and which is its default.
     Versions quote it differently.
     """
     import duckdb

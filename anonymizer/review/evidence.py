@@ -67,7 +67,7 @@ class Standard(BaseModel):
     source: str
     """The text that its clauses are taken from."""
     says: str
-    """What the page is, and what it is not."""
+    """The purpose of the page, and its limits."""
     preset: str | None = None
     """The preset that a policy must have."""
     sections: tuple[Clause, ...]
@@ -244,7 +244,7 @@ def ask(field: str, facts: Facts, says: str) -> Iterator[Block]:
 
 
 def by_hand(facts: Facts, says: str) -> Iterator[Block]:
-    """What no policy states: a judgement, or a signature."""
+    """Items that no policy states: a judgement, or a signature."""
     del facts
     yield Open(says, BY_HAND)
 

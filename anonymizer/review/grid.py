@@ -370,7 +370,7 @@ class Label:
 
     @property
     def left(self) -> float:
-        """Where the text begins."""
+        """Position of the text."""
         return self.x if self.anchor == "start" else self.x - self.width
 
     @property
@@ -379,7 +379,7 @@ class Label:
         return LETTER * len(self.text)
 
     def touches(self, other: Label) -> bool:
-        """Whether the two texts overlap."""
+        """Return whether the two texts overlap."""
         return (
             self.left < other.left + other.width
             and other.left < self.left + self.width

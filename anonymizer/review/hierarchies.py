@@ -46,7 +46,7 @@ class Built:
     builder: str
     height: int
     nested: bool = True
-    """Whether its levels are meant to nest."""
+    """True if its levels are meant to nest."""
 
     def shown(self, *, published: bool = False) -> HierarchyDrawing:
         """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
@@ -309,7 +309,7 @@ def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Sugges
 
 
 def why_none(p: Profile, ends: tuple[float, float] | None) -> str:
-    """Why no hierarchy suits the column."""
+    """Explain why no hierarchy suits the column."""
     if (kind := kind_of(p.sql_type)) is None:
         return "has a type without one"
     if (p.different or 0) <= 2:
@@ -415,7 +415,7 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
 
 
 def _writable(low: float, high: float) -> bool:
-    """Whether a policy can contain such bounds, and doubles can represent a tenth of their span."""
+    """True if a policy can contain such bounds, and doubles can represent a tenth of their span."""
     return max(-low, high) <= LARGEST and not 0 < high - low < SMALLEST
 
 

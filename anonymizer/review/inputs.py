@@ -171,5 +171,5 @@ def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tupl
 
 
 def unit_of(policy: Policy) -> str:
-    """What a class counts: persons if the policy names a person column, else rows."""
+    """The unit of a class: persons if the policy names a person column, else rows."""
     return "persons" if policy.person is not None else "rows"

@@ -151,7 +151,7 @@ class Observer:
     found: float
     """Expected share of persons found: the mean of 1 / number of candidates."""
     promised: bool = False
-    """Whether the release guarantees k candidates against this observer."""
+    """True if the release guarantees k candidates against this observer."""
 
     @property
     def holds(self) -> bool:
@@ -268,7 +268,7 @@ class TablesAttack:
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee against an observer holds."""
+        """True if every guarantee against an observer holds."""
         return all(observer.holds for observer in self.after)
 
     def as_dict(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class PlannedTable:
     orphans: int | None = None
     """Rows whose link leads to no row; None if they cannot be counted."""
     left_out: bool = False
-    """Whether the policy suppresses such rows."""
+    """True if the policy suppresses such rows."""
 
     def as_dict(self) -> dict[str, object]:
         """The table as data for JSON."""

@@ -23,7 +23,7 @@ from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Stage, Step
 
 MEANT = "meant."
-"""How the names of all figures begin."""
+"""The prefix of the names of all figures."""
 _USUAL = usual_characters("cast(cell as varchar)")
 _ONE_BLANK = f"regexp_replace(nfc_normalize({_USUAL}), '[ \t\r\n]+', ' ', 'g')"
 FOLDED = Sql(fold_case(f"trim({_ONE_BLANK})"))
@@ -44,7 +44,7 @@ PAIRS = 100
 FEW = 5
 """Rows of a hundred that are too few for a warning."""
 AGREED = 0.9
-"""How often two rows with one value agree in the other, from chance (0) to always (1)."""
+"""Share of pairs of rows with one value that agree in the other, from chance (0) to always (1)."""
 SURE = 10
 """Rows with one value that agree in the other by no chance."""
 HOUSEHOLDS = column_names.GROUPS | {"hh", "hhid", "dwelling", "serial", "serialno", "couple"}
@@ -79,7 +79,7 @@ def household_digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, 
 
 
 def early(cell: Sql, sql_type: str) -> Sql | None:
-    """Whether a cell is an early date, or a text of one; None where its type has none."""
+    """Return whether a cell is an early date, or a text of one; None where its type has none."""
     if read_as_text(sql_type):
         return Sql(f"regexp_matches(cast({cell} as varchar), {lit(EARLY)})")
     if kind_of(sql_type) != "date" or sql_type == "TIMESTAMP_NS":

@@ -418,7 +418,7 @@ def _reading(
 
 
 def has_role(policy: SchemaPolicy, role: str) -> bool:
-    """Whether any column of any table has this role."""
+    """Return whether any column of any table has this role."""
     return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
 
 
@@ -532,7 +532,7 @@ class TablesJob(Job):
             self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
 
     def _where(self, view: Table) -> Where:
-        """Where the tables are during verification; that of the persons is `view`."""
+        """The relations of the tables during verification; that of the persons is `view`."""
         target = self.target
 
         def where(one: ReleasedTable) -> Table:

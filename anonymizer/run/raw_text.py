@@ -192,7 +192,7 @@ class _Asked:
     hits: Table | None = None
     acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
     relation: Sql | None = None
-    """What is read, if not the table."""
+    """The relation that is read, if not the table."""
 
     def steps(self) -> tuple[Step, Step, Step]:
         """The steps that collect the suspects, count them, and judge them."""

@@ -190,7 +190,7 @@ def script(
 
 
 def translated(engine: str) -> Callable[[Step], str]:
-    """What writes a step in the SQL of an engine."""
+    """The function that writes a step in the SQL of an engine."""
 
     def written(step: Step) -> str:
         try:

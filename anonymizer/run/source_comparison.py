@@ -96,12 +96,12 @@ def nodes_step(
 
 
 def declares_leaves(attribute: Attribute) -> bool:
-    """Whether its categories and their tree come from a file or table named in the policy."""
+    """True if its categories and their tree come from a file or table named in the policy."""
     return not attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, Taxonomy)
 
 
 def lists_members(attribute: Attribute) -> bool:
-    """Whether its nodes are published as sets of values."""
+    """Return whether its nodes are published as sets of values."""
     return isinstance(attribute.spec, Frequency | Order)
 
 
@@ -115,7 +115,7 @@ FREE_BOUNDS = (Taxonomy, Date, Intervals, Conventional, Divisor, Cardinality)
 
 
 def has_free_bounds(attribute: Attribute) -> bool:
-    """Whether a node may have a bound that no published row has."""
+    """Return whether a node may have a bound that no published row has."""
     return attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, FREE_BOUNDS)
 
 
@@ -336,7 +336,7 @@ JUDGED = WorkTables(tuples=work("tuples"), values=work("counted"))
 def suppression(
     policy: Policy, engine: Engine, roles: Roles, view: Table, layout: Layout, counterfeits: int = 0
 ) -> Suppression:
-    """How many rows (or persons) the source and the release have, without counterfeits."""
+    """Count the rows (or persons) of the source and the release, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)
     # two queries: on Spark, one that reads only the release is answered without it
     found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]
@@ -425,7 +425,7 @@ def cell_statements(
 
 
 def judging(engine: Engine, view: Table, layout: Layout) -> Asking:
-    """How a run answers the questions about its release."""
+    """The function with which a run answers the questions about its release."""
     return fast_release(view, layout, JUDGED) if engine.embedded else ask_all
 
 

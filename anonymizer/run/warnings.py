@@ -168,7 +168,7 @@ def _repeating(found: Figures) -> Iterator[str]:
 
 
 def _hump(below: int, here: int, above: int, m: int) -> bool:
-    """Whether more contents have m copies than fits those that have one less and one more.
+    """Return whether more contents have m copies than fits those that have one less and one more.
 
     However persons are spread over contents, the numbers f(m) of contents with m rows form a
     mixture of Poisson distributions, in which (m! f(m))^2 is at most (m-1)! f(m-1) (m+1)! f(m+1).
@@ -504,7 +504,7 @@ def unprotected(policy: Policy) -> list[str]:
 
 
 def _rule_for(policy: Policy) -> str:
-    """What would protect a sensitive column without a rule."""
+    """The rule that would protect a sensitive column."""
     if policy.republish is not None and policy.republish.append_only:
         said = "append_only can keep no rule"
         return f"{said}, and {PROTECTS}" if may_be_invariant(policy) else said

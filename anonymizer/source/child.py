@@ -46,7 +46,7 @@ class Above:
     """Their key as text."""
     profile: TableProfile
     persons: bool = False
-    """Whether it is the persons' table."""
+    """True if it is the persons' table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class Child:
     roles: Roles
     drop_orphans: bool = False
     astray: bool = False
-    """Whether rows of this table, or of one above it, may be linked to no person."""
+    """True if rows of this table, or of one above it, may be linked to no person."""
     keyed: bool = False
-    """Whether rows are read with the key of their person, which determines the shift of dates."""
+    """True if rows are read with the key of their person, which determines the shift of dates."""
     redacts: bool = False
-    """Whether texts of some table are searched for identifiers."""
+    """True if texts of some table are searched for identifiers."""
     rows: int = 0
     """Rows that may be published."""
     owned: int = 0
@@ -327,5 +327,5 @@ def with_counts(child: Child, found: list[Row]) -> Child:
 
 
 def _has_levels(child: Child, column: Sensitive) -> bool:
-    """Whether a sensitive column has a hierarchy for distances."""
+    """Return whether a sensitive column has a hierarchy for distances."""
     return child.policy.columns[column.column].hierarchy is not None

@@ -41,11 +41,11 @@ class ScannedColumn:
     cell: Sql
     sql_type: str
     named: bool
-    """Whether its name indicates an identifier, without an acknowledgement."""
+    """True if its name indicates an identifier, without an acknowledgement."""
     free: bool
-    """Whether it must not contain values of identifying columns."""
+    """True if it must not contain values of identifying columns."""
     redacted: bool = False
-    """Whether it is a redacted text, which is searched like any other."""
+    """True if it is a redacted text, which is searched like any other."""
     beside: tuple[Sql, ...] = ()
     """For a redacted text, the snapshot columns with the values that its row must not contain."""
 
@@ -56,7 +56,7 @@ class ScannedColumn:
 
     @property
     def own(self) -> Sql:
-        """Whether the cell contains an identifier of its own row, in the snapshot."""
+        """True if the cell contains an identifier of its own row, in the snapshot."""
         if self.redacted:
             held = [_holds(self.text, value) for value in self.beside]
             return join(held, " or ") if held else Sql("false")
@@ -98,12 +98,12 @@ def looked_through(policy: Policy, roles: Roles) -> list[ScannedColumn]:
 
 
 def may_hold(sql_type: str) -> bool:
-    """Whether values of a type may be or contain identifiers: all but the shortest."""
+    """Return whether values of a type may be or contain identifiers: all but the shortest."""
     return PLAIN.match(sql_type) is None
 
 
 def is_number(sql_type: str) -> bool:
-    """Whether values of a type may be person or card numbers."""
+    """Return whether values of a type may be person or card numbers."""
     return NUMBERS.match(sql_type) is not None
 
 

@@ -282,13 +282,13 @@ class Form:
     """Least share among the values that are `like` it, or that have its pattern but may fail the
     check: below, it is a coincidence. Values of other forms do not count."""
     digits: bool = False
-    """Whether a text of digits only may have it."""
+    """True if a text of digits only may have it."""
     like: str | None = None
     """A wider pattern, which other numbers have as well."""
 
     @property
     def inside(self) -> bool:
-        """Whether it may be a part of a text."""
+        """True if it may be a part of a text."""
         return not self.pattern.startswith("^")
 
 
@@ -310,14 +310,14 @@ def any_case(listed: str) -> str:
 
 MORE = "[0-9 ()/.-]"
 NO_YEAR = "([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"
-"""How digits begin that are not the four of a year."""
+"""Beginnings of digits that are not the four of a year."""
 THREE = "([03-9][0-9]{2}|1[0-8][0-9]|2[1-9][0-9]|(19|20)[0-9][ ()/.-]|(19|20)[0-9]{3})"
 """The same with three digits or more in a row."""
 NO_DATE = (
     f"[ ()]{MORE}{{4,}}|[./-]([ ()./-]{MORE}{{3,}}|[0-9]{{3}}{MORE}+|[0-9]{{1,2}}[ ()]{MORE}{{2,}}"
     f"|[0-9]{{1,2}}[./-]{NO_YEAR}{MORE}*)"
 )
-"""What follows one or two digits in a number that does not begin like 31.01.2024 or 1/31/2024."""
+"""Follows one or two digits of a number that does not begin like 31.01.2024 or 1/31/2024."""
 
 NAMED = any_case(
     "phone telef telem mobil mobiel movil móvil handy portable appel anruf rufnummer llama chiama"
@@ -682,7 +682,7 @@ KINDS: dict[str, str] = {
     "name": " different values under a name that says who somebody is",
     "identifier_value": " values that hold one of an identifier column",
 }
-"""What is searched for, as a policy names it, and what is counted."""
+"""The kinds of identifiers as a policy names them, and the nouns for counts."""
 ANY = "|".join(f"({form.like or form.pattern})" for form in FORMS)
 """One pattern that matches every text with one of the forms, or one that is like it."""
 SIGNS = (

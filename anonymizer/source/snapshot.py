@@ -355,7 +355,7 @@ def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
 
 
 def told_apart(policy: Policy, roles: Roles) -> bool:
-    """Whether rows with equal quasi-identifiers have to be distinguished.
+    """Return whether rows with equal quasi-identifiers have to be distinguished.
 
     If nothing else of them is published or recorded, they are interchangeable.
     """

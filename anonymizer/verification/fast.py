@@ -115,7 +115,7 @@ class PairedColumn:
         return self.column.bucket
 
     dealt = NumberedColumn("dealt")
-    """Whether the value is in a bucket."""
+    """True if the value is in a bucket."""
     value = NumberedColumn("value")
     other = NumberedColumn("other")
     """0 if the row is a pair of this column."""
@@ -303,7 +303,7 @@ class WorkTables:
 
 
 def fast_release(view: Table, layout: Layout, tables: WorkTables | None = None) -> Asking:
-    """How `verify_release` answers its questions on the embedded engine.
+    """The function that answers the questions of `verify_release` on the embedded engine.
 
     Without work tables, where nothing may be written, only rows are read, and digests are not used.
     """
@@ -399,7 +399,7 @@ def _of_values(
 
 
 def _count_key(question: Question) -> Hashable:
-    """What a question counts; None for other counts, and for persons."""
+    """The key of a question's count; None for other counts, and for persons."""
     asks = question.parameters
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
@@ -413,7 +413,7 @@ class TupleColumn:
     cells: tuple[Sql, ...]
     """Its parts, in the order of `cell_parts`."""
     flag: Sql | None
-    """Whether the cell is generalized, for a column with buckets."""
+    """True if the cell is generalized, for a column with buckets."""
 
 
 def numbered_columns(layout: Layout) -> dict[str, TupleColumn]:
@@ -476,7 +476,7 @@ def fast_source(
     pairs: Table,
     suppressed: int = 0,
 ) -> Asking:
-    """How `verify_against_source` answers its questions on the embedded engine.
+    """The function that answers the questions of `verify_against_source` on the embedded engine.
 
     `pairs` names work tables that may be created, with a number: the distinct pairs of a cell and
     an original.

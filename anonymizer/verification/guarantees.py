@@ -318,7 +318,7 @@ def numbered_labels(listed: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
 
 
 def is_listed(listed: Any) -> bool:
-    """Whether it is a list of lists of labels."""
+    """Return whether it is a list of lists of labels."""
     return isinstance(listed, list | tuple) and all(
         isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
         for labels in listed

@@ -175,7 +175,7 @@ def _distances(sql_type: str, to: float) -> dict[str, Any]:
 
 
 def _distance(column: MaskedColumn, mask: Mask) -> Sql:
-    """How far a number was moved, as a double; values beyond the bounds count as the bounds."""
+    """The distance of a number from its mask, as a double; values beyond bounds count as these."""
     whole = family_of(column.sql_type) == "whole" and "HUGEINT" not in column.sql_type
     wide = "hugeint" if whole else "double"
     own = f"cast({column.original} as {wide})"
@@ -220,7 +220,7 @@ def _has(column: MaskedColumn, kind: str) -> bool:
 
 
 def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
-    """Whether equal values have equal texts on every engine, and tokens share a key."""
+    """Return whether equal values have equal texts on every engine, and tokens share a key."""
     plain = all(family_of(m.sql_type) in ("whole", "text") for m in (one, other))
     return one.apart == other.apart and (plain or one.sql_type == other.sql_type)
 

@@ -191,7 +191,7 @@ class Cell(OfAttribute):
 
     @property
     def as_bits(self) -> bool:
-        """Whether its sets fit in one integer, one bit per code.
+        """True if its sets fit in one integer, one bit per code.
 
         Classes share sets: the text of each is then made only once.
         """

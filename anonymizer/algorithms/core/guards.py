@@ -48,7 +48,7 @@ class Count:
     says: str
     """The message, in which `{n}` is replaced with the count of the units."""
     units: tuple[str, str]
-    """What is counted: one of them, and several."""
+    """The noun for what is counted: singular and plural."""
     hint: str | None = None
     allowed: str | None = None
 
@@ -383,7 +383,7 @@ def feasibility(
 
 
 def _after(rule: Rule, allowed: Sql | None) -> str:
-    """Whether a rule on the share of a value fails for the table as one class, even without
+    """Return whether a rule on the share of a value fails for the table as one class, even without
     `allowed` persons who have this value only.
 
     Persons with other values as well lower the share less.

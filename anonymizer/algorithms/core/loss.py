@@ -47,7 +47,7 @@ class Packed:
 
 
 def fits(attribute: Attribute) -> bool:
-    """Whether every code of an attribute gets a separate bit."""
+    """Return whether every code of an attribute gets a separate bit."""
     return attribute.distinct < MOST_BITS
 
 

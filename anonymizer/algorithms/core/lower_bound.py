@@ -54,7 +54,7 @@ class Part:
     pair: str | None = None
     """The loss of the pair `r`, `u`, where codes tell it."""
     about: int = 0
-    """What a pair that differs loses: the costly ones are looked at first."""
+    """Loss of a pair that differs: the costly ones are looked at first."""
 
     @property
     def of_pair(self) -> str:
@@ -129,7 +129,7 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
 
 
 def _two(a: Attribute) -> int:
-    """What a set of two values loses."""
+    """The loss of a set of two values."""
     return 2 * (a.scaled_loss(SCALE) // size_of(a))
 
 
@@ -224,14 +224,14 @@ EXACT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many tuples of larger tables are drawn."""
+    """Numbers of tuples that are drawn from larger tables."""
 
     pairs: int
     """Of a drawn tuple and any other, about."""
     fewest: int
     most: int
     always: bool = False
-    """Whether a bound is told for tables of any size."""
+    """True if a bound is told for tables of any size."""
 
 
 USUAL = Effort(pairs=3_000_000, fewest=60, most=300)

@@ -148,7 +148,7 @@ class Protection:
     reference: Table
     dense: bool
     runs: bool
-    """Whether sums over values are computed per run between the values that a group has."""
+    """True if sums over values are computed per run between the values that a group has."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
     distinct: int = 0
@@ -164,7 +164,7 @@ class Partitioning:
     strict: bool
     protections: tuple[Protection, ...] = ()
     plain: bool = False
-    """Whether cuts are ranked by their gain alone, which suits large parts."""
+    """True if cuts are ranked by their gain alone, which suits large parts."""
     compare: int = 4
     """Number of best cuts of a class, of different attributes, to compare over all attributes
     (only for cuts by loss, and not if rules on persons judge halves one by one)."""
@@ -186,7 +186,7 @@ class Partitioning:
 
     @property
     def needs_judging(self) -> bool:
-        """Whether some rules on the halves of a cut cannot be judged by running sums."""
+        """True if some rules on the halves of a cut cannot be judged by running sums."""
         return self.population is not None or bool(self.persons and self.persons.rules)
 
 

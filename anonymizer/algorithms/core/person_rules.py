@@ -61,7 +61,7 @@ class PersonRules:
 
     @property
     def only_hitting(self) -> bool:
-        """Whether EIR l-diversity is the only requirement."""
+        """True if EIR l-diversity is the only requirement."""
         return bool(self.hitting) and len(self.rules) == 1
 
     @property
@@ -70,7 +70,7 @@ class PersonRules:
 
     @property
     def monotone(self) -> bool:
-        """Whether a group that holds still holds after adding any persons."""
+        """True if a group that holds still holds after adding any persons."""
         return all(survives_additions(rule) for rule in self.rules)
 
     def without_hitting_sets(self) -> PersonRules:
@@ -195,7 +195,7 @@ class Judging:
     rules: PersonRules
     name: str = "asked"
     large: bool = False
-    """Whether every group is known to have enough persons."""
+    """True if every group is known to have enough persons."""
 
     @property
     def groups(self) -> Table:

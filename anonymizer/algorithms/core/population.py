@@ -69,7 +69,7 @@ class PopulationRules:
     ranks: tuple[Rank, ...]
     holds: Sql
     all_matched: bool
-    """Whether every member of the population has to match some class."""
+    """True if every member of the population has to match some class."""
     typed: bool
     extents: Table
     models: str

@@ -35,14 +35,14 @@ class ClassRules:
     cells: Table
     reference: Table
     dense: bool
-    """Whether every class has a row for every value."""
+    """True if every class has a row for every value."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How the rules of a column limit the shares of its values in a class."""
+    """Limits by the rules of a column on the shares of its values in a class."""
 
     cells: Table
     reference: Table

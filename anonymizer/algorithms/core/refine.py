@@ -38,7 +38,7 @@ class Column:
 
     name: str
     way: Way
-    """How the column of a union is made from those of its parts; `kept`: from the first."""
+    """Makes the column of a union from those of its parts; `kept`: from the first."""
     of_unit: str
     """Its value for a unit, over the unit `u` and the domain `d<i>` of its attribute."""
     far: int = FAR
@@ -80,13 +80,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What is looked up for the codes of one attribute."""
+    """Values that are looked up for the codes of one attribute."""
 
     attribute: Attribute
     lookups: tuple[tuple[Sql, Sql], ...]
     """Name and expression over the columns of the domain."""
     rarity: Sql
-    """How rare the value is: what is hard to place is placed first."""
+    """The rarity of the value: rare ones are hard to place, and placed first."""
 
     @property
     def table(self) -> Table:
@@ -103,7 +103,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What the loss of a class gains by a row, up to a constant of the class: cheaper than a loss.
+    """The growth of a class's loss by a row, up to a constant of the class: cheaper than a loss.
 
     A row has one value of each attribute. Whether its bit is new to the class tells what a set
     gains; for all other attributes this is the loss of the union.
@@ -114,7 +114,7 @@ class Addition:
     unions: tuple[Column, ...]
     """The columns of the union that are needed, with the prefix j."""
     steps: tuple[tuple[Sql, Sql], ...]
-    """What is needed of the class: names, and expressions over the class `g`."""
+    """Columns of the class: names, and expressions over the class `g`."""
     gain: Sql
     """The gain in `SCALE`, over these columns."""
 
@@ -141,7 +141,7 @@ class Boxes:
 
 
 def possible(attributes: Sequence[Attribute]) -> bool:
-    """Whether the extents of all attributes fit into words."""
+    """Return whether the extents of all attributes fit into words."""
     return all(
         a.ordered or (((a.height + 1) * code_bits(a)) <= PATH_BITS if a.height else fits(a))
         for a in attributes
@@ -361,14 +361,14 @@ Refine: TypeAlias = int | Literal["auto", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is done."""
+    """Bounds on the work."""
 
     block: int
     """Rows of a block, in multiples of k."""
     block_rows: int
     """Rows of a block at most, unless two classes have more."""
     searches: int
-    """How often near classes are looked for."""
+    """Number of searches for near classes."""
     block_units: int
     """Units of a block beyond which it keeps its classes: each takes a round of the recursion."""
     rounds: int
@@ -400,7 +400,7 @@ AUTO = Effort(
 )
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
-"""Where units are exchanged for the same values only, which leaves few swaps to each class."""
+"""Effort where units are exchanged for the same values only: few swaps are left to each class."""
 AUTO_OF_DEALT = replace(AUTO_OF_SAME, rounds=2)
 """After dealing, whose classes the first rounds improve most."""
 FULL = Effort(
@@ -461,12 +461,12 @@ class ValueSignature:
 
 
 def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
-    """Whether the rules are on sizes and values, and extents fit into words."""
+    """Return whether the rules are on sizes and values, and extents fit into words."""
     return not how.needs_judging and possible(attributes)
 
 
 def decidable_by_counts(how: Partitioning) -> bool:
-    """Whether the rules can be told from sizes and sets of values."""
+    """Return whether the rules can be told from sizes and sets of values."""
     return all(p.distinct for p in how.protections)
 
 

@@ -41,7 +41,7 @@ BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a table is divided. It only depends on the policy and the number of rows, so that the
+    """The division of a table. It only depends on the policy and the number of rows, so that the
     release does not depend on memory and processors.
     """
 
@@ -74,7 +74,7 @@ class Split:
 
 
 def split_of(part_size: PartSize, profile: TableProfile) -> Split | None:
-    """How a table is divided; None if it is not divided."""
+    """The division of a table; None if it is not divided."""
     rows = profile.rows or 0
     if part_size == "all" or not profile.in_parts:
         return None
@@ -110,7 +110,7 @@ class Cut:
     attribute: int
     code: int
     single: bool
-    """Whether one code is separated from all others, instead of lower from higher codes."""
+    """True if one code is separated from all others, instead of lower from higher codes."""
     right: int
     """Number of the right half."""
 

@@ -304,7 +304,7 @@ def budgeted_stages(
 
 
 def additive(context: dict[str, Any]) -> bool:
-    """Whether the loss of a node is the sum of the losses of its columns."""
+    """Return whether the loss of a node is the sum of the losses of its columns."""
     return bool(context["optimum"] != "c_dm")
 
 

@@ -114,7 +114,7 @@ class ProtectedColumn:
 
     @property
     def coded(self) -> bool:
-        """Whether it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
+        """True if it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
         return isinstance(self.source, Attribute)
 
     @property

@@ -75,7 +75,7 @@ class Dimension:
 
     @property
     def use(self) -> Sql:
-        """How often the open group holds the value."""
+        """Number of times that the open group has the value."""
         return self._named("use")
 
     @property

@@ -41,13 +41,13 @@ class RuleResults:
     column: Sensitive
     dense: bool
     sized: bool
-    """Whether its rules use the size of the group, which is computed before the layers."""
+    """True if its rules use the size of the group, which is computed before the layers."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
     @property
     def dear(self) -> bool:
-        """Whether it is expensive: it compares distributions instead of only counting values."""
+        """True if it is expensive: it compares distributions instead of only counting values."""
         return self.dense or self.sized or bool(self.layers)
 
     @property

@@ -80,7 +80,7 @@ class PublishedTable:
     """Its events are quasi-identifiers in the layout, at levels of their hierarchies."""
     columns: tuple[tuple[str, Sql], ...]
     gone: bool
-    """Whether some of its rows may be left out."""
+    """True if some of its rows may be left out."""
 
     def steps(self, above: Table) -> Iterator[Step]:
         """The steps that write `linked` of the child: its rows, each with its original.

@@ -295,7 +295,7 @@ class RuledTable:
 
     @property
     def relative(self) -> bool:
-        """Whether the rules depend on rows that are left out in other classes."""
+        """True if the rules depend on rows that are left out in other classes."""
         return any(rule.relative for _, rules, _ in self.columns for rule in rules)
 
 

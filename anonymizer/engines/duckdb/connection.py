@@ -103,7 +103,7 @@ class DuckDBEngine(Engine):
     """Default schema of a user's connection."""
     own_name: str | None = None
     free_threads: bool = False
-    """Whether the number of threads is left to us."""
+    """True if the number of threads is left to us."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
     isolated_reads: IsolatedReads | None = None
@@ -217,7 +217,7 @@ class DuckDBEngine(Engine):
             self.connection.unregister("anon_frame")
 
     def is_view(self, table: Table, where: str) -> bool:
-        """Whether a relation is a view, which runs SQL of its own when it is read."""
+        """Return whether a relation is a view, which runs SQL of its own when it is read."""
         rows = self.raw(
             "select count(*) from duckdb_views()"
             f" where view_name = {lit(table.name)} and schema_name = {lit(table.schema)}"

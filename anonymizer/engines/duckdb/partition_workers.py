@@ -45,7 +45,7 @@ def file_table(table: Table) -> Table:
 
 @dataclass(slots=True)
 class Recipe:
-    """What all parts share: the statements, rendered once, and the tables that they need."""
+    """The input of all parts: the statements, rendered once, and the tables that they need."""
 
     stage: Parts
     rendered: dict[int, Statement] = field(default_factory=dict)
@@ -164,7 +164,7 @@ def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
 LEAST = 448 << 20
 """Minimum bytes per part, if available: enough for about 250,000 tuples."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
-"""What a part may use in the process of an executor, which runs other tasks too."""
+"""Limits of a part in the process of an executor, which runs other tasks too."""
 NEEDED = 64 << 20
 """Bytes that even the smallest part needs."""
 UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50, "EiB": 60}

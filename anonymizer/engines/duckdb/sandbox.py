@@ -123,7 +123,7 @@ time, and that read files to which the sandbox denies access."""
 RESERVED = ("main", "temp", "system")
 """Catalog names that the engine does not give to a file."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
-"""What the engine appends to the path of a database for the files that belong to it."""
+"""Suffixes that the engine appends to the path of a database for the files that belong to it."""
 
 
 @contextmanager
@@ -307,7 +307,7 @@ def refuse_odd_logs(database: Path, where: str) -> None:
 
 
 def is_database(file: Path) -> bool:
-    """Whether a file is a DuckDB database; False if it cannot be read."""
+    """Return whether a file is a DuckDB database; False if it cannot be read."""
     try:
         # (a pipe would wait for its writer)
         return file.is_file() and _begins_as_database(file)
@@ -321,7 +321,7 @@ def _begins_as_database(file: Path) -> bool:
 
 
 def attach_problem(path: Path, hint: str) -> tuple[str, str]:
-    """What is wrong with a file that could not be attached, and a hint; `hint`: if it is locked."""
+    """The problem of a file that could not be attached, and a hint; `hint`: if it is locked."""
     if path.exists() and not is_database(path):
         what = "a folder, not a file" if path.is_dir() else "not a DuckDB database"
         return f"{path.name} is {what}", "name another file"
@@ -329,7 +329,7 @@ def attach_problem(path: Path, hint: str) -> tuple[str, str]:
 
 
 def open_problem(path: Path, where: str, error: BaseException) -> Problem:
-    """Why the engine could not open a database file; its message is inspected but not quoted."""
+    """The problem of a database file that does not open; the engine's message is not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     try:
         readable, database = os.access(path, os.R_OK), _begins_as_database(path)

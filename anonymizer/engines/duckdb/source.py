@@ -122,7 +122,7 @@ NAMES_OF_UTC = frozenset({"etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "gmt"
 
 
 def _other(value: str, usual: str) -> bool:
-    """Whether a setting differs from the usual one; "ascending" counts as "asc"."""
+    """Return whether a setting differs from the usual one; "ascending" counts as "asc"."""
     if usual == ZONE["TimeZone"] and value.lower() in NAMES_OF_UTC:
         return False
     return value.lower()[: len(usual) or None] != usual.lower()

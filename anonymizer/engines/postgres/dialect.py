@@ -68,7 +68,7 @@ FUNCTIONS = frozenset(
 
 
 def is_long(name: str) -> bool:
-    """Whether Postgres would truncate the name."""
+    """Return whether Postgres would truncate the name."""
     return len(name.encode()) > LONGEST
 
 
@@ -331,7 +331,7 @@ def closest_rows(node: exp.Expr) -> exp.Expr:
 
 
 def _is_utf8(node: exp.Encode) -> bool:
-    """Whether a text is encoded as UTF-8, as by DuckDB's `encode`, which takes no charset."""
+    """True if a text is encoded as UTF-8, as by DuckDB's `encode`, which takes no charset."""
     charset = node.args.get("charset")
     return charset is None or charset.name.lower() == "utf-8"
 

@@ -26,7 +26,7 @@ PROCESS = "select pg_catalog.pg_backend_pid()"
 PATIENCE = 3.0
 """Seconds that a second connection waits for a session of a pool."""
 ROUNDS = 3
-"""How often the sessions of two connections are compared, since other clients take some as well."""
+"""Number of comparisons of two connections' sessions, since other clients take some as well."""
 ELSEWHERE = "connect to the server itself, or to a pool whose mode is session"
 
 

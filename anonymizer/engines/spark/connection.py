@@ -127,7 +127,7 @@ DUCKDB_ROWS = frozenset({"staged", "link", "originals"})
 
 
 def only_duckdb(text: str) -> bool:
-    """Whether a text is a query that Spark cannot run."""
+    """Return whether a text is a query that Spark cannot run."""
     return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
 
 
@@ -296,7 +296,7 @@ class SparkEngine(Engine):
         return (ROWS - self.together) & here
 
     def _of_tuples(self, route: Route) -> bool:
-        """Whether a text derives units or a small table from tuples that are in files."""
+        """Return whether a text derives units or a small table from tuples that are in files."""
         of_units = route.target in AGGREGATED and UNITS in route.used
         of_all = route.target == UNITS and route.used == {TUPLES}
         return (of_units or of_all) and all(map(self.work_tables.is_streamed, route.used))
@@ -304,7 +304,7 @@ class SparkEngine(Engine):
     def _needs_spark(
         self, used: Set[str], text: str, target: str | None, collected: frozenset[str] = frozenset()
     ) -> bool:
-        """Whether a text reads rows, except published ones if their counts are sufficient."""
+        """True if a text reads rows, except published ones if their counts are sufficient."""
         if only_duckdb(text):
             return False
         rows = used & (ROWS - collected)
@@ -397,7 +397,7 @@ class SparkEngine(Engine):
         return Asking(self, where)
 
     def bring(self, text: str) -> bool:
-        """Whether a query runs on Spark; if so, move the tables that it reads there."""
+        """Return whether a query runs on Spark; if so, move the tables that it reads there."""
         used = set(USED.findall(text))
         if not self._needs_spark(used, text, None):
             return False

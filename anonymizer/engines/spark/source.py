@@ -82,7 +82,7 @@ LAST_TASKS = 5
 
 
 def is_session(database: object) -> bool:
-    """Whether `database` is an open Spark session; imports nothing."""
+    """Return whether `database` is an open Spark session; imports nothing."""
     return type(database).__module__.startswith("pyspark.sql.") and hasattr(database, "sql")
 
 
@@ -164,7 +164,7 @@ def process_of(spark: SparkSession) -> int | None:
 
 
 def is_idle(spark: SparkSession, *, owned: bool) -> bool:
-    """Whether no task of the session runs, after a short wait; the jobs of an owned one are ended.
+    """True if no task of the session runs, after a short wait; the jobs of an owned one are ended.
 
     A task of a job that was ended goes on writing for a moment.
     """
@@ -196,7 +196,7 @@ def _same_python() -> Iterator[None]:
 
 
 def _configured_elsewhere() -> bool:
-    """Whether spark-submit or the user's configuration determines where to run."""
+    """Return whether spark-submit or the user's configuration determines where to run."""
     if os.environ.get("MASTER") or "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
     folder = os.environ.get("SPARK_CONF_DIR") or (

@@ -1,4 +1,4 @@
-"""Where a run's work tables are: on Spark, in the embedded DuckDB, or in both."""
+"""The places of a run's work tables: on Spark, in the embedded DuckDB, or in both."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Route:
     """The properties of a statement that decide where it runs."""
 
     how: str
-    """How it writes; empty for a query."""
+    """The kind of write; empty for a query."""
     target: str | None
     query: str
     used: frozenset[str]
@@ -213,7 +213,7 @@ class SparkTables:
     destinations: dict[str, Path | str] = field(default_factory=dict)
     """Folders, or tables of the catalog, of the work tables that will be published."""
     counts: dict[str, bool] = field(default_factory=dict)
-    """Whether DuckDB has a table of rows as counts of equal rows, by name."""
+    """True if DuckDB has a table of rows as counts of equal rows, by name."""
     kept: list[DataFrame] = field(default_factory=list)
     """Frames cached in memory or on the executors' disks."""
     in_files: int = 0
@@ -271,14 +271,14 @@ class SparkTables:
         self.kept.append(frame)
 
     def more_than(self, name: str, rows: int) -> bool:
-        """Whether a table that Spark wrote has more than `rows` rows, by its file headers."""
+        """True if a table that Spark wrote has more than `rows` rows, by its file headers."""
         place = self.places.get(name)
         if place is None or not place.on_spark or place.in_duckdb:
             return False
         return bool(self.spark.table(self.view(name)).count() > rows)
 
     def has_counts(self, name: str, without: str) -> bool:
-        """Whether DuckDB has a table's rows, without one column, as counts of equal rows.
+        """Return whether DuckDB has a table's rows, without one column, as counts of equal rows.
 
         Spark counts every row, so DuckDB sees the same multiset.
         """
@@ -342,7 +342,7 @@ class SparkTables:
         return found
 
     def is_streamed(self, name: str) -> bool:
-        """Whether DuckDB reads a table from its files, because it has too many rows to be moved."""
+        """True if DuckDB reads a table from its files, because it has too many rows to be moved."""
         place = self.places.get(name)
         if not self.in_files or place is None or not place.on_spark or not place.files:
             return False

@@ -242,7 +242,7 @@ def something_to_know(policy: SchemaFields) -> Iterator[Problem]:
 
 
 def _rules(policy: SchemaFields) -> bool:
-    """Whether any rule concerns the values of a sensitive column."""
+    """Return whether any rule concerns the values of a sensitive column."""
     if any(table.protected for table in policy.tables.values()):
         return True
     return bool(policy.sensitive and set(policy.privacy.guarantees) - OF_PERSONS)

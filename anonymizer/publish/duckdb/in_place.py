@@ -215,7 +215,7 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
 
 
 def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
-    """What the engine says of a catalog; no row where it has none of that name."""
+    """The engine's description of a catalog; no row where it has none of that name."""
     text = f"select {column} from duckdb_databases() where database_name = {lit(catalog)}"
     return engine.raw(text, "publish")
 
@@ -273,7 +273,7 @@ class ReplaceTarget(InPlaceTarget):
             )
 
     def _dropped_properties(self, engine: DuckDBEngine) -> list[str]:
-        """What the table has besides its rows and its columns."""
+        """Properties of the table besides its rows and columns."""
         source = self.source
         of_table = (
             f"database_name = {lit(source.catalog)} and schema_name = {lit(source.schema)}"

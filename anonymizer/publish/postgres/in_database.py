@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOMENT = "2s"
-"""How long an attempt waits for locks. New readers wait as long; the server needs one second to
+"""Time that an attempt waits for locks. New readers wait as long; the server needs one second to
 find that an automatic vacuum is in the way, which it then cancels."""
 ATTEMPTS = 20
 PAUSE = 1.0
@@ -169,7 +169,7 @@ def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
 
 
 def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
-    """What prevents this role from replacing the objects of the old release."""
+    """Reasons why this role cannot replace the objects of the old release."""
     problems = []
     for item in recorded_objects(engine):
         if item.release != names.release:
@@ -206,7 +206,7 @@ def hanging_on(engine: PostgresEngine, names: Names, item: Recorded) -> list[Pro
 
 
 def unreadable(engine: PostgresEngine, schema: str, roles: Sequence[str]) -> list[Problem]:
-    """What prevents roles from reading a release in the schema, although they are granted it."""
+    """Reasons why roles cannot read a release in the schema, although they are granted it."""
     problems = []
     for role in roles:
         if not _is_role(engine, role):

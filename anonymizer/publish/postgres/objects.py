@@ -82,7 +82,7 @@ COLUMN_GRANTS = """
     from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
     order by 1
 """
-"""What a release that replaces its source does not keep."""
+"""Properties of the source that a release in its place does not keep."""
 LOST = """
     select 'the index ' || indexrelid::regclass::text
     from pg_index where indrelid = %(table)s::regclass
@@ -97,7 +97,7 @@ LOST = """
     from pg_description where objoid = %(table)s::regclass and classoid = 'pg_class'::regclass
     order by 1
 """
-"""What goes with a table, besides its rows and its columns."""
+"""Objects that are dropped with a table, besides its rows and its columns."""
 COLUMNS = """
     select attname, atttypid, atttypmod, attcollation from pg_attribute
     where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum
@@ -127,7 +127,7 @@ def _describe(engine: PostgresEngine, table: Table, query: str) -> list[str]:
 
 
 def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:
-    """Whether two tables have the same columns in the same order."""
+    """Return whether two tables have the same columns in the same order."""
     first, second = (
         engine.native(COLUMNS, "publish", (ident(table).text,)) for table in (one, other)
     )

@@ -123,7 +123,7 @@ def _rows_of(folder: Path, manifests: Iterable[Table]) -> list[Path]:
 
 
 def _is_of_rows(path: Path) -> bool:
-    """Whether a file holds rows, or is the empty one that Spark writes beside them."""
+    """Return whether a file holds rows, or is the empty one that Spark writes beside them."""
     if path.name == "_SUCCESS":
         return path.is_file() and not path.stat().st_size
     return path.name.endswith(".parquet") and path.is_file()

@@ -290,7 +290,7 @@ class Assessment(NotebookResult):
     sensitive: tuple[str, ...]
     person: str | None
     guessed: bool
-    """Whether the columns were guessed from names, types and counts."""
+    """True if the columns were guessed from names, types and counts."""
     sizes: Sizes
     columns: dict[str, ColumnFigures]
     risk: Risk
@@ -303,7 +303,7 @@ class Assessment(NotebookResult):
 
     @property
     def passed(self) -> bool:
-        """Whether every requirement holds; true if there are none."""
+        """True if every requirement holds; true if there are none."""
         return all(check.passed for check in self.checks)
 
     def _document(self) -> Document:

@@ -200,7 +200,7 @@ def _secrets(
 
 
 def drawn_anew(column: PublishedColumn) -> bool:
-    """Whether the values of a kept column are others in every release."""
+    """Return whether the values of a kept column are others in every release."""
     return any(mask["mask"] in DRAWN for mask in column.masks)
 
 

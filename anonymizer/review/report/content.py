@@ -363,7 +363,7 @@ def after(release: Published) -> Assessment:
 
 
 def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
-    """Whether any person's rows differ in quasi-identifiers. Creates the classes of persons."""
+    """True if any person's rows differ in quasi-identifiers. Creates the classes of persons."""
     _stage(opened, columns, person, without=None)
     found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
     return bool(found[0][0])

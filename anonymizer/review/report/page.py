@@ -152,7 +152,7 @@ def _sections(report: Report) -> Iterator[Section]:
 
 
 def limits(certificate: str, attacks: Sequence[str], tried: Inline = None) -> Section:
-    """What a release does not promise."""
+    """List what a release does not promise."""
     known = say(*attacks, lead="Known attacks on the model that this release does not stop:")
     more = [say(tried)] if tried is not None else []
     return Section("What it does not promise", (say(certificate, style="note"), known, *more))
@@ -307,7 +307,7 @@ def _promised(bound: float | None) -> str:
 
 
 def moved_sentence(found: Distribution) -> str:
-    """How far a distribution has moved, and whether the bars hide part of it."""
+    """Describe how far a distribution has moved, and whether the bars hide part of it."""
     if found.distance is None:
         return ""
     if found.distance == 0:

@@ -69,7 +69,7 @@ def _parsed(query: str) -> dict[str, Any] | None:
 
 
 def _over_many(figure: dict[str, Any]) -> bool:
-    """Whether a figure is arithmetic over aggregates of all rows of its group."""
+    """Return whether a figure is arithmetic over aggregates of all rows of its group."""
     found = list(_leaves(figure))
     return "aggregate" in found and "other" not in found
 
@@ -120,7 +120,7 @@ class Answer:
     total_error: str | None = None
     """Sum of the differences over the sum of the figures: large groups weigh more."""
     problem: str | None = None
-    """Why the query could not be answered."""
+    """The reason why the query could not be answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ TOKENS = 10**18
 
 
 def found_in_values(mask: Mask) -> bool:
-    """Whether a masked value depends on other values of the column."""
+    """Return whether a masked value depends on other values of the column."""
     return "at_least" in mask.options or (mask.kind == "noise" and "between" not in mask.options)
 
 
@@ -133,7 +133,7 @@ def _three_digits(mask: Mask, value: Sql) -> Sql:
 
 
 def draws_rows(mask: Mask) -> bool:
-    """Whether every row has a separate draw."""
+    """Return whether every row has a separate draw."""
     random = mask.kind == "round" and mask.options["method"] == "random"
     return mask.kind == "noise" or (random and mask.family not in DATES)
 

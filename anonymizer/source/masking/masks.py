@@ -200,7 +200,7 @@ class Mask:
     original: Sql
     """The snapshot column with the original values."""
     person: bool = False
-    """Whether rows belong to persons."""
+    """True if rows belong to persons."""
     values: tuple[IdentifierColumn, ...] = ()
     """For redact: the columns whose values are replaced as well."""
 
@@ -289,7 +289,7 @@ def _path(mask: Mask, column: Column, option: str | None = None) -> str:
 
 
 def _invalid_option(mask: Mask, option: str) -> tuple[str, str | None, str | None] | None:
-    """Why a value of the policy does not fit the type, what is allowed, and a hint."""
+    """The reason why a value of the policy does not fit the type, what is allowed, and a hint."""
     value, dates = mask.options[option], mask.family in DATES
     kind = published_type(mask.sql_type)
     if option == "to":
@@ -311,7 +311,7 @@ def _invalid_option(mask: Mask, option: str) -> tuple[str, str | None, str | Non
 
 
 def _exact(value: Any, mask: Mask) -> bool:
-    """Whether a number is exactly a value of the column's type."""
+    """Return whether a number is exactly a value of the column's type."""
     number = Decimal(str(value))
     if mask.family == "whole":
         least, most = bounds(mask.sql_type)

@@ -85,13 +85,13 @@ RAW = work("raw_rows")
 PUBLISHED = work("rows_with_values")
 """Those that may be published, if NULLs leave some out."""
 TRIES = 20
-"""How many other tokens are tried if a token is a value of the column."""
+"""Number of further tokens to try if a token is a value of the column."""
 ROUNDS = 10
 """Rounds of the permutation behind tokens of the format `like`: as many as FF1 has."""
 
 
 def rows_drawn(masks: Sequence[Mask]) -> bool:
-    """Whether some mask draws for every row."""
+    """Return whether some mask draws for every row."""
     return any(draws_rows(mask) for mask in masks)
 
 

@@ -51,7 +51,7 @@ def identifying(policy: Policy, profile: TableProfile) -> list[str]:
 
 
 def is_numeric(sql_type: str) -> bool:
-    """Whether such values are numbers; short ones are ignored."""
+    """Return whether such values are numbers; short ones are ignored."""
     return family_of(sql_type) in NUMBERS
 
 
