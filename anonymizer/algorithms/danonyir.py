@@ -465,7 +465,7 @@ def _placement_by_verdicts(
     return (
         Step("offers to judge", "danonyir/offered.sql.j2", offered),
         *one.steps(),
-        Step("who asks for a cluster", "danonyir/places.sql.j2", offered),
+        Step("requests for clusters", "danonyir/places.sql.j2", offered),
         Step("how many at once", "danonyir/crowds.sql.j2", crowded),
         Step("clusters with all of them", "danonyir/crowded.sql.j2", crowded),
         *several.steps(),

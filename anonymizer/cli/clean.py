@@ -59,8 +59,8 @@ def clean_command(
     if not Path(database).exists():
         output.warn(f"there is no file {Path(database).name}")
     lines = [f"removed {path}" for path in found.removed]
-    lines += [f"wrote {path} again: it told of another run" for path in found.refreshed]
-    lines += [f"kept {path}: its run is alive, or cannot be told to be dead" for path in found.kept]
+    lines += [f"wrote {path} again: it described another run" for path in found.refreshed]
+    lines += [f"kept {path}: its run is alive, or may be" for path in found.kept]
     output.done(found.as_dict(), lines or ["nothing to remove"])
 
 

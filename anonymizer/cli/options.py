@@ -219,7 +219,7 @@ def check_target(
     problem = None
     if suffixes and target.suffix.lower() not in suffixes:
         allowed = ", ".join(f"*{suffix}" for suffix in suffixes)
-        problem = Problem(option, "does not tell a form", allowed=allowed)
+        problem = Problem(option, "has an unknown format", allowed=allowed)
     elif not folder.is_dir():
         hint = f"mkdir -p {folder}"
         problem = Problem(option, f"{path} is in a folder that does not exist", hint=hint)

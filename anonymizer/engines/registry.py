@@ -283,7 +283,7 @@ FEATURES: tuple[Feature, ...] = (
         option("publish.database", lambda policy: policy.publish.database is not None),
         _lacking(
             ("postgres",),
-            "a release stands in the source's database, where its view is a boundary",
+            "a release is in the source's database, where its view is a boundary",
             "leave publish.database out; anonymizer export copies a release elsewhere",
         ),
     ),

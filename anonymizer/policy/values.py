@@ -276,7 +276,7 @@ LocalPath = Annotated[Text, AfterValidator(_local), FilePath()]
 def _data_file(given: str) -> str:
     if file_format(given) is None:
         raise fail(
-            "has a suffix that tells no known format",
+            "has an unknown file extension",
             allowed=", ".join(FORMATS),
             hint="make a table of it in a database, as in create table visits as from 'visits.tsv'",
         )

@@ -27,7 +27,7 @@ def read_beside(path: Path, encoding: str = "utf-8") -> str:
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A name beside a file: what is written there takes its place at the end of the block.
+    """Yield a temporary path; replace the target with it on success.
 
     After an error the file stays as it was, and nothing is left beside it.
     """

@@ -138,7 +138,7 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
     where = "-o"
     if target.suffix.lower() not in formats:
         raise TargetError.at(
-            where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats)
+            where, "has an unknown format", allowed=", ".join(f"*{s}" for s in formats)
         )
     if not target.parent.is_dir():
         hint = f"mkdir -p {target.parent}"

@@ -226,7 +226,7 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
         for item in objects.recorded(engine, SOURCE)
         if item.kind == "view"
     )
-    said = "is a ledger" if LEDGER in held else "holds a release that stands there alone"
+    said = "is a ledger" if LEDGER in held else "contains a release and nothing else"
     if LEDGER in held or any(alone):
         hint = "store it in the database of the source, or in one of its own"
         raise TargetError.at("--database", said, hint=hint)

@@ -198,7 +198,7 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
         "sure": SURE,
     }
     yield Step("rows to compare columns in", "prepare/predictor_rows.sql.j2", context)
-    yield Note(Step("columns that tell others", "prepare/predictors.sql.j2", context))
+    yield Note(Step("columns that predict others", "prepare/predictors.sql.j2", context))
 
 
 def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:

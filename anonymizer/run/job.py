@@ -111,7 +111,7 @@ def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
         said = "is in a folder that does not exist"
         yield Problem(path, said, hint=f"mkdir -p {file.parent.name}")
     elif file.exists() and os.name == "posix" and file.stat().st_mode & 0o077:
-        said = f"{file.name} can be read by others, and it tells what tokens stand for"
+        said = f"{file.name} can be read by others, and it discloses what tokens stand for"
         yield Problem(path, said, hint=f"chmod 600 {file.name}")
 
 

@@ -99,7 +99,7 @@ def raw_text_stages(
         place, found, kinds = row
         return Problem(
             column_path(columns[int(place)].name),
-            f"holds what looks like {found}, and would be published",
+            f"seems to contain {found}, and would be published",
             hint=NO_WAY if safe_harbor.applies(policy) else f"{WAYS_OUT} acknowledge: [{kinds}]",
         )
 
@@ -315,7 +315,7 @@ DAYS = (18_000_101, 22_001_231)
 1312024, 202401, 12024, 240131 and 310124."""
 SAYS: dict[str, tuple[str, str]] = {
     "notes": (
-        "holds {n:,} different values like free text, in which anything may stand",
+        "holds {n:,} different values like free text, which may contain anything",
         "role drop, null or constant; publish a code instead of it (source.query)",
     ),
     "many": (
@@ -323,7 +323,7 @@ SAYS: dict[str, tuple[str, str]] = {
         "role drop, null or constant; publish fewer values (source.query)",
     ),
     "long": (
-        "holds {n:,} values of free text, in which anything may stand",
+        "holds {n:,} values of free text, which may contain anything",
         "role drop, null or constant; publish a code instead of it (source.query)",
     ),
     "days": (
@@ -335,7 +335,7 @@ SAYS: dict[str, tuple[str, str]] = {
         "safe_harbor: dates, with role: round and to: year; make it a DATE in source.query",
     ),
     "early": (
-        "shows {n:,} values before {first}, which tell ages over 89",
+        "shows {n:,} values before {first}, which disclose ages over 89",
         "bottom_code: the year {first}, as {first}-01-01 (or {first}, for whole numbers)",
     ),
     "late": ("holds {n:,} whole numbers that are no years", "cast it to DATE in source.query"),
@@ -390,7 +390,7 @@ def _unfit(policy: Policy, profile: TableProfile) -> Iterator[Problem]:
                 at = getattr(masks.get("bottom_code"), "at", None)
                 year = int(at[:4]) if isinstance(at, str) else at
                 if year is None or year < first:
-                    said = f"is before {first}: births until then tell ages over {OLDEST - 1}"
+                    said = f"is before {first}: births until then disclose ages over {OLDEST - 1}"
                     path = column_path(name, *_place(column.role))
                     yield Problem(path, said, f"{first} or later")
 

@@ -294,7 +294,7 @@ def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
         if int(notes.pop(name)):
             yield (
                 f"{column_path(name.removeprefix(ALIKE))}: has values that are alike in their first"
-                " 16 digits, to which losses are computed: those of this column are told too low,"
+                " 16 digits, to which losses are computed: those of this column are understated,"
                 " and its classes may be wider than need be; subtract a constant in source.query,"
                 " or round"
             )
@@ -459,7 +459,7 @@ def remarks(
         found.append(
             f"{column_path(name)}: {said}"
             + (" it is published as it is;" if published_as_it_is(policy, name) else "")
-            + ("" if sure else " if it tells whose row it is,")
+            + ("" if sure else " if it identifies the person of a row,")
             + " k and the other guarantees count rows, not persons, and a class may hold the rows"
             f" of one person only; {_counted_by(policy, name)}"
         )

@@ -679,8 +679,8 @@ KINDS: dict[str, str] = {
     "url": " values with web addresses",
     "coordinates": " values with coordinates",
     "uuid": " values with UUIDs",
-    "name": " different values under a name that says who somebody is",
-    "identifier_value": " values that hold one of an identifier column",
+    "name": " different values in a column named like an identifier",
+    "identifier_value": " values that contain a value of an identifier column",
 }
 """The kinds of identifiers as a policy names them, and the nouns for counts."""
 ANY = "|".join(f"({form.like or form.pattern})" for form in FORMS)

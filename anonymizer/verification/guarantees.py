@@ -113,7 +113,7 @@ def refuse_unread(guarantee: Guarantee, requirement: Requirement) -> None:
 def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:
     """The question of a descriptor about a requirement on these groups."""
     if ask.persons and groups["person"] is None:
-        said = "counts persons, and the release does not tell them apart"
+        said = "counts persons, which the release does not distinguish"
         raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
     parameters = ask.parameters(requirement)
     worst = ask.worst if isinstance(ask.worst, Mapping) else {"achieved": ask.worst}

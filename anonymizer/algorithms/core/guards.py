@@ -243,8 +243,8 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
             yield Count(
                 counted(told),
                 column_path(mask.column),
-                "has noise that is too small to hide who has which value: {n} are told"
-                " apart still, nearly every one of them of one row or person",
+                "has too little noise to hide who has which value: {n} remain distinct,"
+                " nearly every one of them of one row or person",
                 ("value or group of them", "values or groups of them"),
                 "a larger amount or share, or acknowledge_unique: true",
             )
@@ -296,7 +296,7 @@ def enough_units(policy: Policy, least: int) -> Guard:
             return Problem(
                 path,
                 f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,} besides those"
-                " that wait: of an earlier class that too few have stayed in, or that too few join",
+                " of earlier classes in which too few stay, or which too few join",
                 hint="publish later; or, if these are other persons or the others have left,"
                 " republish: {new_population: true}",
             )

@@ -155,7 +155,7 @@ def holding_steps(
     ]
     steps.append(
         Step(
-            "who holds what",
+            "values of persons",
             "persons/holdings.sql.j2",
             {
                 "coded": CODED,

@@ -80,7 +80,7 @@ def _level_problem(dimension: Dimension, row: Row) -> Problem:
         )
     return Problem(
         f"{path}.default_level",
-        f"is missing: {without} values of the data stand in no level",
+        f"is missing: {without} values of the data are in no level",
         hint="default_level: <the level of all values that are not listed>",
     )
 

@@ -238,7 +238,7 @@ def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage,
         "holdings": HOLDINGS,
         "columns": columns,
     }
-    stages.append(Step("who holds what", "schema/holdings.sql.j2", who))
+    stages.append(Step("values of persons", "schema/holdings.sql.j2", who))
     stages.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
     if rules.only_hitting:
         pairs = {"sets": SETS, "value_pairs": PAIRS}

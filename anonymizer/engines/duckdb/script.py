@@ -117,7 +117,7 @@ class Printer:
         if not compute.given:
             yield check(
                 compute.name,
-                "The rows below were made by the tool of what this asks; it has to be so still.",
+                "The tool computed the rows below from this query, whose result must not change.",
                 f"select 1 where ({digest_sql(compute.query.statement(), answer.figures)})"
                 f" <> {lit(answer.digest).text}",
                 lambda _: Problem("source", "is not what the script was made from", hint=ANEW),
@@ -274,7 +274,7 @@ def _without_script(name: str) -> EngineError:
 
 ALWAYS = (
     ("row_id, row_ref", "number of a row of the source, in an order without meaning"),
-    ("identity", "what tells a row from others with the same quasi-identifiers"),
+    ("identity", "what distinguishes a row from others with the same quasi-identifiers"),
     ("draw", "what orders rows and breaks ties: a digest of the secret and the row"),
     ("unit", "rows with equal codes, or a person, that the algorithm keeps together"),
     ("n", "how many rows (persons) are behind a row of a table"),

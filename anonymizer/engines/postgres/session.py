@@ -120,7 +120,7 @@ def _refuse_shared(engine: PostgresEngine) -> None:
     where = "--database" if engine.owns_connection else "connection"
     for there in _processes_beside(first):
         if there is None:
-            said = "is behind a pooler, and a second connection, which would tell its mode, fails"
+            said = "is behind a pooler, and a second connection, which would show its mode, fails"
             hint = f"{ELSEWHERE}, and has a session free"
             raise EngineError.at(where, said, hint=hint)
         if there == here or _process(engine) != here:

@@ -117,4 +117,4 @@ def rendered(report: Report | TablesReport, form: str, standard: str | None = No
             return html(document)
         case "md":
             return markdown(document)
-    raise TargetError.at("-o", "does not tell a form", allowed="*.html, *.md, *.json")
+    raise TargetError.at("-o", "has an unknown format", allowed="*.html, *.md, *.json")

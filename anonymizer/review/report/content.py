@@ -96,9 +96,9 @@ def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]
 def _column(policy: Policy, name: str, column: Column, how: str) -> str:
     said = ROLES["masked" if column.role in MASKS else column.role]
     if name == policy.person and column.role not in ("keep", "token"):
-        return "tells whose row it is; published as a random number"
+        return "identifies the person; published as a random number"
     if name == policy.key and column.role != "token":
-        return "tells rows apart; never published"
+        return "distinguishes rows; never published"
     if column.masks:
         masked = mask_words(policy, name)
         if column.role in MASKS:
@@ -612,7 +612,7 @@ def _warnings(policy: Policy, release: Published) -> Iterator[str]:
     if data.get("policy_digest") != policy.digest():
         yield "the policy has changed since the release was made: its words below are the new ones"
     if policy.publish.database is None:
-        yield "the release stands in the file of the raw table, where a view protects nothing"
+        yield "the release is in the file of the raw table, where a view protects nothing"
 
 
 def _remarks(policy: Policy, release: Published) -> list[str]:

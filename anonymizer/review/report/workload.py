@@ -33,7 +33,7 @@ AGGREGATES = frozenset(
 ARITHMETIC = frozenset({"+", "-", "*", "/", "round", "coalesce", "nullif", "abs"})
 UNCOUNTED = (
     "is not one SELECT over the table whose last column is made of count, sum, avg, stddev and"
-    " variance: how many rows stand behind it cannot be told"
+    " variance: the number of rows behind it cannot be determined"
 )
 
 
@@ -279,5 +279,5 @@ class _Asked:
         except AnonymizerError as error:
             return Answer(number, text, problem=error.problems[0].message)
         if not row[0]:
-            return Answer(number, text, problem=f"stands on fewer than {self.least} {self.unit}")
+            return Answer(number, text, problem=f"is based on fewer than {self.least} {self.unit}")
         return Answer(number, text, *row[:3], *map(step, row[3:]))
