@@ -406,14 +406,9 @@ COMPARISONS = 20_000_000
 """Most pairs of person and cluster that are compared to find clusters in reach."""
 
 
-def most_rounds(persons: int) -> int:
-    """Number of rounds after which persons that still wait are suppressed."""
-    return 2 * math.ceil(math.log2(max(persons, 2))) + 8
-
-
 def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
     """Stages in which all persons of RESIDUAL try the nearest clusters of other blocks."""
-    rounds = most_rounds(how.persons)
+    rounds = 2 * math.ceil(math.log2(max(how.persons, 2))) + 8
     shared = {
         **context,
         "offers": OFFERS,

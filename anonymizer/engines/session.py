@@ -104,15 +104,15 @@ def _tables_hint(tables: Sequence[Table]) -> str:
     if not tables:
         return "the source has no table"
     named = sorted(
-        ".".join(_quote_if_needed(p) for p in (t.schema, t.name) if p and p != "main")
+        ".".join(
+            p if table_parts(p) == (p,) else quote(p)
+            for p in (t.schema, t.name)
+            if p and p != "main"
+        )
         for t in tables
     )
     more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
     return f"the source has {', '.join(named[:LISTED])}{more}"
-
-
-def _quote_if_needed(part: str) -> str:
-    return part if table_parts(part) == (part,) else quote(part)
 
 
 def _no_name(name: str, tables: Sequence[Table], path: str) -> Problem:

@@ -209,18 +209,14 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     empty = [
         at
         for at, row in enumerate(rows)
-        if row[0] is None or any(_lacks_label(cell, row[0]) for cell in row[1:])
+        if row[0] is None
+        or any(cell is None or (not cell.strip() and cell != row[0]) for cell in row[1:])
     ]
     if empty:
         return [
             Problem(where, f"{_rows(len(empty))} a level without a label{_first(empty, lines)}")
         ]
     return []
-
-
-def _lacks_label(cell: str | None, value: str) -> bool:
-    """Return whether a cell is missing, or blank without being the value itself."""
-    return cell is None or (not cell.strip() and cell != value)
 
 
 def check_wide(
@@ -237,7 +233,11 @@ def check_wide(
         *_value_problems(rows, where, lines),
         *(_coarsening_problems(rows, where, lines) if nested else _torn_problems(rows, where)),
         *_root_problems(rows, where),
-        *(_cycle_problems(rows, where) if nested else ()),
+        *(
+            cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
+            if nested
+            else ()
+        ),
         *span_problems(rows, where),
     ]
 
@@ -293,11 +293,6 @@ def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
             hint = "list the values of a node one after the other"
             found.append(Problem(where, said, hint=hint))
     return found
-
-
-def _cycle_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
-    """Report cycles among inner levels; values and root are excluded, as a value may be `*`."""
-    return cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
 
 
 def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:

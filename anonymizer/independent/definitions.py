@@ -345,7 +345,10 @@ def _set_numbers(
     return {
         cell: places[cell]
         for cell, shown in texts.items()
-        if cell in places and cell not in doubtful and not cell.nullable and not _is_set(cell)
+        if cell in places
+        and cell not in doubtful
+        and not cell.nullable
+        and not str(cell.values[0]).startswith(("{", "["))
     }
 
 
@@ -359,11 +362,6 @@ def _text(cell: Cell, column: Column) -> str:
     except (CellError, ValueError):
         return label
     return str(inner)
-
-
-def _is_set(cell: Cell) -> bool:
-    """Return whether a typed node is written as a set or an interval, which may overlap others."""
-    return str(cell.values[0]).startswith(("{", "["))
 
 
 def _overlapping(texts: Mapping[Cell, str]) -> Iterator[tuple[Cell, Cell]]:

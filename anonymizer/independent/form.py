@@ -13,7 +13,7 @@ from typing import Any
 
 from anonymizer.independent.cells import FINITE, Ordered, Value, ValueFormError, family, read_value
 from anonymizer.independent.layout import KINDS, RESTRICTED, Column, Layout, Mask, limit
-from anonymizer.independent.rows import OpenRelease, Release, Row, published_columns
+from anonymizer.independent.rows import OpenRelease, Release, published_columns
 from anonymizer.independent.rules import Check, form_check
 
 # Whether the published values of masked columns have the form that their masks give them.
@@ -494,16 +494,14 @@ def _classes(release: Release) -> Iterator[Check]:
     cells = _several((row.class_id, row.tuple) for row in rows)
     yield form_check("class_cells", None, cells)
     if any(column.role == "semi" for column in layout.columns):
-        flags = _several((row.class_id, _flags(row)) for row in rows)
+        flags = _several(
+            (row.class_id, tuple(cell.form == "bucketed" for cell in row.cells.values()))
+            for row in rows
+        )
         yield form_check("class_flags", None, flags)
     if layout.person_id is not None:
         classes = _several((row.person, row.class_id) for row in rows)
         yield form_check("person_class", None, classes)
-
-
-def _flags(row: Row) -> tuple[bool, ...]:
-    """Return whether each cell is in a bucket."""
-    return tuple(cell.form == "bucketed" for cell in row.cells.values())
 
 
 def _cells(release: Release) -> Iterator[Check]:

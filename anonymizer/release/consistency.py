@@ -11,7 +11,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
-from anonymizer.contract.layout import Layout, PublishedColumn, quasi
+from anonymizer.contract.layout import Layout, quasi
 from anonymizer.contract.reading import FIGURES, ReleasedTable, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
@@ -223,7 +223,9 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     always = {*TIMES}
     if layout.of_persons:
         always.add("suppressed_persons")
-    if layout.class_id is not None and any(_in_sets(column) for column in quasi(layout)):
+    if layout.class_id is not None and any(
+        column.hierarchy and column.kind == "categorical" for column in quasi(layout)
+    ):
         always |= {*OF_SETS}
     if layout.algorithm == "full_domain" or any(name.startswith(OF_LEVELS) for name in stated):
         always |= {*OF_LATTICE}
@@ -231,11 +233,6 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
         always |= {*LEAST}
     for name in sorted(always - stated.keys()):
         yield changed(f"manifest.measures.{name}", "is not stated, and every such run states it")
-
-
-def _in_sets(column: PublishedColumn) -> bool:
-    """Return whether the nodes of a column are compared with the sets of values in each class."""
-    return column.hierarchy and column.kind == "categorical"
 
 
 def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:

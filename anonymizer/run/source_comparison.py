@@ -95,16 +95,6 @@ def nodes_step(
     )
 
 
-def declares_leaves(attribute: Attribute) -> bool:
-    """True if its categories and their tree come from a file or table named in the policy."""
-    return not attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, Taxonomy)
-
-
-def lists_members(attribute: Attribute) -> bool:
-    """Return whether its nodes are published as sets of values."""
-    return isinstance(attribute.spec, Frequency | Order)
-
-
 def listed_leaves(attribute: Attribute) -> Table:
     """The listed leaves (value, label) with every ancestor."""
     return work(f"listed_{attribute.index}")
@@ -177,9 +167,13 @@ def originals(
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
         person=person,
-        sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
+        sets=frozenset(a.column for a in roles.quasi if isinstance(a.spec, Frequency | Order)),
         admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
-        leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
+        leaves={
+            a.column: listed_leaves(a)
+            for a in roles.quasi
+            if not a.ordered and a.height > 0 and isinstance(a.spec, Taxonomy)
+        },
         distinct={} if forged else {a.column: a.values for a in roles.quasi},
         masked=tuple(masked_originals(roles.masks)),
         read=SNAPSHOT if forged else None,

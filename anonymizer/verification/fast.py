@@ -200,13 +200,12 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             if values is None or column.bucket is not None:
                 continue
             # texts of numbers and dates need no quotes
-            asked = column.kind == "categorical" and run_sql(_quoted_values(values))[0][0]
+            asked = (
+                column.kind == "categorical"
+                and run_sql(render("verify/fast/quoted.sql.j2", {"values": values}).text)[0][0]
+            )
             kept[column.column] = _text_column(originals, column, values if asked else None)
     return kept
-
-
-def _quoted_values(values: Table) -> str:
-    return render("verify/fast/quoted.sql.j2", {"values": values}).text
 
 
 def _digest_column(originals: Originals, column: PublishedColumn) -> DigestColumn:

@@ -460,11 +460,6 @@ class ValueSignature:
         return 1 << 32
 
 
-def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
-    """Return whether the rules are on sizes and values, and extents fit into words."""
-    return not how.needs_judging and possible(attributes)
-
-
 def decidable_by_counts(how: Partitioning) -> bool:
     """Return whether the rules can be told from sizes and sets of values."""
     return all(p.distinct for p in how.protections)
@@ -486,7 +481,7 @@ def refine_stages(
     """
     if refine == 0 or (refine == "auto" and how.split == "median"):
         return ()
-    if not refinable(attributes, how):
+    if how.needs_judging or not possible(attributes):
         return ()
     effort = _effort(refine)
     if refine == "auto" and not decidable_by_counts(how):

@@ -151,11 +151,6 @@ class PublishedTable:
         return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
 
 
-def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
-    """The tables except the persons', each after its parent."""
-    return tuple(_published_table(policy, child, children) for child in children)
-
-
 def _published_table(
     policy: SchemaPolicy, child: Child, children: Sequence[Child]
 ) -> PublishedTable:
@@ -289,7 +284,8 @@ def compile_tables(
         *cell_steps(roles.quasi, single.publish.cells),
     )
     return CompiledTables(
-        _persons_table(policy, single, roles, stages), published_tables(policy, children)
+        _persons_table(policy, single, roles, stages),
+        tuple(_published_table(policy, child, children) for child in children),
     )
 
 

@@ -128,7 +128,11 @@ def _staged(
 
     originals = beside.originals
     secrets, carried = _secrets(view, layout, originals)
-    kept = [c for c in layout.columns if c.role == "keep" and not drawn_anew(c)]
+    kept = [
+        c
+        for c in layout.columns
+        if c.role == "keep" and not any(mask["mask"] in DRAWN for mask in c.masks)
+    ]
     plain = {s.column: s.carried for s in secrets if s.bucket is None}
     plain |= {c.column: Sql(f"e{len(carried) + i}") for i, c in enumerate(kept, start=1)}
     carried = [*carried, *(c.name or c.column for c in kept)]
@@ -197,11 +201,6 @@ def _secrets(
             Secret(len(found) + 1, column.column, Sql(original), bucket, data, column, place)
         )
     return tuple(found), carried
-
-
-def drawn_anew(column: PublishedColumn) -> bool:
-    """Return whether the values of a kept column are others in every release."""
-    return any(mask["mask"] in DRAWN for mask in column.masks)
 
 
 def _draw(
