@@ -76,17 +76,17 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
     found = (
         *stages,
         _none_holds(policy, context),
-        Step("the optimum", "lattice/optimum.sql.j2", context),
+        Step("the optimum", "lattice/optimum", context),
         Note(
             Step(
                 "levels of the optimum",
-                "lattice/chosen.sql.j2",
+                "lattice/chosen",
                 context | {"named": _level_measures(roles)},
             )
         ),
         *judge_stages(context, columns),
-        Step("units of published classes", "lattice/members.sql.j2", context),
-        Step("levels of classes", "lattice/class_levels.sql.j2", context),
+        Step("units of published classes", "lattice/members", context),
+        Step("levels of classes", "lattice/class_levels", context),
         *recoded_cells(roles, policy.publish.cells),
     )
     layout, expressions = published_columns(policy, roles, {})
@@ -175,6 +175,4 @@ def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
             hint="raise suppression_limit, or weaken the guarantees",
         )
 
-    return Guard(
-        Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError
-    )
+    return Guard(Step("a node that holds", "lattice/none_holds", context), explain, GuaranteeError)

@@ -270,7 +270,7 @@ def gather(
     for name in contents.statements:
         at = home if name in here else engine
         with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():
-            statement = render(f"ledger/{name}.sql.j2", parameters)
+            statement = render(f"ledger/{name}", parameters)
             at.execute(statement, "ledger", contents.binds(name))
         if engine is not home and name in ("members", "dictionary"):
             carry(engine, home, NEW_MEMBERS if name == "members" else NEW_DICTIONARY)

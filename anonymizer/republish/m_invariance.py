@@ -215,12 +215,12 @@ def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
 
 
 def _step(name: str, template: str, context: dict[str, Any]) -> Step:
-    return Step(name, f"republish/{template}.sql.j2", context)
+    return Step(name, f"republish/{template}", context)
 
 
 def _refine(name: str, template: str, context: dict[str, Any]) -> Step:
     """A step of the swaps of `refine`, with the tables of this release."""
-    return Step(name, f"refine/{template}.sql.j2", context)
+    return Step(name, f"refine/{template}", context)
 
 
 def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[Stage]:
@@ -312,8 +312,8 @@ def _regions(sensitive: Sensitive, m: int, rows: int) -> tuple[Partitioning, tup
         "count": Sql("count(*)"),
     }
     stages = (
-        Step("values of new persons", "prepare/reference.sql.j2", context),
-        Step("new persons by value", "prepare/sensitive_cells.sql.j2", context),
+        Step("values of new persons", "prepare/reference", context),
+        Step("new persons by value", "prepare/sensitive_cells", context),
     )
     rule = protection(sensitive, [Alpha(column=sensitive.column, alpha=1 / m)])
     return Partitioning(

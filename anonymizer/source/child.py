@@ -222,7 +222,7 @@ def read_step(child: Child, source: Relation) -> Step:
         "source": source.table or source.sql,
         "relation": source.sql,
     }
-    return Step(f"read {child.name}", "prepare/snapshot.sql.j2", context)
+    return Step(f"read {child.name}", "prepare/snapshot", context)
 
 
 def orphans_guard(child: Child, above: Above) -> Guard:
@@ -236,7 +236,7 @@ def orphans_guard(child: Child, above: Above) -> Guard:
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )
 
-    step = Step(f"orphans of {child.name}", "schema/orphans.sql.j2", context)
+    step = Step(f"orphans of {child.name}", "schema/orphans", context)
     return Guard(step, explain, SourceError)
 
 
@@ -248,7 +248,7 @@ def reached_step(child: Child, above: Above) -> Step:
         "reached": child.reached,
         "key": above.key,
     }
-    return Step(f"rows of {child.name} with persons", "schema/reached.sql.j2", context)
+    return Step(f"rows of {child.name} with persons", "schema/reached", context)
 
 
 def kept_step(child: Child, above: Above) -> Step:
@@ -264,7 +264,7 @@ def kept_step(child: Child, above: Above) -> Step:
             per(m) for m in child.roles.masks if m.kind == "shift" and not m.options.get("per")
         ],
     }
-    return Step(f"rows of {child.name}", "schema/kept.sql.j2", context)
+    return Step(f"rows of {child.name}", "schema/kept", context)
 
 
 def masked_stages(child: Child, read: Step) -> tuple[Stage, ...]:
@@ -289,7 +289,7 @@ def values_of(child: Child) -> Iterator[Step]:
 def flat_step(attribute: Attribute) -> Step:
     """The hierarchy of a categorical column without one: `*` above all values."""
     context = {"values": attribute.values, "hierarchy": attribute.hierarchy}
-    return Step(f"hierarchy of {attribute.column}", "schema/flat.sql.j2", context)
+    return Step(f"hierarchy of {attribute.column}", "schema/flat", context)
 
 
 def counts_step(child: Child) -> Step:
@@ -306,7 +306,7 @@ def counts_step(child: Child) -> Step:
         "columns": [(a.values, a.hierarchy, a.q) for a in child.attributes],
         "sensitive": of_sensitive,
     }
-    return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
+    return Step(f"counts of {child.name}", "schema/counts", context)
 
 
 def with_counts(child: Child, found: list[Row]) -> Child:

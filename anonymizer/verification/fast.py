@@ -47,7 +47,7 @@ Shortcut = Proof | Figures
 def fast_sql(question: Question, **more: Any) -> str:
     """The statement of the question's shortcut, named after its template."""
     parameters = {**question.parameters, "achieved": question.achieved, "figures": True, **more}
-    return render(f"verify/fast/{question.template}.sql.j2", parameters).text
+    return render(f"fast/{question.template}", parameters).text
 
 
 def answer(
@@ -153,7 +153,7 @@ def pair(columns: Collection[PairedColumn], originals: Originals, link: Table) -
             "pairs": pairs,
             "columns": [one for one in columns if one.pairs == pairs],
         }
-        yield render("verify/fast/pairs.sql.j2", context).text
+        yield render("fast/pairs", context).text
 
 
 # Statements that prove that the staged rows equal the release, and come from the source.
@@ -202,7 +202,7 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             # texts of numbers and dates need no quotes
             asked = (
                 column.kind == "categorical"
-                and run_sql(render("verify/fast/quoted.sql.j2", {"values": values}).text)[0][0]
+                and run_sql(render("fast/quoted", {"values": values}).text)[0][0]
             )
             kept[column.column] = _text_column(originals, column, values if asked else None)
     return kept
@@ -247,7 +247,7 @@ def staged_proof(
         ),
         "suppressed": suppressed,
     }
-    return render("verify/fast/staged.sql.j2", parameters).text
+    return render("fast/staged", parameters).text
 
 
 def values_proof(originals: Originals, link: Table, view: Table, layout: Layout) -> str | None:
@@ -266,7 +266,7 @@ def values_proof(originals: Originals, link: Table, view: Table, layout: Layout)
         "separated": [_digest_column(originals, column) for column in columns],
         "values_tables": tables,
     }
-    return render("verify/fast/separated.sql.j2", parameters).text
+    return render("fast/separated", parameters).text
 
 
 def _digest_columns(layout: Layout, names: list[str]) -> list[Sql]:
@@ -354,7 +354,7 @@ def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
         "flags": flags(layout),
         "cells": cells(layout),
     }
-    return render("verify/fast/tuples.sql.j2", context).text
+    return render("fast/tuples", context).text
 
 
 def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
@@ -389,9 +389,7 @@ def _of_values(
         if counted not in made:
             values = replace(table, name=f"{table.name}_{len(made) + 1}")
             context = {**question.parameters, "values": values}
-            creates, _, subquery = render("verify/fast/values.sql.j2", context).text.partition(
-                " as\n"
-            )
+            creates, _, subquery = render("fast/values", context).text.partition(" as\n")
             run_sql(f"{creates} as\n{subquery}")
             made[counted] = subquery, f"select grp, value, n from {ident(values)}"
         yield Figures(question.sql(figures=True).replace(*made[counted]))

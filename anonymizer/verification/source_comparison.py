@@ -295,7 +295,7 @@ def side_by_side(
         for column in quasi(layout)
     ]
     parameters = {**tables, "compared": compared, "columns": columns, "rows": ROWS}
-    return render("verify/side_by_side.sql.j2", parameters).text
+    return render("verify/side_by_side", parameters).text
 
 
 def _place(layout: Layout, column: PublishedColumn) -> str:

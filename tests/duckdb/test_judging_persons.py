@@ -79,8 +79,8 @@ def test_groups_are_decided_as_by_trying_all_hitting_sets(
         tables = {"holdings": HOLDINGS, "sets": SETS, "value_pairs": PAIRS}
         executor.run(
             [
-                Step("sets", "persons/sets.sql.j2", tables),
-                Step("pairs", "persons/value_pairs.sql.j2", tables),
+                Step("sets", "persons/sets", tables),
+                Step("pairs", "persons/value_pairs", tables),
                 *judging.steps(),
             ]
         )

@@ -208,7 +208,7 @@ plain as (
         , upper(regexp_replace(f65, '[^0-9A-Za-z]', '', 'g')) as f65
     from found_5
 ),
-counts as (
+counted as (
     select
         place
         , sum(case when f0 then n else 0 end) as f0
@@ -417,7 +417,7 @@ likely as (
             then f64 else 0 end as f64
         , case when f65 >= CAST(0.8 AS DOUBLE) * m65 and f65 >= 3
             then f65 else 0 end as f65
-    from counts
+    from counted
 ),
 kinds as (
     select 0 as kind
@@ -512,9 +512,9 @@ words as (
         , max(case when kind = 9 then 'coordinates' end) as k9
         , max(case when kind = 10 then concat(n, ' values with UUIDs') end) as w10
         , max(case when kind = 10 then 'uuid' end) as k10
-        , max(case when kind = 11 then concat(n, ' different values in a column named like an identifier') end) as w11
+        , max(case when kind = 11 then concat(n, ' different values under a name that says who somebody is') end) as w11
         , max(case when kind = 11 then 'name' end) as k11
-        , max(case when kind = 12 then concat(n, ' values that contain a value of an identifier column') end) as w12
+        , max(case when kind = 12 then concat(n, ' values that hold one of an identifier column') end) as w12
         , max(case when kind = 12 then 'identifier_value' end) as k12
     from grouped
     group by place
@@ -1225,14 +1225,14 @@ paired as (
 half_weighed as (
     select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast(((cast(bit_count(aw1 & 511) as integer)) - case when (cast(bit_count(aw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as left_over from paired
 ),
-weights as (
+weighed as (
     select a, b, r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast(((cast(bit_count(bw1 & 511) as integer)) - case when (cast(bit_count(bw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as gain
     from half_weighed
     where left_over > size_b * each_b
 ),
 ranked as (
     select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
-    from weights
+    from weighed
     where gain > 0
 )
 select a, b, r, q, gain from ranked where choice = 1
@@ -1397,15 +1397,15 @@ drawn as (
     -- the box of a tuple that has k rows loses nothing
     where l.each > 0 and u.n < 2
 ),
-weights as (
+weighed as (
     select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
 ),
 kept as (
-    select * from weights order by priority desc, unit limit 33
+    select * from weighed order by priority desc, unit limit 33
 )
 select
     *, row_number() over (order by priority desc, unit) as place,
-    (select sum(weight) from weights) as all_weights
+    (select sum(weight) from weighed) as all_weights
 from kept;
 
 -- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
@@ -1511,14 +1511,14 @@ triples as (
     join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
     where t.unit <> p.unit and p.rows_of_pair < 2
 ),
-weights as (
+weighed as (
     select r, unit, n, rows_of_pair, far, more, cast(greatest(jh1 - jl1, 0) + ((cast(bit_count(jw1 & 511) as integer))) * least(((cast(bit_count(jw1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as lost from triples
 ),
 reached as (
     select
         r, unit, lost,
         rows_of_pair + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
-    from weights
+    from weighed
     where lost < far
 ),
 least_of as (

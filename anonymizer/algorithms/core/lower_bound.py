@@ -272,11 +272,11 @@ def bound_stages(
     figure = "mean_loss" if all(a.weight is None for a in roles.quasi) else "mean_weighted_loss"
     step = partial(Step, parameters=context, aside=True)
     return (
-        step("tuples for the bound", "bound/sample.sql.j2"),
-        step("what they lose", "bound/rows.sql.j2"),
-        step("tuples near them", "bound/near.sql.j2"),
-        step("what three lose", "bound/thirds.sql.j2"),
-        Note(step("least loss of any classes", f"bound/{figure}.sql.j2")),
+        step("tuples for the bound", "bound/sample"),
+        step("what they lose", "bound/rows"),
+        step("tuples near them", "bound/near"),
+        step("what three lose", "bound/thirds"),
+        Note(step("least loss of any classes", f"bound/{figure}")),
     )
 
 

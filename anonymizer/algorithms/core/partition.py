@@ -59,23 +59,23 @@ def choice_under_rules(
         "sets": SETS,
     }
     tries: list[Step | Compute] = [
-        Step("halves of cuts", "mondrian/halves.sql.j2", shared),
+        Step("halves of cuts", "mondrian/halves", shared),
         judging.counts(),
     ]
     if population is not None:
         tries.append(compare_step(population, shared))
     if rules.hitting:
         tries.append(_search(judging, rules.hitting, shared))
-    tries.append(Step("settle cuts", "mondrian/settle_cuts.sql.j2", shared))
+    tries.append(Step("settle cuts", "mondrian/settle_cuts", shared))
     return (
-        Step("offer cuts", "mondrian/offer_cuts.sql.j2", shared),
+        Step("offer cuts", "mondrian/offer_cuts", shared),
         Loop(
             "try cuts",
             tuple(tries),
-            until=Step("cuts to try", "mondrian/to_try.sql.j2", shared),
+            until=Step("cuts to try", "mondrian/to_try", shared),
             at_most=len(BATCHES) + 1,
         ),
-        Step("chosen cuts", "mondrian/chosen_cuts.sql.j2", shared),
+        Step("chosen cuts", "mondrian/chosen_cuts", shared),
     )
 
 
@@ -84,7 +84,7 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
         """An exact search whether fewer than l values hit everybody in a half."""
         return list(_search_halves(rows, l))
 
-    step = Step("undecided halves", "mondrian/undecided_halves.sql.j2", context)
+    step = Step("undecided halves", "mondrian/undecided_halves", context)
     compared = (COMPARED,) if context["compared"] is not None else ()
     tables = (OFFERED, judging.groups, judging.verdicts, *compared, SETS)
     return Compute(
@@ -92,7 +92,7 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
         search,
         judging.search_results,
         (("grp", "BIGINT"), ("holds", "BOOLEAN")),
-        in_sql=searching(step, tables, "mondrian/search_halves.sql.j2", judging.search_results, l),
+        in_sql=searching(step, tables, "mondrian/search_halves", judging.search_results, l),
     )
 
 
@@ -207,31 +207,31 @@ def partition_stages(
     `recursive`: whether few open units are cut up in one recursive statement.
     """
     context = context_of(attributes, how, rows)
-    stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
+    stages: list[Stage] = [Step("places in the domains", "mondrian/positions", context)]
     at_once = recursive and not how.needs_judging
     if at_once and rows <= AT_ONCE:
-        stages.append(Step("partition", "mondrian/partition.sql.j2", context))
+        stages.append(Step("partition", "mondrian/partition", context))
         return tuple(stages)
     until = "many_open" if at_once else "open_classes"
     stages += [
-        Step("first classes", "mondrian/open.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("first classes", "mondrian/open", context),
+        Step("no final classes yet", "mondrian/members", context),
         *_population_steps(how),
         Loop(
             "partition",
             (
                 *choice(how, context),
-                Step("close classes", "mondrian/close_classes.sql.j2", context),
-                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                Step("close classes", "mondrian/close_classes", context),
+                Step("apply cuts", "mondrian/apply_cuts", context),
                 *_narrowing_steps(how, context),
             ),
-            until=Step("open classes", f"mondrian/{until}.sql.j2", context),
+            until=Step("open classes", f"mondrian/{until}", context),
             at_most=rows,
             asked_first=at_once,
         ),
     ]
     if at_once:
-        stages.append(Step("cut up the rest", "mondrian/cut_up.sql.j2", context))
+        stages.append(Step("cut up the rest", "mondrian/cut_up", context))
     return tuple(stages)
 
 
@@ -239,7 +239,7 @@ def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, 
     """Steps that write the chosen cut of every open class that has one."""
     if how.persons is not None and how.needs_judging:
         return choice_under_rules(how.persons, how.population, context)
-    return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
+    return (Step("choose cuts", "mondrian/choose_cuts", context),)
 
 
 def _population_steps(how: Partitioning) -> Sequence[Step]:

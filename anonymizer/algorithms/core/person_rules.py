@@ -139,7 +139,7 @@ def holding_steps(
     steps = [
         Step(
             f"values of {column.column}",
-            "persons/numbered_values.sql.j2",
+            "persons/numbered_values",
             {
                 "coded": CODED,
                 "numbered_values": numbered_values(column),
@@ -156,7 +156,7 @@ def holding_steps(
     steps.append(
         Step(
             "values of persons",
-            "persons/holdings.sql.j2",
+            "persons/holdings",
             {
                 "coded": CODED,
                 "units": UNITS,
@@ -168,10 +168,10 @@ def holding_steps(
             },
         )
     )
-    steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    steps.append(Step("value sets", "persons/sets", {"holdings": HOLDINGS, "sets": SETS}))
     if judged and rules.only_hitting:
         context = {"sets": SETS, "value_pairs": PAIRS}
-        steps.append(Step("pairs of persons and values", "persons/value_pairs.sql.j2", context))
+        steps.append(Step("pairs of persons and values", "persons/value_pairs", context))
     return tuple(steps)
 
 
@@ -226,16 +226,16 @@ class Judging:
         if self.rules.only_hitting:
             columns, l = len(self.rules.columns), self.rules.hitting
             context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
-            return Step("judge", "persons/judge_hitting.sql.j2", context)
+            return Step("judge", "persons/judge_hitting", context)
         screen = self.rules.screen
         needed = screen.columns if screen else frozenset()
         of_values = [Sql(name) for name in OF_VALUES if name in needed]
         context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
-        return Step("judge", "persons/judge.sql.j2", {**context, "of_values": of_values})
+        return Step("judge", "persons/judge", {**context, "of_values": of_values})
 
     @property
     def verdict_parameters(self) -> Mapping[str, Any]:
-        """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
+        """Parameters of `persons/_passed`, which lists the groups that hold."""
         searched = self.search_results if self.rules.hitting else None
         return {"verdicts": self.verdicts, "searched": searched}
 
@@ -250,7 +250,7 @@ class Judging:
 
         step = Step(
             "undecided groups",
-            "persons/undecided.sql.j2",
+            "persons/undecided",
             {"asked": self.groups, "verdicts": self.verdicts, "sets": SETS},
         )
         tables = (self.groups, self.verdicts, SETS)
@@ -259,7 +259,7 @@ class Judging:
             search,
             self.search_results,
             (("grp", "BIGINT"),),
-            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.search_results, l),
+            in_sql=searching(step, tables, "persons/search_groups", self.search_results, l),
         )
 
 

@@ -87,18 +87,18 @@ def search_stages(
         "most": MOST_NODES_AT_ONCE,
     }
     return (
-        Step("nodes of the lattice", "lattice/nodes.sql.j2", own),
-        Step("nodes to judge", "lattice/undecided.sql.j2", own),
-        Step("no verdicts yet", "lattice/no_evaluations.sql.j2", own),
+        Step("nodes of the lattice", "lattice/nodes", own),
+        Step("nodes to judge", "lattice/undecided", own),
+        Step("no verdicts yet", "lattice/no_evaluations", own),
         Loop(
             "judge nodes",
             (
-                Step("choose nodes", "lattice/choose.sql.j2", own),
+                Step("choose nodes", "lattice/choose", own),
                 *judge_stages(own, columns),
                 *verdict_steps(own),
-                Step("nodes still to judge", "lattice/decide.sql.j2", own),
+                Step("nodes still to judge", "lattice/decide", own),
             ),
-            until=Step("nodes left", "lattice/left_undecided.sql.j2", own),
+            until=Step("nodes left", "lattice/left_undecided", own),
             at_most=size,
         ),
     )
@@ -136,7 +136,7 @@ def walk_stages(
     budget: int,
     *,
     known: tuple[Step, ...] = (),
-    begin: str = "lattice/walk_start.sql.j2",
+    begin: str = "lattice/walk_start",
     verdicts: Callable[[dict[str, Any]], tuple[Step, ...]] = verdict_steps,
 ) -> tuple[Stage, ...]:
     """Stages that write `nodes` and `evaluations` for at most `budget` nodes of any lattice.
@@ -163,25 +163,25 @@ def walk_stages(
         ),
     }
     return (
-        Step("the coarsest node", "lattice/walk_root.sql.j2", own),
+        Step("the coarsest node", "lattice/walk_root", own),
         *(Step(step.name, step.template, own) for step in known),
-        Step("steps between nodes", "lattice/walk_steps.sql.j2", own),
-        Step("no verdicts yet", "lattice/no_evaluations.sql.j2", own),
-        Step("no failures yet", "lattice/walk_failed.sql.j2", own),
+        Step("steps between nodes", "lattice/walk_steps", own),
+        Step("no verdicts yet", "lattice/no_evaluations", own),
+        Step("no failures yet", "lattice/walk_failed", own),
         Step("walkers", begin, own),
         Loop(
             "walk the lattice",
             (
-                Step("nodes reached", "lattice/walk_reached.sql.j2", own),
-                Step("nodes found", "lattice/walk_found.sql.j2", own),
-                Step("keep nodes", "lattice/walk_nodes.sql.j2", own),
-                Step("choose nodes", "lattice/walk_batch.sql.j2", own),
+                Step("nodes reached", "lattice/walk_reached", own),
+                Step("nodes found", "lattice/walk_found", own),
+                Step("keep nodes", "lattice/walk_nodes", own),
+                Step("choose nodes", "lattice/walk_batch", own),
                 *judge_stages(own, columns),
                 *verdicts(own),
-                Step("keep failures", "lattice/walk_fails.sql.j2", own),
-                Step("move walkers", "lattice/walk_move.sql.j2", own),
+                Step("keep failures", "lattice/walk_fails", own),
+                Step("move walkers", "lattice/walk_move", own),
             ),
-            until=Step("turns left", "lattice/walk_left.sql.j2", own),
+            until=Step("turns left", "lattice/walk_left", own),
             at_most=1_000_000,
         ),
     )
@@ -260,22 +260,22 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
     }
     judging = {**own, "batch": PROBES, "screened": PROBED}
     return (
-        Step("slices of the loss", "lattice/bound_slices.sql.j2", own),
-        Step("sets that failed", "lattice/bound_learned.sql.j2", own),
-        Step("sets of columns", "lattice/bound_subsets.sql.j2", own),
-        Step("no answers yet", "lattice/bound_answers.sql.j2", own),
-        Step("chains of columns", "lattice/bound_chains.sql.j2", {**own, "first": True}),
+        Step("slices of the loss", "lattice/bound_slices", own),
+        Step("sets that failed", "lattice/bound_learned", own),
+        Step("sets of columns", "lattice/bound_subsets", own),
+        Step("no answers yet", "lattice/bound_answers", own),
+        Step("chains of columns", "lattice/bound_chains", {**own, "first": True}),
         Loop(
             "bound the loss",
             (
-                Step("first columns of chains", "lattice/bound_probes.sql.j2", own),
-                Step("sizes of their classes", "lattice/screen.sql.j2", judging),
-                Step("keep answers", "lattice/bound_answered.sql.j2", own),
-                Step("sets that fail", "lattice/bound_failed.sql.j2", own),
-                Step("sets left", "lattice/bound_fewer.sql.j2", own),
-                Step("narrow chains", "lattice/bound_chains.sql.j2", {**own, "first": False}),
+                Step("first columns of chains", "lattice/bound_probes", own),
+                Step("sizes of their classes", "lattice/screen", judging),
+                Step("keep answers", "lattice/bound_answered", own),
+                Step("sets that fail", "lattice/bound_failed", own),
+                Step("sets left", "lattice/bound_fewer", own),
+                Step("narrow chains", "lattice/bound_chains", {**own, "first": False}),
             ),
-            until=Step("chains left", "lattice/bound_left.sql.j2", own),
+            until=Step("chains left", "lattice/bound_left", own),
             at_most=1_000_000,
             asked_first=True,
         ),

@@ -186,12 +186,12 @@ def findings(
     return (
         Finding(
             "search",
-            Step("tables of the search", "privacyfrost/tables.sql.j2", context),
+            Step("tables of the search", "privacyfrost/tables", context),
             _search(roles, columns),
         ),
         Finding(
             "published_levels",
-            Step("levels as published", "privacyfrost/final.sql.j2", context),
+            Step("levels as published", "privacyfrost/final", context),
             _result_maker(columns),
         ),
     )
@@ -289,9 +289,9 @@ def presampling_stages(
         )
 
     return (
-        Step("pre-sampling", "privacyfrost/presample.sql.j2", context),
+        Step("pre-sampling", "privacyfrost/presample", context),
         Guard(
-            Step("size of the pre-sampling", "privacyfrost/removed.sql.j2", context),
+            Step("size of the pre-sampling", "privacyfrost/removed", context),
             explain,
             GuaranteeError,
         ),

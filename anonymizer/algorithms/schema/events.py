@@ -56,7 +56,7 @@ def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
 def owners_step(keys: Sequence[Sql]) -> Step:
     """The step that numbers the persons and gives each its unit."""
     context = {"coded": CODED, "units": UNITS, "owners": OWNERS, "keys": list(keys)}
-    return Step("numbers of persons", "schema/owners.sql.j2", context)
+    return Step("numbers of persons", "schema/owners", context)
 
 
 def coded_steps(child: Child) -> Iterator[Step]:
@@ -74,9 +74,9 @@ def coded_steps(child: Child) -> Iterator[Step]:
         "name": child.name,
         "copies": child.policy.key is None,
     }
-    yield Step(f"encode {child.name}", "schema/coded.sql.j2", context)
+    yield Step(f"encode {child.name}", "schema/coded", context)
     if attributes:
-        yield Step(f"steps of {child.name}", "schema/steps.sql.j2", _steps(child, attributes))
+        yield Step(f"steps of {child.name}", "schema/steps", _steps(child, attributes))
 
 
 def _steps(child: Child, attributes: tuple[EventColumn, ...]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def event_steps(children: Sequence[Child]) -> Iterator[Step]:
     parts = [(c.steps, len(c.step_levels) - 1, len(c.attributes)) for c in tables]
     yield Step(
         "steps of all tables",
-        "schema/step_sequences.sql.j2",
+        "schema/step_sequences",
         {"step_sequences": STEP_SEQUENCES, "tables": parts, "parts": [c.steps for c in tables]},
     )
     context = {
@@ -107,8 +107,8 @@ def event_steps(children: Sequence[Child]) -> Iterator[Step]:
         "steps": [c.steps for c in tables],
         "owners": OWNERS,
     }
-    yield Step("rows of events", "schema/events.sql.j2", context)
-    yield Step("events of persons", "schema/items.sql.j2", {"events": EVENTS, "items": ITEMS})
+    yield Step("rows of events", "schema/events", context)
+    yield Step("events of persons", "schema/items", {"events": EVENTS, "items": ITEMS})
 
 
 def steps_of(children: Sequence[Child]) -> int:
@@ -168,32 +168,32 @@ def tree_stages(
         "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
         "shape": shape,
     }
-    costs = Step("loss of events", "schema/event_costs.sql.j2", own)
+    costs = Step("loss of events", "schema/event_costs", own)
     return (
-        Step("places in the domains", "mondrian/positions.sql.j2", context),
-        Step("first class", "mondrian/open.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("places in the domains", "mondrian/positions", context),
+        Step("first class", "mondrian/open", context),
+        Step("no final classes yet", "mondrian/members", context),
         costs,
-        Step("root of the tree", "schema/tree.sql.j2", {**own, "root": True, "chosen": None}),
+        Step("root of the tree", "schema/tree", {**own, "root": True, "chosen": None}),
         Loop(
             "partition tree",
             (
                 *choice(how, context),
-                Step("close classes", "mondrian/close_classes.sql.j2", context),
-                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                Step("close classes", "mondrian/close_classes", context),
+                Step("apply cuts", "mondrian/apply_cuts", context),
                 costs,
-                Step("nodes of the tree", "schema/tree.sql.j2", {**own, "root": False}),
-                Step("close what cannot pay", "schema/close_hopeless.sql.j2", own),
+                Step("nodes of the tree", "schema/tree", {**own, "root": False}),
+                Step("close what cannot pay", "schema/close_hopeless", own),
             ),
-            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("open classes", "mondrian/open_classes", context),
             at_most=rows,
         ),
-        Step("no costs yet", "schema/no_bests.sql.j2", own),
+        Step("no costs yet", "schema/no_bests", own),
         Loop(
             "prune the tree",
-            (Step("least costs", "schema/bests.sql.j2", own),),
-            until=Step("depths to decide", "schema/to_prune.sql.j2", own),
+            (Step("least costs", "schema/bests", own),),
+            until=Step("depths to decide", "schema/to_prune", own),
             at_most=rows,
         ),
-        Step("pruned tree", "schema/pruned.sql.j2", own),
+        Step("pruned tree", "schema/pruned", own),
     )

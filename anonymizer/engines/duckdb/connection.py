@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.failures import CRASHES, translate
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, TemplateError
 from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from duckdb import Statement as DuckDBStatement
 
 
 # The catalogs that a run attaches to a user's connection, and the check that they are free.
@@ -83,6 +84,10 @@ class IsolatedReads(Protocol):
         ...
 
 
+KINDS = {"create": "CREATE", "insert": "INSERT", "query": "SELECT"}
+"""The engine's types of statements, by the kinds that templates render."""
+
+
 @dataclass(slots=True)
 class DuckDBEngine(Engine):
     """Executes statements on one connection; every error becomes one of ours.
@@ -114,11 +119,27 @@ class DuckDBEngine(Engine):
     """The folder in which parts of a large table are handed over; None on a user's connection."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
-        """Run one statement and fetch all of its (few) rows."""
+        """Run one statement and fetch all of its (few) rows.
+
+        Raises `TemplateError` (a defect of the tool) if the text is not one of its kind.
+        """
+        import duckdb
+
         values = {name: self.binds[name] for name in binds}
-        return self.raw(statement.text, where, values)
+        try:
+            parsed = self.connection.extract_statements(statement.text)
+        except duckdb.Error as error:
+            raise translate(error, where) from error
+        if [one.type.name for one in parsed] != [KINDS[statement.kind]]:
+            raise TemplateError(f"{where}: is not one {statement.kind}")
+        return self._rows(parsed[0], where, values)
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
+        return self._rows(text, where, values)
+
+    def _rows(
+        self, text: str | DuckDBStatement, where: str, values: Mapping[str, Any] | None
+    ) -> Rows:
         import duckdb
 
         with interrupts.statement(self.interrupt):

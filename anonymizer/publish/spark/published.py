@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import configure
+from anonymizer.engines.duckdb.sandbox import restricted
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.tables import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
@@ -78,8 +78,6 @@ def published_folder(
     policy: Policy | None, database: Any, limits: Limits
 ) -> Iterator[PublishedFolder]:
     """Open the releases of a folder. Raises NothingToCheckError if there is none."""
-    import duckdb
-
     given = database
     if given is None and policy is not None and policy.publish.database is not None:
         given = policy.resolve(policy.publish.database)
@@ -91,11 +89,10 @@ def published_folder(
         )
     folder = Path(given).resolve()
     with ExitStack() as stack:
-        connection = stack.enter_context(duckdb.connect())
         spilled = run_folder.create(secrets.token_hex(8))
         stack.callback(spilled.remove)
         # (by default rows would be spilled into the current folder)
-        configure(connection, spilled.path / "spilled", limits)
+        connection = stack.enter_context(restricted(spilled.path / "spilled", limits))
         engine = FolderEngine(connection, owns_connection=True, catalog=CATALOG)
         found: dict[Table, Manifest] = {}
         own = [Names.of(policy, "")] if policy is not None else []

@@ -176,7 +176,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
         "sources": [*dict.fromkeys(one.table or raw for one in named)],
         "short": VALUES_SHORT,
     }
-    steps = [Step("identifying values", "masking/identifier_values.sql.j2", listed)]
+    steps = [Step("identifying values", "masking/identifier_values", listed)]
     for mask in masks:
         columns = [
             _FoundPatterns(number, Sql(f"outer_{number}"), Sql(f"every_{number}"))
@@ -194,7 +194,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
             "clean": _clean(named, columns),
         }
         name = f"identifying values in {mask.column}"
-        steps.append(Step(name, "masking/found_values.sql.j2", context))
+        steps.append(Step(name, "masking/found_values", context))
     return tuple(steps)
 
 
