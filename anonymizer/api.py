@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
-from anonymizer.engines.registry import told_by
+from anonymizer.engines.registry import engine_of_database
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
@@ -486,7 +486,7 @@ def _refuse_unusable(database: object) -> None:
     """Raises SourceError if it is not a database, EngineError if its connection is closed."""
     if database is None or isinstance(database, str | Path):
         return
-    if told_by(database) in ("postgres", "spark"):
+    if engine_of_database(database) in ("postgres", "spark"):
         return
     import duckdb
 

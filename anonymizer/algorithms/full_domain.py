@@ -43,7 +43,7 @@ from anonymizer.algorithms.lattice.search import (
     budgeted_stages,
     lattice_size,
     search_stages,
-    whole_row,
+    suppression_loss,
 )
 from anonymizer.compile import Sql, ident
 from anonymizer.errors import GuaranteeError, Problem
@@ -114,7 +114,7 @@ def lattice_stages(
         # a size that would be too large for an integer is reported approximately
         told = size if size < 10**37 else float(f"{size:.3g}")
         context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
-        context["row_loss"] = whole_row(context)
+        context["row_loss"] = suppression_loss(context)
     search = (
         search_stages(context, columns, pruned=pruned, size=size)
         if budget is None

@@ -22,7 +22,7 @@ from anonymizer.algorithms.core.population import population_rules, population_s
 from anonymizer.algorithms.core.proportional_assignment import Dealing, class_rules, shares
 from anonymizer.algorithms.core.protections import column_rules, protections, thinning_steps
 from anonymizer.algorithms.core.refine import AUTO, possible, refine_stages
-from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
+from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
 from anonymizer.algorithms.descriptor import (
     COMPOSITION,
     DOWNCODING,
@@ -169,4 +169,4 @@ def _cuts(
         # refining all parts is as much work as refining the whole table
         refined = ()
     parts = in_parts(roles.quasi, how, split, (*cuts, *refined), whole)
-    return divided_units(roles.quasi, units, split, how), (*judged_parts(how, split), parts)
+    return divided_units(roles.quasi, units, split, how), (*find_parts(how, split), parts)

@@ -40,7 +40,7 @@ def clean_command(
     from pathlib import Path
 
     from anonymizer.cli.failures import UsageError
-    from anonymizer.engines.registry import told_by
+    from anonymizer.engines.registry import engine_of_database
     from anonymizer.run.clean import clean
 
     if rewrite:
@@ -48,7 +48,7 @@ def clean_command(
         return
     if absent is not None:
         raise UsageError.at("--absent", "needs --rewrite")
-    if told_by(database) == "postgres":
+    if engine_of_database(database) == "postgres":
         from anonymizer.engines.postgres.workplace import clean_database
 
         schemas = clean_database(database)

@@ -62,7 +62,7 @@ def demo_command(output: Output, folder: str | None, several: bool) -> None:
         with progress(output) as listener:
             release = demo.run(made, listener=listener)
         report = demo.report(made)
-    _tell(output, made, release, _story(made, release), report=str(report))
+    _print_result(output, made, release, _story(made, release), report=str(report))
 
 
 def _hospital(output: Output, folder: str | None) -> None:
@@ -78,10 +78,12 @@ def _hospital(output: Output, folder: str | None) -> None:
     policy = load_policy(made.policy)
     assert isinstance(policy, SchemaPolicy)
     attack = attack_tables(policy, made.database)
-    _tell(output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict())
+    _print_result(
+        output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict()
+    )
 
 
-def _tell(
+def _print_result(
     output: Output, made: Demo, release: Release, story: Iterator[str], **more: object
 ) -> None:
     """Print the result, with further data in `more`."""

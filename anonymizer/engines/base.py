@@ -49,7 +49,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RemoteProcesses:
     """Other processes, perhaps on other machines, that run functions for an engine."""
 
     at_a_time: int
@@ -190,7 +190,7 @@ class Engine(ABC):
         """The embedded database that holds compact state, from which parts are handed over."""
         return None
 
-    def elsewhere(self) -> Elsewhere | None:
+    def elsewhere(self) -> RemoteProcesses | None:
         """The pool of other processes that see the folder of the run, if there is one."""
         return None
 

@@ -81,7 +81,7 @@ def _part(engine: str, name: str) -> ModuleType:
     return import_module(f"anonymizer.engines.{engine}.{name}")
 
 
-def told_by(database: Any) -> EngineName | None:
+def engine_of_database(database: Any) -> EngineName | None:
     """The engine that a database belongs to; None if it cannot be inferred."""
     package = type(database).__module__.split(".", 1)[0]
     for name, engine in engines().items():
@@ -96,7 +96,7 @@ def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None
     names = tuple(engines())
     if asked is not None and asked not in names:
         raise PolicyError.at("--engine", f"{asked} is not an engine", allowed=", ".join(names))
-    found = told_by(database)
+    found = engine_of_database(database)
     stated = policy is not None and policy.engine != "duckdb"
     wanted = asked or (policy.engine if stated and policy else None) or found
     if wanted is None:

@@ -72,7 +72,7 @@ TARGETS = 2_000
 """Approximate number of rows (persons) that attacks look for."""
 
 
-def floor_shown(policy: Policy) -> int:
+def display_floor(policy: Policy) -> int:
     """Fewest rows (persons) of any value on the page, whatever the policy's guarantees."""
     return max(FLOOR, floor_of(policy))
 
@@ -81,7 +81,7 @@ def details_of(
     policy: Policy, found: Scratch, rows: int, check: Callable[[], None]
 ) -> dict[str, Any]:
     """Collect all details. `check` is called between two parts, and may raise to stop."""
-    beside, floor = found.beside(policy), floor_shown(policy)
+    beside, floor = found.beside(policy), display_floor(policy)
     check()
     return {
         "floor": floor,
@@ -159,7 +159,7 @@ def _observer(
 
 def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
     """Example rows as published, if the policy holds; without rare values."""
-    layout, floor = beside.layout, floor_shown(policy)
+    layout, floor = beside.layout, display_floor(policy)
     group = layout.class_id or layout.group_id
     if group is None or not found.holds:
         return {"columns": [], "rows": []}
@@ -197,7 +197,7 @@ def rare_cells(
         beside.originals.table,
         ident(beside.originals.values[column.column]),
         cells,
-        floor_shown(policy),
+        display_floor(policy),
         number=column.kind == "numeric",
         person=ident(person) if person is not None else None,
     )
@@ -333,7 +333,7 @@ def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dic
         cell=cell_text(described),
         ordered=described.kind != "categorical",
         place=Sql("epoch(cast(value as timestamp))" if day else "cast(value as double)"),
-        floor=floor_shown(policy),
+        floor=display_floor(policy),
         shown=CELLS,
     )
     hidden = rare_cells(policy, beside, described, [row[0] for row in rows])
@@ -382,7 +382,7 @@ def tree(
             {"level": n, "nodes": nodes, "loss": loss, "choose": from_level(options, n)}
             for n, nodes, loss in losses(shown)
         ],
-        "nodes": _nodes(shown, floor_shown(policy), hidden),
+        "nodes": _nodes(shown, display_floor(policy), hidden),
     }
 
 
@@ -405,7 +405,7 @@ def _hidden_labels(policy: Policy, made: Built, shown: HierarchyDrawing) -> set[
     labels = {node.label for node in shown.nodes}
     if policy.person is not None:
         return labels
-    floor = floor_shown(policy)
+    floor = display_floor(policy)
     source = made.session.source
     return {node.label for node in shown.nodes if node.rows < floor} | rare_labels(
         lambda text: made.session.engine.raw(text, "hierarchies"),

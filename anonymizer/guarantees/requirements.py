@@ -83,7 +83,7 @@ def required_guarantees(
             yield guarantee, value
 
 
-def asked_of_table(policy: Policy) -> list[tuple[Guarantee, Any]]:
+def table_guarantees(policy: Policy) -> list[tuple[Guarantee, Any]]:
     """The table's guarantees, those from the algorithm's options before the policy's."""
     own = policy.algorithm.promises
     found = dict(required_guarantees(OF_TABLE, policy.privacy)) | {
@@ -130,7 +130,7 @@ def with_paths_of(
 
 
 def _of_table(policy: Policy) -> Iterator[Requirement]:
-    for guarantee, value in asked_of_table(policy):
+    for guarantee, value in table_guarantees(policy):
         terms = guarantee.terms_of(value)
         if not guarantee.of_values:
             yield Requirement(guarantee.name, None, terms)
@@ -354,7 +354,7 @@ def promises_of(policy: Policy) -> Iterator[Promise]:
                 path = column_path(column, "protect", name)
                 yield Promise(path, frozenset({(judged, column)}))
     for masked in policy.masked:
-        shown = shown_by_release(policy.columns[masked])
+        shown = check_without_source(policy.columns[masked])
         if shown is not None:
             yield Promise(column_path(masked), frozenset({(shown, masked)}))
     if safe_harbor.applies(policy):
@@ -380,7 +380,7 @@ def _harbor_check(column: Column) -> str:
     return "safe_harbor_nothing"
 
 
-def shown_by_release(column: Column) -> str | None:
+def check_without_source(column: Column) -> str | None:
     """The check of a masked column that needs no source; None if the source is required."""
     match column.role:
         case "token":
@@ -400,7 +400,7 @@ def shown_by_release(column: Column) -> str | None:
     return None
 
 
-def told_by_source(policy: Policy) -> Iterator[Promise]:
+def checks_against_source(policy: Policy) -> Iterator[Promise]:
     """The checks of masked columns against their original values, which every run makes."""
     for name in policy.masked:
         for mask, _ in policy.columns[name].masks:
@@ -440,7 +440,7 @@ def missing_checks(
     """
     found = {(check.name, check.column) for check in verification.checks}
     left = {item.name for item in verification.not_checked}
-    more = told_by_source(policy) if source else ()
+    more = checks_against_source(policy) if source else ()
     for promise in (*promises_of(policy), *more):
         missing = {name for name, _ in promise.checks - found if name not in left}
         if missing:

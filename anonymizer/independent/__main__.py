@@ -39,17 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             population_person=given.population_person,
         )
     except UnreadableError as error:
-        _tell(str(error))
+        _print_error(str(error))
         return 1 if isinstance(error, ChangedError) else 2
     except (RecursionError, MemoryError):
-        _tell("release: is too large to be judged here")
+        _print_error("release: is too large to be judged here")
         return 2
     print("\n".join(lines(found)))
-    _tell(FIGURES)
+    _print_error(FIGURES)
     return 0 if found.passed else 1
 
 
-def _tell(text: str) -> None:
+def _print_error(text: str) -> None:
     """Print to standard error. Where it is closed, `print` would take standard output instead."""
     if sys.stderr is not None:
         print(text, file=sys.stderr)

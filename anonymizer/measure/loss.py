@@ -236,15 +236,13 @@ def measure_release(
     return found
 
 
-def measured_again(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
-    """The measures as anybody computes them who has the release; losses `of_nodes` are the least
-    that they can be.
-    """
+def recompute_measures(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+    """Compute measures from the release alone; losses `of_nodes` are the least possible."""
     return measure_release(run_sql, view, layout, as_published(view, layout), suppressed=suppressed)
 
 
-def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
-    """The losses of columns as anybody computes them who has the release; like `measured_again`."""
+def recompute_losses(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
+    """Compute the losses of columns from the release alone, like `recompute_measures`."""
     return column_losses(run_sql, view, layout, as_published(view, layout))
 
 

@@ -437,8 +437,8 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
-    The exact figures depend on hidden values and are only for owners of the source; `shown_errors`
-    may be shown. Raises `SourceError` if no query over these columns selects anything.
+    The exact figures depend on hidden values and are for owners of the source only; `rounded_errors`
+    may be published. Raises `SourceError` if no query over these columns selects anything.
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
@@ -451,7 +451,7 @@ def count_error(
 
 
 @dataclass(frozen=True, slots=True)
-class ShownErrors:
+class RoundedErrors:
     """Errors of random counts, as a reader of a report may see them."""
 
     queries: int
@@ -475,9 +475,9 @@ class Draws:
     persons: bool = False
 
 
-def shown_errors(
+def rounded_errors(
     run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
-) -> ShownErrors:
+) -> RoundedErrors:
     """The errors of random queries, as steps.
 
     Raises `SourceError` if most of the random queries select fewer rows (persons) than allowed.
@@ -492,7 +492,7 @@ def shown_errors(
     mean, middle = step(fmean(errors)), step(median(errors))
     assert mean is not None
     assert middle is not None
-    return ShownErrors(draws.queries, draws.least, mean, middle)
+    return RoundedErrors(draws.queries, draws.least, mean, middle)
 
 
 def _drawn_errors(

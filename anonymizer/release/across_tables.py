@@ -26,7 +26,7 @@ from anonymizer.release.certificate import (
 )
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names
-from anonymizer.source.masking.masks import options_told
+from anonymizer.source.masking.masks import described_options
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import TOGETHER
 
@@ -227,7 +227,7 @@ def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
             masks = () if described is None else described.masks
             # (the content of a population file is not compared)
             if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
-                {"mask": mask, **options_told(mask, options)} for mask, options in masks
+                {"mask": mask, **described_options(mask, options)} for mask, options in masks
             ]:
                 said = "has other masks in the release than in the policy"
                 yield Problem(table_path(name, "columns", shown.column), said, hint=HINT)

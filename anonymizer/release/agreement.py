@@ -14,7 +14,7 @@ from anonymizer.policy.fields import published_names, renamed
 from anonymizer.policy.hierarchies import Taxonomy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.referenced_files import declared_digests, declared_files
-from anonymizer.source.masking.masks import options_told
+from anonymizer.source.masking.masks import described_options
 from anonymizer.source.profile import check_kind
 from anonymizer.verification.guarantees import TOGETHER, is_listed
 
@@ -143,7 +143,7 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
         said = f"the policy masks it by {wanted}, and the release publishes {found}"
         return _problem(column_path(name), said)
     for (mask, options), released_mask in zip(asked.masks, released.masks, strict=True):
-        wanted_options = {"mask": mask, **options_told(mask, options)}
+        wanted_options = {"mask": mask, **described_options(mask, options)}
         # (the content of a population file is not compared)
         if wanted_options != {n: v for n, v in released_mask.items() if n != "restricted"}:
             said = f"the policy masks it by {mask} with other options than the release"

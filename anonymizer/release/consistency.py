@@ -19,10 +19,10 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.measure.loss import (
     as_published,
-    losses_again,
     measure_groups,
-    measured_again,
     of_nodes,
+    recompute_losses,
+    recompute_measures,
 )
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, safe_harbor
@@ -240,7 +240,7 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
     stated, layout = manifest.data["measures"], manifest.layout
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
-    again: dict[str, Any] = dict(measured_again(run_sql, view, layout, left_out))
+    again: dict[str, Any] = dict(recompute_measures(run_sql, view, layout, left_out))
     shown = as_published(view, layout)
     again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
     tables = released_tables(manifest)
@@ -275,7 +275,7 @@ def _other_measures_of(
         yield changed(f"{path}.rows", "is not what the release has")
     for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
         yield changed(f"{path}.{name}", "is none of a run")
-    losses, hidden = losses_again(run_sql, view, one.layout), of_nodes(one.layout)
+    losses, hidden = recompute_losses(run_sql, view, one.layout), of_nodes(one.layout)
     if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
         yield changed(f"{path}.ncp", "is of other columns than the release has")
     for name, figure in stated["ncp"].items():

@@ -166,7 +166,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
 def _masked(layout: Layout, found: Roles) -> Layout:
     """The layout with the masks of all columns, including those in separate tables."""
     columns = tuple(
-        dataclasses.replace(column, masks=found.masks_told(column.column))
+        dataclasses.replace(column, masks=found.mask_descriptions(column.column))
         for column in layout.columns
     )
     return dataclasses.replace(layout, columns=columns)

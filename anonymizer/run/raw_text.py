@@ -19,10 +19,10 @@ from anonymizer.source.identifier_scan import (
     ScannedColumn,
     in_row,
     is_number,
-    looked_at,
-    looked_through,
     may_hold,
     named_columns,
+    scanned_columns,
+    scanned_text,
     words,
 )
 from anonymizer.source.identifiers import ANY, DATE_FORMS, FORMS, KINDS, SIGNS, usual_characters
@@ -80,7 +80,7 @@ def raw_text_stages(
     `above`: tables with columns of the words of further identifiers. `counted`: the distinct values
     of the quasi-identifiers have been counted, and are read instead of the rows.
     """
-    columns = looked_through(policy, roles)
+    columns = scanned_columns(policy, roles)
     if not columns:
         return ()
     searched = _identifier_values(policy, profile, roles, snapshot, above)
@@ -149,7 +149,7 @@ def forms_found(
     if not columns:
         return {}
     cells = [
-        _Column(place, ident(name), looked_at(ident(name), sql_type))
+        _Column(place, ident(name), scanned_text(ident(name), sql_type))
         for place, (name, sql_type) in enumerate(columns)
     ]
     asked = _Asked(relation.table or relation.sql, cells, relation=relation.sql)
@@ -177,7 +177,7 @@ def _columns(looked: Sequence[ScannedColumn], values: Mapping[str, Table]) -> li
     found = []
     for column in looked:
         counted = values.get(column.name)
-        text = column.text if counted is None else looked_at(Sql("value"), column.sql_type)
+        text = column.text if counted is None else scanned_text(Sql("value"), column.sql_type)
         found.append(_Column(column.place, column.cell, text, counted))
     return found
 
@@ -238,7 +238,7 @@ def _identifier_values(
     above: Sequence[tuple[Table, Sql]],
 ) -> tuple[Step, ...]:
     """The step that searches columns for values of identifier columns."""
-    columns = [column for column in looked_through(policy, roles) if column.free]
+    columns = [column for column in scanned_columns(policy, roles) if column.free]
     rows = bool(in_row(policy, profile, roles))
     texts = [(c.place, c.text) for c in columns if not is_number(c.sql_type)]
     ids = [*above, *named_in(policy, profile, snapshot)] if texts else []

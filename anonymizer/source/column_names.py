@@ -241,7 +241,7 @@ def names_related(name: str) -> bool:
     return "".join(found[-2:]) in _RELATED or found == ["reports", "to"]
 
 
-def says_who(name: str) -> bool:
+def names_identifier(name: str) -> bool:
     """True if the whole name of a column indicates an identifier: `ssn`, `e_mail`, `patient_name`;
     not `drug_name`, `email_opened` or `phone_type`.
     """

@@ -52,7 +52,7 @@ class ScannedColumn:
     @property
     def text(self) -> Sql:
         """The searched text, or the whole numbers of many digits as text."""
-        return looked_at(self.cell, self.sql_type)
+        return scanned_text(self.cell, self.sql_type)
 
     @property
     def own(self) -> Sql:
@@ -63,7 +63,7 @@ class ScannedColumn:
         return Sql(f"held_{self.place}")
 
 
-def looked_through(policy: Policy, roles: Roles) -> list[ScannedColumn]:
+def scanned_columns(policy: Policy, roles: Roles) -> list[ScannedColumn]:
     """Texts and large numbers, and text or number columns that are named like identifiers."""
     found: list[ScannedColumn] = []
     masks = {mask.column: mask.values for mask in roles.masks}
@@ -78,7 +78,7 @@ def looked_through(policy: Policy, roles: Roles) -> list[ScannedColumn]:
             and "name" not in given.acknowledge
             and kind_of(sql_type) in ("categorical", "numeric")
             and (
-                column_names.says_who(column)
+                column_names.names_identifier(column)
                 or (kind_of(sql_type) == "categorical" and names_people(column))
             )
         )
@@ -107,7 +107,7 @@ def is_number(sql_type: str) -> bool:
     return NUMBERS.match(sql_type) is not None
 
 
-def looked_at(value: Sql, sql_type: str) -> Sql:
+def scanned_text(value: Sql, sql_type: str) -> Sql:
     """The text of a value that is searched for identifiers."""
     if not is_number(sql_type):
         return Sql(f"cast({value} as varchar)")
@@ -137,7 +137,7 @@ def identifier_columns(
 
     `of_several`: other tables are published with this one, and may contain its identifiers.
     """
-    searched = of_several or any(column.free for column in looked_through(policy, roles))
+    searched = of_several or any(column.free for column in scanned_columns(policy, roles))
     return [
         *(lettered_identifiers(policy, profile) if searched else ()),
         *in_row(policy, profile, roles),
@@ -175,7 +175,7 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
     if not texts and not numbers:
         return []
     found = []
-    for column in looked_through(policy, roles):
+    for column in scanned_columns(policy, roles):
         if column.free and not column.redacted:
             number = is_number(profile.type_of(column.name))
             held = []

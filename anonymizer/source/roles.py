@@ -56,7 +56,7 @@ class Roles:
         published = {str(k.k) for k in self.kept}
         return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
 
-    def masks_told(self, column: str) -> tuple[dict[str, Any], ...]:
+    def mask_descriptions(self, column: str) -> tuple[dict[str, Any], ...]:
         """The masks of a column as a release describes them."""
         return tuple(mask.description for mask in self.masks if mask.column == column)
 

@@ -277,7 +277,7 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     if policy.key is not None:
         return Sql(key_text(policy.key, profile))
     drawn = rows_drawn(roles.masks)
-    if not told_apart(policy, roles) and not drawn:
+    if not distinguishes_rows(policy, roles) and not drawn:
         return None
     quasi = set() if drawn else {a.column for a in roles.quasi}
     others = [name for name, _ in profile.columns if name not in quasi]
@@ -354,7 +354,7 @@ def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
     return [counted, *(f"select coalesce(sum(n), 0) from {ident(a.values)}" for a in roles.quasi)]
 
 
-def told_apart(policy: Policy, roles: Roles) -> bool:
+def distinguishes_rows(policy: Policy, roles: Roles) -> bool:
     """Return whether rows with equal quasi-identifiers have to be distinguished.
 
     If nothing else of them is published or recorded, they are interchangeable.

@@ -65,7 +65,7 @@ def present_step(attribute: Attribute, units: Table = UNITS) -> Step:
     )
 
 
-def shown_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
+def labels_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
     """Steps that write `labels_table`, from `members` and the tuples of `units`."""
     shared = {
         "present": present(attribute),
@@ -282,7 +282,7 @@ def cell_steps(
                 "hierarchy": cell.attribute.hierarchy,
                 "shown": labels_table(cell.attribute),
             }
-            steps += shown_steps(cell.attribute, units)
+            steps += labels_steps(cell.attribute, units)
             steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels", own))
     return (*steps, *cells_steps(made, mode))
 

@@ -154,7 +154,7 @@ def published_columns(
             bucket = policy.generated_name(f"{name}_bucket")
             columns.append((bucket, Sql(f"{dealt.alias}.bucket")))
             item = replace(item, bucket=bucket)
-        described.append(replace(item, masks=roles.masks_told(name)))
+        described.append(replace(item, masks=roles.mask_descriptions(name)))
     layout = Layout(
         algorithm=policy.algorithm.name,
         cells=policy.publish.cells,

@@ -239,7 +239,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
     for mask in roles.masks:
         if policy.columns[mask.column].acknowledge_unique:
             continue
-        for told in _told_apart(mask):
+        for told in _distinguishable_groups(mask):
             yield Count(
                 counted(told),
                 column_path(mask.column),
@@ -250,7 +250,7 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
             )
 
 
-def _told_apart(mask: Mask) -> Iterator[Sql]:
+def _distinguishable_groups(mask: Mask) -> Iterator[Sql]:
     """Groups of values that remain distinguishable, being further apart than the noise reaches."""
     if mask.kind != "noise":
         return

@@ -339,7 +339,7 @@ def _tree_stage(
     return Composed(Step("tree of coarse cuts", "split/tree", context), compose)
 
 
-def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
+def find_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
 
     def nodes(rows: list[Row]) -> list[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.core.cells import CELLS, Cell, Mode, labels_table, shown_steps
+from anonymizer.algorithms.core.cells import CELLS, Cell, Mode, labels_steps, labels_table
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import Sql, Table, lit, sql, work
@@ -344,7 +344,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     for a in attributes:
         columns += cell_columns(a, mode)
     return (
-        *(step for a in attributes for step in shown_steps(a.attribute)),
+        *(step for a in attributes for step in labels_steps(a.attribute)),
         Step(
             "cells of classes",
             "lattice/cells",

@@ -308,7 +308,7 @@ def additive(context: dict[str, Any]) -> bool:
     return bool(context["optimum"] != "c_dm")
 
 
-def whole_row(context: dict[str, Any]) -> Sql:
+def suppression_loss(context: dict[str, Any]) -> Sql:
     """The loss of a suppressed row."""
     wholes: dict[str, Sql] = {measure.text: whole for measure, whole in context["penalties"]}
     return wholes.get(context["optimum"], Sql("l.records"))

@@ -21,7 +21,7 @@ from anonymizer.algorithms.core.lower_bound import bound_stages
 from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.protections import thinning_steps
-from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
+from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
 from anonymizer.algorithms.lgb.buckets import ProtectedColumn, bucket_stages
 from anonymizer.algorithms.lgb.generalization import seed_stages
 from anonymizer.compile import Sql, work
@@ -140,7 +140,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         solved = classes if by_seeds else classes[1:]
         units = divided_units(roles.quasi, units_step(policy, [*pattern, *keys]), split, how)
         parts = in_parts(roles.quasi, how, split, solved, solved, by_draw=by_seeds)
-        classes = (*judged_parts(how, split), parts)
+        classes = (*find_parts(how, split), parts)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),

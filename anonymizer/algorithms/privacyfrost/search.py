@@ -72,7 +72,7 @@ class RuleResults:
         return work(f"base_cells_{self.column.index}")
 
 
-def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
+def sensitive_rules(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
     """The rules of all sensitive columns that have any, over groups identified by `keys`."""
     made = []
     for column in roles.sensitive:
@@ -116,7 +116,7 @@ def search_context(
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     keys = [Sql("node"), *(word.g for word in packed.words)]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     return {
         "attributes": list(columns),
         "words": packed.words,
@@ -373,7 +373,7 @@ def class_stages(
     the one with the most parts, weighted by priority, is divided, until none can.
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     context: dict[str, Any] = {
         "attributes": list(columns),
         "by_rank": sorted(columns, key=lambda a: a.rank),

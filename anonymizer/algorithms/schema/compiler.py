@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from anonymizer.algorithms.core.cells import Cell, cell_steps, present, shown_steps
+from anonymizer.algorithms.core.cells import Cell, cell_steps, labels_steps, present
 from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, published_columns
 from anonymizer.algorithms.core.encode import (
     coded_stages,
@@ -89,7 +89,7 @@ class PublishedTable:
         """
         child, attributes = self.child, event_columns(self.child)
         for a in attributes:
-            _, *steps = shown_steps(a.attribute)
+            _, *steps = labels_steps(a.attribute)
             yield self._present(a)
             yield from steps
         codes = list(self._codes()) if self.gone else []
@@ -182,7 +182,7 @@ def _published_table(
                     sensitive[name].kind if name in sensitive else "categorical",
                     published_type(one.sql_type),
                     name=name,
-                    masks=child.roles.masks_told(name),
+                    masks=child.roles.mask_descriptions(name),
                 )
             )
     layout = Layout(
@@ -209,7 +209,7 @@ def _event(
         kind=attribute.kind,
         sql_type=published_type(attribute.sql_type),
         hierarchy=cell.shape == "node",
-        masks=child.roles.masks_told(name),
+        masks=child.roles.mask_descriptions(name),
         **codes_of(child.policy, attribute),
     )
     made = [expression for _, expression in cell_columns(a, policy.publish.cells)]

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident, lit, work
-from anonymizer.engines.base import ComparedTables, Elsewhere, Limits
+from anonymizer.engines.base import ComparedTables, Limits, RemoteProcesses
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.partition_workers import ATTEMPT, Recipe, attach_part
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -38,7 +38,7 @@ AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
 """Small tables that are computed from all units: on Spark if the units are there."""
 
 
-def executors(spark: SparkSession) -> Elsewhere:
+def executors(spark: SparkSession) -> RemoteProcesses:
     """The executors, which solve as many parts at a time as they have cores."""
     context = spark.sparkContext
 
@@ -46,7 +46,7 @@ def executors(spark: SparkSession) -> Elsewhere:
         with failures.translate_errors("parts"):
             context.parallelize([0], 1).foreach(lambda _: task())
 
-    return Elsewhere(context.defaultParallelism, run)
+    return RemoteProcesses(context.defaultParallelism, run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, ident, work
-from anonymizer.engines.base import ComparedTables, Elsewhere, Engine, EngineName, Rows
+from anonymizer.engines.base import ComparedTables, Engine, EngineName, RemoteProcesses, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.concurrency import (
@@ -433,7 +433,7 @@ class SparkEngine(Engine):
         for name in names:
             self.work_tables.made_in_duckdb(name)
 
-    def elsewhere(self) -> Elsewhere:
+    def elsewhere(self) -> RemoteProcesses:
         return executors(self.spark)
 
     def spreading(self, stage: Parts) -> ExecutorFiles | None:

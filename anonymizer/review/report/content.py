@@ -21,11 +21,11 @@ from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES, least_class
 from anonymizer.measure.queries import (
     Draws,
     QueryTables,
-    ShownErrors,
+    RoundedErrors,
     about,
     about_share,
     enough,
-    shown_errors,
+    rounded_errors,
     stage,
 )
 from anonymizer.measure.usefulness import Little, little_left
@@ -211,7 +211,7 @@ class Report:
     before: Assessment | None
     after: Assessment
     distributions: tuple[Distribution, ...]
-    counts: ShownErrors | None
+    counts: RoundedErrors | None
     workload: tuple[Answer, ...]
     warnings: tuple[str, ...]
     attacks: tuple[str, ...] = field(default=())
@@ -509,7 +509,7 @@ def _collected(policy: Policy, release: Published) -> Report:
     if verification.passed:
         refuse_other_figures(release.engine, release.view, manifest, verification)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
-    counts: ShownErrors | None = None
+    counts: RoundedErrors | None = None
     workload: list[Answer] = []
     if beside is not None:
         tables = QueryTables(work)
@@ -522,7 +522,7 @@ def _collected(policy: Policy, release: Published) -> Report:
             # (without classes no cell covers several values)
             if not release.layout.classless:
                 draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
-                counts = shown_errors(beside.run_sql, tables, staged, draws)
+                counts = rounded_errors(beside.run_sql, tables, staged, draws)
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]
     else:

@@ -256,7 +256,7 @@ def _options(kind: str, given: object) -> dict[str, Any]:
     return found
 
 
-def options_told(kind: str, given: object) -> dict[str, Any]:
+def described_options(kind: str, given: object) -> dict[str, Any]:
     """The options of a policy's mask, as a release describes them."""
     return _description(kind, _options(kind, given))
 
