@@ -437,7 +437,7 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
-    The exact figures depend on hidden values and are for owners of the source only; `rounded_errors`
+    The exact figures depend on hidden values and are for its owners only; `rounded_errors`
     may be published. Raises `SourceError` if no query over these columns selects anything.
     """
     tables = QueryTables(table)
