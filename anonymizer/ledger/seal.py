@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import math
@@ -27,7 +26,7 @@ from anonymizer.ledger.store import (
     ROWS,
     SCHEMAS,
     SIGNATURES,
-    digest,
+    code,
     key_checks,
     no_key,
 )
@@ -124,7 +123,7 @@ def seal(key: str, entry: Entry, of: Digests) -> str:
     if entry.opens is None:  # sealed before it was kept
         del stated["opens"]
     text = json.dumps([stated, of.get(entry.release, [])], sort_keys=True)
-    return hmac.new(digest(key, PURPOSE).encode(), text.encode(), hashlib.sha256).hexdigest()
+    return code(key, PURPOSE, text)
 
 
 def sealed(engine: DuckDBEngine, key: str, run_id: str) -> str:
@@ -216,9 +215,7 @@ def _kept(engine: DuckDBEngine) -> list[str]:
 
 def _listing(key: str, found: Iterable[Entry]) -> str:
     text = json.dumps(sorted((entry.release, entry.run_id) for entry in found))
-    return hmac.new(
-        digest(key, LISTING_PURPOSE).encode(), text.encode(), hashlib.sha256
-    ).hexdigest()
+    return code(key, LISTING_PURPOSE, text)
 
 
 # Checks for ledgers that were damaged or edited. They are refused: a release would only be compared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import re
 import secrets
@@ -216,6 +217,11 @@ def make_key(ledger: Path) -> str:
 def digest(key: str, text: str) -> str:
     """A keyed digest of a text that must not be stored itself (a run's secret)."""
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
+
+
+def code(key: str, purpose: str, text: str) -> str:
+    """HMAC-SHA256 (hex) of a text under a key that is derived for a purpose."""
+    return hmac.new(digest(key, purpose).encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def bound(key: str) -> str:

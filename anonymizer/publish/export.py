@@ -36,15 +36,21 @@ from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.paths import column_path, name_text, table_path
 from anonymizer.policy.referenced_files import digest_of, refuse_files
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.process.files import read_beside, replacing
+from anonymizer.process.files import move, read_beside, replacing
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.objects import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.across_tables import names_of, released_tables
-from anonymizer.release.agreement import refuse_other
 from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
 from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
+from anonymizer.release.integrity import (
+    manifest_digest,
+    objects_of,
+    row_text,
+    seal_of,
+    sealed_in,
+)
 from anonymizer.release.judge import judge, judge_tables
 from anonymizer.release.manifest import Manifest, parsed, read_manifest, write_manifest
 from anonymizer.release.objects import Names
@@ -57,8 +63,6 @@ from anonymizer.release.opening import (
     unchanged_tables,
     with_population,
 )
-from anonymizer.release.seal import manifest_digest, row_text, seal_of
-from anonymizer.release.sealing import objects_of, refuse_unknown_columns, sealed_in
 from anonymizer.verification.fast import fast_release
 
 # The files of an export: written under temporary names, read back, swapped in, and listed in a
@@ -228,9 +232,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
             written.append(_write_one(engine, table, target, aside[target]))
         decide()
         for target, file in aside.items():
-            with file.open("rb") as handle:
-                os.fsync(handle.fileno())
-            file.replace(target)
+            move(file, target)
     finally:
         for file in aside.values():
             file.unlink(missing_ok=True)
@@ -297,10 +299,8 @@ def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
     with published_in(database, limits) as found, duckdb.connect(str(file)) as connection:
         (view,) = found.views(policy)
         manifest = found.manifest(view)
-        refuse_other(policy, manifest.layout)
-        refuse_unknown_columns(found.engine, view, manifest.layout)
         changes = found.changes(view, manifest, alone=False)
-        refuse_not_as_published(policy, view, manifest, changes)
+        refuse_not_as_published(policy, found.engine, view, manifest, changes)
         target = DuckDBEngine(connection, owned=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
         names = names_of(view, manifest)

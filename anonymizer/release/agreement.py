@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published
 from anonymizer.contract.reading import Tables
-from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import exchange, tree
 from anonymizer.policy import AnyPolicy, Msb, Policy, SchemaPolicy
 from anonymizer.policy.columns import MASKS, Column
@@ -79,11 +79,6 @@ def _unquoted(label: str) -> str:
 
 HINT = "use the policy that the release was made with, or run again"
 SEMI = "quasi with sensitive_when"
-
-
-def refuse_other(policy: Policy, layout: Layout) -> None:
-    """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
-    PolicyError.refuse(disagreements(policy, layout))
 
 
 def refuse_changed_while_read(digests: Mapping[str, str], policy: AnyPolicy) -> None:

@@ -15,7 +15,7 @@ from anonymizer.contract.layout import Layout, PublishedColumn, quasi
 from anonymizer.contract.reading import FIGURES, Released, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
-from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.errors import AnonymizerError, GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.measure.loss import (
     as_published,
@@ -27,18 +27,19 @@ from anonymizer.measure.loss import (
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, safe_harbor
 from anonymizer.policy.columns import weights_given
-from anonymizer.policy.paths import column_path, table_path
+from anonymizer.policy.paths import column_path, table_path, within
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.release.across_tables import (
     as_asked,
     known_attacks_of,
     released_tables,
     stated_certificate,
+    tables_unmet,
 )
-from anonymizer.release.agreement import other_files
+from anonymizer.release.agreement import HINT, disagreements, other_files
+from anonymizer.release.integrity import manifest_problems, refuse_unknown_columns
 from anonymizer.release.judge import Suppression
-from anonymizer.release.manifest import LEVEL, Manifest, published_measures
-from anonymizer.release.seal import CHANGED, manifest_problems
+from anonymizer.release.manifest import CHANGED, LEVEL, Manifest, published_measures
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import Members, population_questions
@@ -358,9 +359,22 @@ def refuse_changed(
 
 
 def refuse_not_as_published(
-    policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
+    policy: AnyPolicy, engine: Engine, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
+    """Make every check, to read a release without verifying it.
+
+    Raises PolicyError if the policy has other columns, GuaranteeError for all other differences.
+    """
+    found = disagreements(lead_of(policy), manifest.layout)
+    if isinstance(policy, SchemaPolicy):
+        PolicyError.refuse(within(policy.person, found))
+        tables = released_tables(manifest)
+        if tables is None:
+            said = "is of several tables, and the release of one"
+            raise GuaranteeError.at("policy", said, hint=HINT)
+        GuaranteeError.refuse(tables_unmet(policy, tables))
+    PolicyError.refuse(found)
+    refuse_unknown_columns(engine, view, manifest)
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy, manifest)
 

@@ -37,6 +37,7 @@ NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
 """Characters that a file name cannot hold, or that would lead into another folder."""
 OF_POPULATION = frozenset(one.name for one in GUARANTEES if one.of_population)
 LEVEL = "level."
+CHANGED = "it was changed after it was published: run again"
 LONGEST_STEM = 200
 """Bytes kept of a name; file systems allow 255 including the suffix."""
 
@@ -207,8 +208,7 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
 
 def several_manifests() -> NothingToCheckError:
     """The error of a table that should hold one manifest, and has other rows."""
-    hint = "it was changed after it was published: run again"
-    return NothingToCheckError.at("manifest", "is not one row", hint=hint)
+    return NothingToCheckError.at("manifest", "is not one row", hint=CHANGED)
 
 
 def no_manifest() -> NothingToCheckError:

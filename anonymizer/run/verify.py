@@ -27,6 +27,7 @@ from anonymizer.release.consistency import (
     refuse_other_policy,
     unverified,
 )
+from anonymizer.release.integrity import of_another, refuse_unknown_columns, seal_of
 from anonymizer.release.judge import (
     judge,
     judge_tables,
@@ -36,8 +37,6 @@ from anonymizer.release.judge import (
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import members_at_hand, with_population
-from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.sealing import refuse_unknown_columns
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.verification.fast import fast_release
 from anonymizer.verification.questions import Asking, ask_all
@@ -247,7 +246,7 @@ def _judged_again(
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"
         raise GuaranteeError.at("policy", said, hint=HINT)
-    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
+    refuse_unknown_columns(found.engine, view, manifest)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements
     required = with_paths_of(required, manifest.requirements)

@@ -15,8 +15,8 @@ import anonymizer
 from anonymizer.errors import AnonymizerError
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.across_tables import stated_certificate
+from anonymizer.release.integrity import manifest_digest
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import manifest_digest
 from tests.frozen import corpus
 from tests.frozen.test_frozen import CASES, ONE
 from tests.selection import some

@@ -19,11 +19,11 @@ from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.publish.duckdb.in_place import InPlaceTarget, ReplaceTarget
 from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
 from anonymizer.release.opening import opened, population_files
 from anonymizer.release.opening import place_of as named_at
-from anonymizer.release.sealing import changes_in_database
 
 
 def place_of(policy: Policy, database: Database) -> Path | None:

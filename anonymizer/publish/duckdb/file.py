@@ -25,6 +25,7 @@ from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
+from anonymizer.release.integrity import SealedObject, Sign, objects_of, sealed_in
 from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import (
     Manifest,
@@ -35,8 +36,6 @@ from anonymizer.release.manifest import (
     write_manifest_file,
 )
 from anonymizer.release.objects import Names, not_tables, unused_space
-from anonymizer.release.seal import SealedObject, Sign
-from anonymizer.release.sealing import objects_of, sealed_in
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"

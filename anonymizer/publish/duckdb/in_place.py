@@ -25,6 +25,7 @@ from anonymizer.publish.target import (
     schemas_written_otherwise,
 )
 from anonymizer.release import objects
+from anonymizer.release.integrity import Sign, objects_of, sealed_in
 from anonymizer.release.manifest import (
     Manifest,
     file_of,
@@ -33,8 +34,6 @@ from anonymizer.release.manifest import (
     write_manifest_file,
 )
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import Sign
-from anonymizer.release.sealing import objects_of, sealed_in
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -47,9 +47,9 @@ from anonymizer.publish.target import (
     refuse_changed,
     replaced_release,
 )
+from anonymizer.release.integrity import Sign, manifest_object, sealed_in
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -335,20 +335,17 @@ class PostgresTarget(StagedTarget):
         # all rows are written and digested before anything is locked that readers use
         # (no algorithm of this engine publishes further tables)
         self._freeze(engine, names.rows(None), STAGED)
-        kept = manifest_object(names, None, signed=sign is not None)
         found = published_objects(engine, names, frozen_only=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        manifest = sealed_in(manifest, names, found, alone=False, sign=sign)
         while_unused(
             engine,
             [Table(item.name, item.schema) for item in self._old(engine)],
             names.path,
-            lambda: self._swap(engine, record, manifest, kept),
+            lambda: self._swap(engine, record, manifest),
         )
         return manifest
 
-    def _swap(
-        self, engine: PostgresEngine, record: Table, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _swap(self, engine: PostgresEngine, record: Table, manifest: Manifest) -> None:
         """Put the new release in the place of the old one."""
         names, old = self.names, self._old(engine)
         kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
@@ -357,7 +354,7 @@ class PostgresTarget(StagedTarget):
         self._show(engine, old)
         self._drop(engine, [item for item in old if item.kind != "view"])
         forget(engine, names.release)
-        self._write_manifest(engine, manifest, kept)
+        self._write_manifest(engine, manifest)
         for table, found in given.items():
             make_private(engine, "table", ident(table).text, "publish")
             found.without(withdrawn).give(engine, table, "publish", kinds[table])
@@ -411,12 +408,11 @@ class PostgresTarget(StagedTarget):
         make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
-    def _write_manifest(
-        self, engine: PostgresEngine, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _write_manifest(self, engine: PostgresEngine, manifest: Manifest) -> None:
         table = ident(self.names.manifest(None))
-        typed = ", ".join(f"{name} text" for name, _ in kept.columns)
-        values = (manifest.text(), manifest.signature)[: len(kept.columns)]
+        columns = manifest_object(self.names, manifest).columns
+        typed = ", ".join(f"{name} text" for name, _ in columns)
+        values = (manifest.text(), manifest.signature)[: len(columns)]
         engine.native(f"create table {table} ({typed})", "publish")
         places = ", ".join(["%s"] * len(values))
         engine.native(f"insert into {table} values ({places})", "publish", values)
@@ -528,10 +524,9 @@ class ReplaceTarget(PostgresTarget):
             self._freeze(engine, self.names.separate(name, None), rows)
         given.give(engine, self.names.view(None), PATH)
         engine.native(f"alter table {self._table} owner to {ident(owner)}", PATH)
-        kept = manifest_object(self.names, None, signed=sign is not None)
         found = published_objects(engine, self.names, replaced=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
-        self._write_manifest(engine, manifest, kept)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
+        self._write_manifest(engine, manifest)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
         enter(engine, record, map(entry, made))

@@ -15,16 +15,15 @@ from anonymizer.engines.postgres.workplace import entries
 from anonymizer.errors import EngineError, NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.release.across_tables import names_of
-from anonymizer.release.manifest import Manifest, no_manifest, parsed
-from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import (
-    CHANGED,
+from anonymizer.release.integrity import (
     RowsDigest,
     SealedObject,
     manifest_object,
     object_problems,
     seal_of,
 )
+from anonymizer.release.manifest import CHANGED, Manifest, no_manifest, parsed
+from anonymizer.release.objects import Names, Recorded
 
 # Dependents of a table or view, which would be lost with it or would show other rows.
 

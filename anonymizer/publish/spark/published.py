@@ -23,7 +23,9 @@ from anonymizer.process import run_folder
 from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import OF, catalog_objects, in_catalog, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
+from anonymizer.release.integrity import manifest_object, object_problems, seal_of
 from anonymizer.release.manifest import (
+    CHANGED,
     Manifest,
     no_manifest,
     parsed,
@@ -31,7 +33,6 @@ from anonymizer.release.manifest import (
     signature_file,
 )
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
 
 CATALOG = "memory"
 

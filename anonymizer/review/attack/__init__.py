@@ -15,9 +15,9 @@ from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.measure.proofs import RECORDS, k_of, proved_records
 from anonymizer.policy import Policy, single
 from anonymizer.release.consistency import refuse_changed
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.sealing import changes_in_database
 from anonymizer.review.attack.staging import (
     OF_ALL,
     TARGETS,
