@@ -231,7 +231,8 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
     changed, or is of another key. Returns the digests of its content.
     """
     entries = tuple(found)
-    EngineError.refuse(_odd(entries))
+    if not all(map(_is_recorded, entries)) or len({e.release for e in entries}) < len(entries):
+        raise EngineError(_damaged("its table of releases has what no run has recorded"))
     if any(entry.key_check not in key_checks(key) for entry in entries):
         raise EngineError(no_key(path))
     EngineError.refuse(unlisted(engine, entries, key))
@@ -247,11 +248,6 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
         for entry in changed(entries, key, of)
     )
     return of
-
-
-def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
-    if not all(map(_is_recorded, entries)) or len({e.release for e in entries}) < len(entries):
-        yield _damaged("its table of releases has what no run has recorded")
 
 
 def _is_recorded(entry: Entry) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
-from anonymizer.contract.layout import Layout, PublishedColumn, quasi
+from anonymizer.contract.layout import Layout, quasi
 from anonymizer.contract.reading import FIGURES, Released, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
@@ -33,13 +33,18 @@ from anonymizer.release.across_tables import (
     as_asked,
     known_attacks_of,
     released_tables,
-    stated_certificate,
     tables_unmet,
 )
 from anonymizer.release.agreement import HINT, disagreements, other_files
 from anonymizer.release.integrity import manifest_problems, refuse_unknown_columns
 from anonymizer.release.judge import Suppression
-from anonymizer.release.manifest import CHANGED, LEVEL, Manifest, published_measures
+from anonymizer.release.manifest import (
+    CHANGED,
+    LEVEL,
+    Manifest,
+    published_measures,
+    stated_certificate,
+)
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import Members, population_questions
@@ -224,7 +229,9 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     always = {*TIMES}
     if layout.of_persons:
         always.add("suppressed_persons")
-    if layout.class_id is not None and any(_in_sets(column) for column in quasi(layout)):
+    # (nodes are compared with the sets of values in each class)
+    in_sets = (column.hierarchy and column.kind == "categorical" for column in quasi(layout))
+    if layout.class_id is not None and any(in_sets):
         always |= {*OF_SETS}
     if layout.algorithm == "full_domain" or any(name.startswith(OF_LEVELS) for name in stated):
         always |= {*OF_LATTICE}
@@ -232,11 +239,6 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
         always |= {*LEAST}
     for name in sorted(always - stated.keys()):
         yield changed(f"manifest.measures.{name}", "is not stated, and every such run states it")
-
-
-def _in_sets(column: PublishedColumn) -> bool:
-    """Whether the nodes of a column are compared with the sets of values in each class."""
-    return column.hierarchy and column.kind == "categorical"
 
 
 def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:
@@ -416,30 +418,28 @@ def _manifest_changes(
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """Statements of the manifest that differ from the policy; needs no data."""
-    policy = lead_of(of)
-    if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
-        said = "are not those of the policy, or have other requirements"
-        yield Problem("manifest.tables", said, hint=OTHER_POLICY)
+    policy, data = lead_of(of), manifest.data
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
-    if plain(map(asdict, asked)) != plain(manifest.data["requirements"]):
-        yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
-    if weights != weights_given(policy.columns):
-        yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)
-    yield from _other_ends(of, manifest)
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
-    if plain(stated or []) != (manifest.data.get("safe_harbor") or []):
-        yield Problem("manifest.safe_harbor", "is not that of the policy", hint=OTHER_POLICY)
+    differs = {
+        "tables": isinstance(of, SchemaPolicy) and not as_asked(of, manifest),
+        "requirements": plain(map(asdict, asked)) != plain(data["requirements"]),
+        "layout": weights != weights_given(policy.columns),
+        "safe_harbor": plain(stated or []) != (data.get("safe_harbor") or []),
+        "algorithm": data.get("algorithm") != policy.algorithm.name,
+        "known_attacks": data.get("known_attacks") != known_attacks_of(of),
+    }
+    for name in (name for name, other in differs.items() if other):
+        said = "are not those of the policy" if name.endswith("s") else "is not that of the policy"
+        yield Problem(f"manifest.{name}", said, hint=OTHER_POLICY)
+    yield from _other_ends(of, manifest)
     if not suppression_stated(manifest).within(policy.suppression_limit):
         said = "is more than the policy's suppression_limit"
         yield Problem("manifest.measures.suppressed", said, hint=OTHER_POLICY)
-    for name in sorted(_measured_by(policy, manifest) - manifest.data["measures"].keys()):
+    for name in sorted(_measured_by(policy, manifest) - data["measures"].keys()):
         said = "is not stated, and every run of the policy states it"
         yield Problem(f"manifest.measures.{name}", said, hint=OTHER_POLICY)
-    if manifest.data.get("algorithm") != policy.algorithm.name:
-        yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
-    if manifest.data.get("known_attacks") != known_attacks_of(of):
-        yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
 
 
 def _measured_by(policy: Policy, manifest: Manifest) -> set[str]:

@@ -23,7 +23,14 @@ from anonymizer.engines.duckdb.connection import (
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.duckdb.source import usual_settings
 from anonymizer.engines.session import Database, Session, find_table
-from anonymizer.errors import EngineError, PolicyError, Problem, SourceError
+from anonymizer.errors import (
+    EngineError,
+    NothingToCheckError,
+    PolicyError,
+    Problem,
+    SourceError,
+    no_file,
+)
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.privacy import Population
@@ -223,16 +230,36 @@ def unchanged_tables(
     return view, manifest, tables
 
 
+def release_file(
+    policy: Policy | None,
+    database: str | Path | None,
+    source: str | Path | None = None,
+    where: str = "--database",
+) -> Path:
+    """The file of a policy's release: as given by the option `where`, or publish.database, or the
+    source's database.
+    """
+    if database is not None:
+        path = Path(database)
+    elif policy is not None and policy.publish.database is not None:
+        path = policy.resolve(policy.publish.database)
+    elif source is not None:
+        path = Path(source)
+    else:
+        hint = "the policy has no publish.database, so the release is in the source's database"
+        raise NothingToCheckError.at(where, "names no release", hint=hint)
+    if not path.is_file():
+        where = place_of(policy, path, where)
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
+    return path.resolve()
+
+
 def place_of(policy: Policy | None, database: Path, option: str = "--database") -> str:
     """Where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
-    if policy is not None and named is not None and _same(policy.resolve(named), database):
-        return "publish.database"
-    return option
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+    if policy is None or named is None:
+        return option
+    return "publish.database" if policy.resolve(named).resolve() == database.resolve() else option
 
 
 @contextmanager

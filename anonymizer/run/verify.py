@@ -31,7 +31,6 @@ from anonymizer.release.integrity import of_another, refuse_unknown_columns, sea
 from anonymizer.release.judge import (
     judge,
     judge_tables,
-    refuse_tables_unanswered,
     refuse_unanswered,
 )
 from anonymizer.release.lineage import NAMESPACE, run_event
@@ -97,7 +96,7 @@ def verify(
     if total is None:
         raise NothingToCheckError.at("--database", "holds no release of this tool")
     if policy is not None:
-        _refuse_unanswered(policy, total)
+        refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
     named = (*(str(other.data["view"]) for other in others), *unlisted)
@@ -166,15 +165,8 @@ def _one(
     )
     if not judged.passed:
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
-    _refuse_unanswered(policy, judged)
+    refuse_unanswered(policy, judged)
     return manifest, judged
-
-
-def _refuse_unanswered(policy: AnyPolicy, judged: Verification) -> None:
-    if isinstance(policy, SchemaPolicy):
-        refuse_tables_unanswered(policy, judged)
-    else:
-        refuse_unanswered(policy, judged)
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:

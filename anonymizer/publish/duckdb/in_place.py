@@ -33,7 +33,7 @@ from anonymizer.release.manifest import (
     write_manifest,
     write_manifest_file,
 )
-from anonymizer.release.objects import Names
+from anonymizer.release.objects import Names, is_base_table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -244,14 +244,7 @@ class ReplaceTarget(InPlaceTarget):
         self.check_catalog(engine)
         self.replaces = (dropped_source(self.names.release, self._lost(engine)),)
         where = "publish.replace_source"
-        rows = engine.raw(
-            "select count(*) from duckdb_tables()"
-            f" where database_name = {lit(self.source.catalog)}"
-            f" and schema_name = {lit(self.source.schema)}"
-            f" and table_name = {lit(self.source.name)} and not temporary",
-            where,
-        )
-        if not rows[0][0] or self.source.catalog != self.catalog:
+        if not is_base_table(engine, self.source) or self.source.catalog != self.catalog:
             raise TargetError.at(
                 where,
                 "needs a table of the database itself, not a view or a temporary table",
