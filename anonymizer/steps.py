@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from anonymizer.compile import Statement, Table, header, render
+from anonymizer.compile import Statement, Table, purpose, render
 from anonymizer.errors import Problem
 from anonymizer.process.document import Displayed, Document, Section, facts, say
 
@@ -30,7 +30,7 @@ class Step:
     @property
     def purpose(self) -> str:
         """What the step is for, from the header of its template."""
-        return header(self.template).purpose
+        return purpose(self.template)
 
     def statement(self, dialect: str = "duckdb") -> Statement:
         """The rendered statement, in the variant for `dialect` where the template has one."""

@@ -51,7 +51,7 @@ class Profile:
         self.package = str(package)
         self.modules: Counter[str] = Counter()
         self.changes: Counter[tuple[str, str]] = Counter()
-        self.statements: list[str] = []
+        self.statements: list[tuple[str, str]] = []
         self.names: dict[str, str | None] = {}
 
     def module_of(self, frame: FrameType) -> str | None:
@@ -64,9 +64,6 @@ class Profile:
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Take one event of `sys.setprofile`."""
-        if event == "c_call" and isinstance(owner := argument.__self__, duckdb.DuckDBPyConnection):
-            if owner is not None and argument.__name__ in {"execute", "executemany", "sql", "query"}:
-                self.statements.append(self.module_of(frame) or frame.f_code.co_filename)
         if event != "call" or frame.f_code.co_name == "<module>":
             return
         module = self.module_of(frame)
@@ -80,12 +77,25 @@ class Profile:
         if before is not None and before != module:
             self.changes[before, module] += 1
 
+    def listen(self) -> None:
+        """Count every statement that a connection of DuckDB executes from now on."""
+        execute = duckdb.DuckDBPyConnection.execute
+
+        def counted(connection: Any, query: Any, *arguments: Any, **named: Any) -> Any:
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and self.module_of(frame) is None:
+                frame = frame.f_back
+            self.statements.append((str(frame and self.module_of(frame)), str(query)))
+            return execute(connection, query, *arguments, **named)
+
+        setattr(duckdb.DuckDBPyConnection, "execute", counted)  # noqa: B010
+
 
 def main() -> None:
     """Run once, and print the three figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--modules", action="store_true", help="list the modules visited")
-    parser.add_argument("--statements", action="store_true", help="list who executes statements")
+    parser.add_argument("--statements", action="store_true", help="list the statements")
     options = parser.parse_args()
 
     from anonymizer.cli import main as command
@@ -96,9 +106,12 @@ def main() -> None:
         people(folder / "people.duckdb")
         (folder / "policy.yml").write_text(POLICY)
         profile = Profile(package)
+        profile.listen()
         sys.setprofile(profile)
         try:
-            command(["run", str(folder / "policy.yml"), "--database", str(folder / "people.duckdb")])
+            command(
+                ["run", str(folder / "policy.yml"), "--database", str(folder / "people.duckdb")]
+            )
         except SystemExit as ended:
             if ended.code:
                 raise
@@ -113,8 +126,8 @@ def main() -> None:
         for (before, after), count in profile.changes.most_common(60):
             print(f"  {count:7} {before} -> {after}")
     if options.statements:
-        for module, count in Counter(profile.statements).most_common():
-            print(f"  {count:4} {module}")
+        for module, text in profile.statements:
+            print(f"  {module}: {' '.join(text.split())[:150]}")
 
 
 if __name__ == "__main__":

@@ -322,32 +322,32 @@ class Clustering:
 def growth_stages(how: Clustering) -> tuple[Stage, ...]:
     """Stages that write `how.last`: clusters that hold, and the remaining persons of each block."""
     context = how.context()
-    grow = Step("grow clusters", "danonyir/grow.sql.j2", context)
+    grow = Step("grow clusters", "danonyir/grow", context)
     start: tuple[Stage, ...] = (
         *_persons_of_blocks(how, context),
-        Step("blocks before the first move", "danonyir/blocks.sql.j2", context),
+        Step("blocks before the first move", "danonyir/blocks", context),
     )
     if not how.rules.hitting:
         return (*start, grow)
     body = (
         grow,
         _search(how.rules.hitting, context),
-        Step("clusters after the search", "danonyir/searched.sql.j2", context),
+        Step("clusters after the search", "danonyir/searched", context),
     )
-    until = Step("blocks that waited", "danonyir/waiting_blocks.sql.j2", context)
+    until = Step("blocks that waited", "danonyir/waiting_blocks", context)
     # between two rounds, every active block takes a person
     return (*start, Loop("grow clusters", body, until=until, at_most=how.persons + 1))
 
 
 def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
     """Steps that number the persons of every block, after judging which parts can be blocks."""
-    place = "danonyir/start.sql.j2"
+    place = "danonyir/start"
     if how.block_size == "all" or not how.rules.rules:
         return (Step("persons of blocks", place, {**context, "verdicts": None, "searched": None}),)
     judging = Judging(how.rules.of_some_class(), "pieces")
     judged = {**context, "asked": judging.asked, **judging.passed}
     return (
-        Step("pieces of large parts", "danonyir/pieces.sql.j2", judged),
+        Step("pieces of large parts", "danonyir/pieces", judged),
         *judging.steps(),
         Step("persons of blocks", place, judged),
     )
@@ -357,7 +357,7 @@ def empty(name: str, table: Any, names: Sequence[str]) -> Step:
     """A step that creates an empty table of whole numbers."""
     return Step(
         name,
-        "danonyir/empty.sql.j2",
+        "danonyir/empty",
         {"target": table, "names": [Sql(n) for n in names], "type": Sql("bigint")},
     )
 
@@ -372,14 +372,14 @@ def _search(l: int, context: Mapping[str, Any]) -> Compute:
                 found += [(block, column, value) for value in sorted(values)]
         return found
 
-    step = Step("broken proofs", "danonyir/broken.sql.j2", context)
+    step = Step("broken proofs", "danonyir/broken", context)
     tables = (GROWN, NEIGHBOURS, SETS)
     return Compute(
         step,
         search,
         FOUND,
         (("block", "BIGINT"), ("col", "BIGINT"), ("value", "BIGINT")),
-        in_sql=searching(step, tables, "danonyir/search_clusters.sql.j2", FOUND, l),
+        in_sql=searching(step, tables, "danonyir/search_clusters", FOUND, l),
     )
 
 
@@ -429,14 +429,14 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
         "searched": None,
     }
     body = (
-        Step("offers", "danonyir/offers.sql.j2", shared),
+        Step("offers", "danonyir/offers", shared),
         *(_asked(shared) if how.rules.monotone else _judged(how, shared)),
-        Step("join", "danonyir/joined.sql.j2", shared),
-        Step("clusters grow", "danonyir/grown.sql.j2", shared),
+        Step("join", "danonyir/joined", shared),
+        Step("clusters grow", "danonyir/grown", shared),
     )
-    until = Step("persons who wait", "danonyir/pending.sql.j2", shared)
+    until = Step("persons who wait", "danonyir/pending", shared)
     return (
-        Step("clusters in reach", "danonyir/reach.sql.j2", shared),
+        Step("clusters in reach", "danonyir/reach", shared),
         Loop("place persons elsewhere", body, until=until, at_most=rounds),
     )
 
@@ -444,8 +444,8 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
 def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that write PLACED and RESIDUAL if added persons cannot break a rule."""
     return (
-        Step("places", "danonyir/places.sql.j2", {**shared, "asking": PLACED}),
-        Step("next persons", "danonyir/waiting.sql.j2", shared),
+        Step("places", "danonyir/places", {**shared, "asking": PLACED}),
+        Step("next persons", "danonyir/waiting", shared),
     )
 
 
@@ -457,14 +457,14 @@ def _judged(how: Clustering, shared: Mapping[str, Any]) -> tuple[Step | Compute,
     offered = {**shared, "asking": ASKING, "asked": one.asked, **one.passed}
     crowded = {**shared, "asking": ASKING, "asked": several.asked, **several.passed}
     return (
-        Step("offers to judge", "danonyir/offered.sql.j2", offered),
+        Step("offers to judge", "danonyir/offered", offered),
         *one.steps(),
-        Step("who asks for a cluster", "danonyir/places.sql.j2", offered),
-        Step("how many at once", "danonyir/crowds.sql.j2", crowded),
-        Step("clusters with all of them", "danonyir/crowded.sql.j2", crowded),
+        Step("who asks for a cluster", "danonyir/places", offered),
+        Step("how many at once", "danonyir/crowds", crowded),
+        Step("clusters with all of them", "danonyir/crowded", crowded),
         *several.steps(),
-        Step("places", "danonyir/placed.sql.j2", crowded),
-        Step("next persons", "danonyir/waiting.sql.j2", offered),
+        Step("places", "danonyir/placed", crowded),
+        Step("next persons", "danonyir/waiting", offered),
     )
 
 
@@ -485,15 +485,15 @@ def residual_stages(how: Clustering) -> tuple[Stage, ...]:
     """
     context = residual_context(how)
     stages: list[Stage] = [
-        Step("residual persons", "danonyir/settling.sql.j2", context),
-        Note(Step("number of residual persons", "danonyir/residual.sql.j2", context)),
-        Step("place residual persons", "danonyir/settle.sql.j2", context),
-        Step("members of clusters", "danonyir/settled.sql.j2", context),
+        Step("residual persons", "danonyir/settling", context),
+        Note(Step("number of residual persons", "danonyir/residual", context)),
+        Step("place residual persons", "danonyir/settle", context),
+        Step("members of clusters", "danonyir/settled", context),
     ]
     if how.block_size != "all":
         stages += [
-            Step("clusters that hold", "danonyir/closed.sql.j2", context),
-            Step("persons whom no cluster takes", "danonyir/homeless.sql.j2", context),
+            Step("clusters that hold", "danonyir/closed", context),
+            Step("persons whom no cluster takes", "danonyir/unassigned", context),
             *place_in_other_blocks(how, context),
         ]
     return tuple(stages)
@@ -513,7 +513,7 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "whole": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
+        "row_cost": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
     }
 
 

@@ -76,15 +76,11 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
     found = (
         *stages,
         _none_holds(policy, context),
-        Step("the optimum", "lattice/optimum.sql.j2", context),
-        Note(
-            Step(
-                "levels of the optimum", "lattice/chosen.sql.j2", context | {"named": _named(roles)}
-            )
-        ),
+        Step("the optimum", "lattice/optimum", context),
+        Note(Step("levels of the optimum", "lattice/chosen", context | {"named": _named(roles)})),
         *judge_stages(context, columns),
-        Step("units of published classes", "lattice/members.sql.j2", context),
-        Step("levels of classes", "lattice/class_levels.sql.j2", context),
+        Step("units of published classes", "lattice/members", context),
+        Step("levels of classes", "lattice/class_levels", context),
         *recoded_cells(roles, policy.publish.cells),
     )
     layout, expressions = published(policy, roles, {})
@@ -112,7 +108,7 @@ def lattice_stages(
         # a size that would be too large for an integer is reported approximately
         told = size if size < 10**37 else float(f"{size:.3g}")
         context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
-        context["whole"] = whole_row(context)
+        context["row_loss"] = whole_row(context)
     search = (
         search_stages(context, columns, pruned=pruned, size=size)
         if budget is None
@@ -173,6 +169,4 @@ def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:
             hint="raise suppression_limit, or weaken the guarantees",
         )
 
-    return Guard(
-        Step("a node that holds", "lattice/none_holds.sql.j2", context), explain, GuaranteeError
-    )
+    return Guard(Step("a node that holds", "lattice/none_holds", context), explain, GuaranteeError)

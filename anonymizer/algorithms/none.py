@@ -42,7 +42,7 @@ class PlainRows:
         """The step that writes the rows to `target`, with `extra` columns where it is a link."""
         return Step(
             "write the release",
-            "none/rows.sql.j2",
+            "none/rows",
             {
                 "release": target,
                 "coded": CODED,

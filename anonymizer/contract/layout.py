@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from anonymizer.compile import Sql, Table, ident, sql
-from anonymizer.compile.render import WRITTEN
+from anonymizer.compile.sql import WRITTEN
 from anonymizer.errors import TemplateError
 from anonymizer.policy.columns import Calendar, Identifier, Method
 from anonymizer.policy.kinds import CLASSLESS
@@ -274,7 +274,7 @@ class Ask:
     """A template of the verifier, and the parameters of a requirement that it is given."""
 
     template: str
-    """`templates/verify/<template>.sql.j2`; may name a parameter: `t_closeness_{distance}`."""
+    """A statement in `templates/verify`; may name a parameter: `t_closeness_{distance}`."""
     words: str | None = None
     """The check's name for readers of a report."""
     _: KW_ONLY
@@ -314,7 +314,7 @@ class Ask:
 
     def __post_init__(self) -> None:
         if self.statement is not None:
-            WRITTEN[f"verify/{self.template}.sql.j2"] = self.statement
+            WRITTEN[f"verify/{self.template}"] = self.statement
 
     @property
     def judged(self) -> frozenset[str]:

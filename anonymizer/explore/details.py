@@ -63,7 +63,7 @@ def rare_labels(
         "floor": floor,
         "number": number,
     }
-    return {str(row[0]) for row in run(render("explore/rare_labels.sql.j2", parameters).text)}
+    return {str(row[0]) for row in run(render("explore/rare_labels", parameters).text)}
 
 
 SHOWN = 8
@@ -213,7 +213,7 @@ def raw_rows(session: Session) -> dict[str, Any]:
     """Raw rows of the source, if the server was started with permission to show them."""
     source = session.source
     parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
-    rows = session.engine.raw(render("explore/raw_rows.sql.j2", parameters).text, "source")
+    rows = session.engine.raw(render("explore/raw_rows", parameters).text, "source")
     return {
         "columns": [name for name, _ in session.profile.columns],
         "rows": [[None if value is None else str(value) for value in row] for row in rows],

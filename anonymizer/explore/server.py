@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from anonymizer.algorithms.registry import BY_NAME
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import ROLES, edits_of

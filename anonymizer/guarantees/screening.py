@@ -135,7 +135,7 @@ def _bits(mask: int) -> list[int]:
 # * `different`: different values that count
 # * `known_pairs`, `known_records`: pairs and records whose value counts
 # * `widest`, `widest_records`: persons, and records, of the most widespread value
-# * `alone`: different values of persons who hold one value only
+# * `only_values`: different values of persons who hold one value only
 # * `reach_<t>`: persons that the `t` most widespread values have, added up
 #
 # For EIR l-diversity |H| >= l holds if l values are the only value of some person (each is part of
@@ -205,7 +205,7 @@ def _hitting(l: int) -> Screen:
         return _exact("known > 0")
     t = l - 1
     return Screen(
-        Sql(f"known > 0 and (alone >= {lit(l)} or reach_{t} < known)"),
+        Sql(f"known > 0 and (only_values >= {lit(l)} or reach_{t} < known)"),
         Sql(f"different < {lit(l)} or known < {lit(l)} or known - widest + 1 < {lit(l)}"),
         t,
     )

@@ -110,7 +110,7 @@ def export_csv(engine: Engine, index: int, path: Path) -> int:
     """Write `hierarchy_<index>` as a hierarchy file; returns the number of values."""
     step = Step(
         f"hierarchy_{index}.export",
-        f"{FOLDER}/export_rows.sql.j2",
+        f"{FOLDER}/export_rows",
         {"hierarchy": work(f"hierarchy_{index}")},
     )
     rows = engine.raw(step.statement().text, step.name)
@@ -126,7 +126,7 @@ def export_table(index: int, height: int, target: Table, *, bounds: bool) -> Ste
     ]
     return Step(
         f"hierarchy_{index}.export_table",
-        f"{FOLDER}/wide_table.sql.j2",
+        f"{FOLDER}/wide_table",
         {
             "hierarchy": work(f"hierarchy_{index}"),
             "target": target,

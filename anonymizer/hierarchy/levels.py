@@ -53,7 +53,7 @@ def read_shapes(run_sql: RunSql, hierarchies: Sequence[Table]) -> tuple[Shape, .
 
 def shape_sql(hierarchies: Sequence[Table]) -> str:
     """The statement that reads the shapes."""
-    return render("hierarchy/shape.sql.j2", {"hierarchies": list(hierarchies)}).text
+    return render("hierarchy/shape", {"hierarchies": list(hierarchies)}).text
 
 
 def _shape(levels: list[tuple[Any, ...]]) -> Shape:
@@ -104,7 +104,7 @@ def distortion(index: int, sql_type: str, builder: str, *, published: bool = Fal
     point = 1 / scale.unit if scale is not None and scale.line == "points" else 0.0
     return Step(
         f"hierarchy_{index}.distortion",
-        f"{FOLDER}/distortion.sql.j2",
+        f"{FOLDER}/distortion",
         {
             "hierarchy": work(f"hierarchy_{index}"),
             "distortion": table(index),
@@ -262,7 +262,7 @@ def show(
     engine.raw(costs.statement().text, costs.name)
     step = Step(
         f"hierarchy_{index}.show",
-        f"{FOLDER}/show_nodes.sql.j2",
+        f"{FOLDER}/show_nodes",
         {
             "hierarchy": work(f"hierarchy_{index}"),
             "values": work(f"values_{index}"),

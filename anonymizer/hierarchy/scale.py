@@ -384,7 +384,7 @@ class Place:
         return work(f"{name}_{self.index}")
 
     def step(self, template: str, **parameters: object) -> Step:
-        return Step(f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}.sql.j2", parameters)
+        return Step(f"hierarchy_{self.index}.{template}", f"{FOLDER}/{template}", parameters)
 
     def guard(
         self,

@@ -71,7 +71,7 @@ def group_series(
         "several": several,
         "new": new,
     }
-    engine.execute(render("ledger/series.sql.j2", context), "ledger")
+    engine.execute(render("ledger/series", context), "ledger")
 
 
 def of_the_same_persons(engine: DuckDBEngine, found: Sequence[Entry]) -> list[Entry]:
@@ -292,7 +292,7 @@ class Comparison:
         return found
 
     def _ask(self, template: str, context: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return self.engine.execute(render(f"ledger/{template}.sql.j2", context), "ledger")
+        return self.engine.execute(render(f"ledger/{template}", context), "ledger")
 
     def _overlapping(self, earlier: Sequence[Entry]) -> list[Entry]:
         rows = self.engine.raw(

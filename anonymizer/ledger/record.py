@@ -231,7 +231,7 @@ class Contents:
         known = template == "rows" and any(t.values for t in self.tables)
         return ("ledger_key", "secret") if known else ("ledger_key",)
 
-    def parameters(self, digested: dict[str, Any], spells: Table | None) -> dict[str, Any]:
+    def parameters(self, digested: dict[str, Any], signature_since: Table | None) -> dict[str, Any]:
         """The parameters of the templates; `digested`: those of the digests of persons."""
         return {
             **digested,
@@ -255,7 +255,7 @@ class Contents:
             "places": places(self.facets),
             "group": self.layout.class_id or self.layout.group_id,
             "number": self.layout.person_id,
-            "spells": spells,
+            "signature_since": signature_since,
         }
 
 
@@ -270,7 +270,7 @@ def gather(
     for name in contents.statements:
         at = home if name in here else engine
         with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():
-            statement = render(f"ledger/{name}.sql.j2", parameters)
+            statement = render(f"ledger/{name}", parameters)
             at.execute(statement, "ledger", contents.binds(name))
         if engine is not home and name in ("members", "dictionary"):
             carry(engine, home, NEW_MEMBERS if name == "members" else NEW_DICTIONARY)

@@ -65,7 +65,7 @@ from anonymizer.ledger.store import (
     HISTORY,
     MEMBERS,
     NEW_MEMBERS,
-    SPELLS,
+    SIGNATURE_SINCE,
     attached,
     bound,
     digest,
@@ -207,7 +207,7 @@ class LedgerSession:
         """
         contents = self._contents(roles, layout, link, originals, written)
         parameters = contents.parameters(
-            digested(self.policy, roles, profile), SPELLS if self._invariant else None
+            digested(self.policy, roles, profile), SIGNATURE_SINCE if self._invariant else None
         )
         home = self._home
         gather(engine, home, contents, parameters)

@@ -148,7 +148,7 @@ def measure_groups(
         "columns": judged,
         "tables": [column["table"] for column in judged],
     }
-    groups, rows, least, most, needed = run_sql(render("measure/groups.sql.j2", parameters).text)[0]
+    groups, rows, least, most, needed = run_sql(render("measure/groups", parameters).text)[0]
     found: GroupMeasures = {
         "groups": groups,
         "group_min": least,
@@ -158,7 +158,7 @@ def measure_groups(
         "suppression_ratio": suppressed / (rows + suppressed) if rows + suppressed else 0.0,
     }
     for column in judged:
-        shares = run_sql(render("measure/group_shares.sql.j2", {**parameters, **column}).text)
+        shares = run_sql(render("measure/group_shares", {**parameters, **column}).text)
         share, bound = shares[0] if shares else (None, None)
         found[f"worst_share.{column['source']}"] = share
         found[f"share_bound.{column['source']}"] = bound
@@ -213,7 +213,7 @@ def measure_release(
       Lemma 2, largest probability of one value over all rows), `lemma2_bound.<column>` (as
       printed), `strict_min.<column>` (fewest rows of a class left when one value is known).
 
-    Domains are those of the release (`measure/_losses.sql.j2`). What the release does not show is
+    Domains are those of the release (`measure/_losses`). What the release does not show is
     told in steps (`contract.coarse`): `ncp_sets`, and all losses where the nodes of a column hide
     how many values they stand for.
 
@@ -227,8 +227,8 @@ def measure_release(
     for column in bucketized(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
-        (width,) = _row(run_sql, "measure/bucket_ranges.sql.j2", parameters)
-        exposure, bound, left = _row(run_sql, "measure/exposure.sql.j2", parameters)
+        (width,) = _row(run_sql, "measure/bucket_ranges", parameters)
+        exposure, bound, left = _row(run_sql, "measure/exposure", parameters)
         found[f"bucket_range.{name}"] = width
         found[f"lemma2_max.{name}"] = exposure
         found[f"lemma2_bound.{name}"] = bound
@@ -270,16 +270,14 @@ def exposure_sql(view: Table, layout: Layout, column: PublishedColumn) -> str:
         "type": type_sql(column.sql_type),
         "by_class": True,
     }
-    return render("measure/exposure.sql.j2", parameters).text
+    return render("measure/exposure", parameters).text
 
 
 def counts_of(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
     """Rows, persons and class sizes, which any recipient can count."""
     group = layout.class_id or layout.group_id
     parameters = {"data": view, "group": group, "person": layout.person_id}
-    rows, classes, least, mean, most, squares, persons = _row(
-        run_sql, "measure/counts.sql.j2", parameters
-    )
+    rows, classes, least, mean, most, squares, persons = _row(run_sql, "measure/counts", parameters)
     told = {"rows": rows, "persons": persons, "suppressed": suppressed}
     if layout.classless:
         return told
@@ -306,7 +304,7 @@ def smallest_class(
         return measures["class_min"] or None
     group = layout.class_id or layout.group_id
     parameters = {"data": view, "group": group, "person": layout.person_id}
-    (least,) = _row(run_sql, "measure/smallest.sql.j2", parameters)
+    (least,) = _row(run_sql, "measure/smallest", parameters)
     return least if least is None else int(least)
 
 
@@ -327,7 +325,7 @@ def _losses(
     of_columns: Measures = {}
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        found = _row(run_sql, "measure/losses.sql.j2", parameters)
+        found = _row(run_sql, "measure/losses", parameters)
         of_columns[f"ncp.{column.column}"] = _mean_loss(
             found, 0, units if _hidden(parameters) else None
         )
@@ -346,7 +344,7 @@ def _losses(
         ):
             has_nodes = True
             linked = {**parameters, "link": link, "row_ref": originals.row_ref}
-            (as_set,) = _row(run_sql, "measure/set_losses.sql.j2", linked)
+            (as_set,) = _row(run_sql, "measure/set_losses", linked)
         sets += as_set
     steps = units if hidden else None
     measures: Measures = {}
@@ -367,7 +365,7 @@ def column_losses(
 ) -> dict[str, float]:
     """Mean NCP of the cells of every quasi-identifier (Xu et al. 2006), 0 to 1.
 
-    Domains are those of the release (`measure/_losses.sql.j2`). Where the nodes of a column hide
+    Domains are those of the release (`measure/_losses`). Where the nodes of a column hide
     how many values they stand for, its loss is told in steps (`contract.coarse`), by the number
     of its cells.
 
@@ -376,7 +374,7 @@ def column_losses(
     found: dict[str, float] = {}
     for column in quasi(layout):
         parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        row = _row(run_sql, "measure/losses.sql.j2", parameters)
+        row = _row(run_sql, "measure/losses", parameters)
         steps = row[0] if _hidden(parameters) else None
         found[column.column] = _mean_loss(row, suppressed, steps)
     return found

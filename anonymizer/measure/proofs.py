@@ -66,7 +66,7 @@ def proved_records(
         "units": Sql("count(*)") if person is None else sql("count(distinct {p})", p=person),
         "k": k_of(requirements) or 2,
     }
-    ((found,),) = run_sql(render("measure/proved.sql.j2", parameters).text)
+    ((found,),) = run_sql(render("measure/proved", parameters).text)
     return {RECORDS: int(found)}
 
 
@@ -103,7 +103,7 @@ def linked_rows(run_sql: RunSql, tables: Tables, where: Where) -> list[tuple[Any
     parameters["tables"] = list(_in_line(parameters["tables"]))
     keys = [table["number"] for table in parameters["tables"] if table["key"] is not None]
     given = {**parameters, "keys": keys, "k": tables.k}
-    return run_sql(render("attack/linked.sql.j2", given).text)
+    return run_sql(render("attack/linked", given).text)
 
 
 def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int]:

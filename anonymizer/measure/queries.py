@@ -148,7 +148,7 @@ def stage(
     }
 
     def make(name: str, **parameters: Any) -> None:
-        run_sql(render(f"measure/{name}.sql.j2", {**common, **parameters}).text)
+        run_sql(render(f"measure/{name}", {**common, **parameters}).text)
 
     for a in attributes:
         make("query_domain", **_of(a, originals))
@@ -337,13 +337,13 @@ def answer_queries(
         drawing = {**shared, "attributes": attributes, "predicates": predicates}
         drawing |= {"first": first, "last": first + missing}
         drawing["domains"] = tuple(a.domain for a in attributes)
-        run_sql(render("measure/query_draws.sql.j2", drawing).text)
+        run_sql(render("measure/query_draws", drawing).text)
         for a in attributes:
             of_one = {**shared, "i": a.index, "ordered": a.ordered, "domain": a.domain}
             of_one |= {"truth": a.truth, "members": a.members, "spans": a.spans}
             of_one["shares"] = a.shares
-            run_sql(render("measure/query_truth.sql.j2", of_one).text)
-            run_sql(render("measure/query_shares.sql.j2", of_one).text)
+            run_sql(render("measure/query_truth", of_one).text)
+            run_sql(render("measure/query_shares", of_one).text)
         found = list(_answers(run_sql, tables, attributes))
         answers += found
         redrawn += missing - len(found)
@@ -356,7 +356,7 @@ def _answers(
 ) -> Iterator[Answer]:
     """Every query of the current draws whose true answer is not 0."""
     patterns: dict[int, list[int]] = defaultdict(list)
-    draws = _select(run_sql, "measure/query_patterns.sql.j2", {"draws": tables.draws})
+    draws = _select(run_sql, "measure/query_patterns", {"draws": tables.draws})
     for draw, pattern in draws:
         patterns[pattern].append(draw)
     for pattern, members in patterns.items():
@@ -378,14 +378,14 @@ def _batch(
     }
     actual = {
         draw: value
-        for draw, value, _ in _select(run_sql, "measure/query_actual.sql.j2", parameters)
+        for draw, value, _ in _select(run_sql, "measure/query_actual", parameters)
         if value
     }
     if not actual:
         return
     parameters |= {"rows": tables.rows, "help": tables.help, "some": _literals(sorted(actual))}
     parameters["shares"] = tuple(a.shares for a in used)
-    found = _select(run_sql, "measure/query_bounds.sql.j2", parameters)
+    found = _select(run_sql, "measure/query_bounds", parameters)
     bounds = {draw: ends for draw, *ends in found}
     for draw, value in actual.items():
         # no row of the release can match: the recipient knows that the answer is 0
@@ -520,18 +520,18 @@ def _draw(
     drawing = {**shared, "attributes": attributes, "predicates": draws.predicates}
     drawing |= {"first": numbers.start, "last": numbers.stop}
     drawing["domains"] = tuple(a.domain for a in attributes)
-    run_sql(render("measure/query_draws.sql.j2", drawing).text)
+    run_sql(render("measure/query_draws", drawing).text)
     for a in attributes:
         of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
-        run_sql(render("measure/query_truth.sql.j2", of_one).text)
-        run_sql(render("measure/query_shares.sql.j2", of_one).text)
+        run_sql(render("measure/query_truth", of_one).text)
+        run_sql(render("measure/query_shares", of_one).text)
 
 
 def _errors(
     run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
 ) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
-    text = render("measure/query_patterns.sql.j2", {"draws": tables.draws}).text
+    text = render("measure/query_patterns", {"draws": tables.draws}).text
     for draw, pattern in run_sql(text):
         patterns[pattern].append(draw)
     found: dict[int, float] = {}
@@ -543,10 +543,8 @@ def _errors(
             true = {**asked, "source": tables.source, "truths": tuple(a.truth for a in used)}
             true["persons"] = draws.persons
             answers = {**asked, "rows": tables.rows, "shares": tuple(a.shares for a in used)}
-            actual = run_sql(render("measure/query_actual.sql.j2", true).text)
-            expected: dict[int, float] = dict(
-                run_sql(render("measure/query_counts.sql.j2", answers).text)
-            )
+            actual = run_sql(render("measure/query_actual", true).text)
+            expected: dict[int, float] = dict(run_sql(render("measure/query_counts", answers).text))
             for draw, rows, units in actual:
                 if units >= draws.least:
                     found[draw] = abs(expected.get(draw, 0.0) - rows) / rows

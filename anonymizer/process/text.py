@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import folder
 
 # Figures and tables as text, for the terminal and for reports.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from anonymizer.algorithms.core.compiled import STAGED, staged_values
 from anonymizer.compile import Sql, Table
-from anonymizer.compile.render import CREATES
+from anonymizer.compile.sql import CREATES
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError

@@ -154,7 +154,7 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
     return (
         Step(
             "read the population",
-            "prepare/population.sql.j2",
+            "prepare/population",
             {
                 "population": POPULATION,
                 "population_source": relation.table or relation.sql,

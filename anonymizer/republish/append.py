@@ -55,7 +55,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     }
 
     def step(name: str, template: str) -> Step:
-        return Step(name, f"republish/{template}.sql.j2", context)
+        return Step(name, f"republish/{template}", context)
 
     how = Partitioning(k=k, split=options.split, strict=True)
     keys = [Sql("lineage"), *codes]

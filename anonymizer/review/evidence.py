@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
 from anonymizer.algorithms.registry import BY_NAME
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import folder
 from anonymizer.contract.checks import Check
 from anonymizer.errors import PolicyError
 from anonymizer.measure.proofs import RECORDS

@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import folder
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.session import Database

@@ -52,7 +52,7 @@ class Published:
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Render a template, run it, and return its rows."""
-        return self.run_sql(render(f"{template}.sql.j2", parameters).text)
+        return self.run_sql(render(f"{template}", parameters).text)
 
 
 @dataclass(frozen=True, slots=True)

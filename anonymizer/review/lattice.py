@@ -147,7 +147,7 @@ def lattice_table(
             "heights": lit(float(max(sum(a.height * a.scaled(ONE) for a in quasi), ONE))),
             "measure": by,
         }
-        text = render("lattice/table.sql.j2", parameters).text
+        text = render("lattice/table", parameters).text
         rows = session.engine.raw(text, "lattice")
         names = [name for name, _ in session.engine.describe(f"({text})", "lattice")]
     columns = tuple(a.column for a in quasi)

@@ -234,7 +234,7 @@ def _read(read: TablesRead) -> dict[str, Any]:
 
 
 def _observers(run_sql: RunSql, k: int, parameters: dict[str, Any]) -> tuple[Observer, ...]:
-    text = render("attack/observers.sql.j2", {"alone": False, **parameters, "k": k}).text
+    text = render("attack/observers", {"alone": False, **parameters, "k": k}).text
     return tuple(map(_observer, run_sql(text)))
 
 

@@ -141,7 +141,7 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
             looked_at.append({**one, **_named("spelled", place, *figures)})
     if counts or looked_at:
         context = {"snapshot": snapshot, "counts": counts, "looked_at": looked_at, "folded": FOLDED}
-        yield Note(Step("values that may not be meant", "prepare/meant.sql.j2", context))
+        yield Note(Step("values that may not be meant", "prepare/meant", context))
 
 
 def _columns(roles: Roles) -> Iterator[tuple[str, Sql, str]]:
@@ -168,7 +168,7 @@ def _copies(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
             "factors": [(n, f"{MEANT}copies.factor.{n}") for n in FACTORS],
             **_named("copies", "all", "different", "known"),
         }
-        yield Note(Step("rows that repeat", "prepare/copies.sql.j2", context))
+        yield Note(Step("rows that repeat", "prepare/copies", context))
 
 
 def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterator[Stage]:
@@ -198,8 +198,8 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
         "agreed": AGREED,
         "sure": SURE,
     }
-    yield Step("rows to compare columns in", "prepare/beside_rows.sql.j2", context)
-    yield Note(Step("columns that tell others", "prepare/beside.sql.j2", context))
+    yield Step("rows to compare columns in", "prepare/predictor_rows", context)
+    yield Note(Step("columns that tell others", "prepare/predictors", context))
 
 
 def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:
@@ -218,7 +218,7 @@ def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Not
             "units": _units(policy),
             "least": least,
         }
-        yield Note(Step("groups of persons", "prepare/groups.sql.j2", context))
+        yield Note(Step("groups of persons", "prepare/groups", context))
 
 
 def _alone(policy: Policy, roles: Roles) -> Iterator[Note]:
@@ -232,4 +232,4 @@ def _alone(policy: Policy, roles: Roles) -> Iterator[Note]:
             "units": _units(policy),
             **_named("alone", "all", "alone", "known"),
         }
-        yield Note(Step("alone by kept columns", "prepare/alone.sql.j2", context))
+        yield Note(Step("alone by kept columns", "prepare/unique_rows", context))

@@ -140,7 +140,7 @@ def with_lifted(
         "called": _unlike([name for name, _ in session.profile.columns]),
         "lifted": LIFTED,
     }
-    stages.append(Step("columns of the persons", "schema/lifted.sql.j2", context))
+    stages.append(Step("columns of the persons", "schema/lifted", context))
     executor.run(stages, "reading")
     return replace(session, source=Relation(ident(LIFTED), LIFTED), profile=profile), tuple(stages)
 
@@ -170,7 +170,7 @@ def _of_table(
         "steps": steps,
         "rows": rows,
     }
-    yield Step(f"rows of {name} by person", "schema/lifted_rows.sql.j2", context)
+    yield Step(f"rows of {name} by person", "schema/lifted_rows", context)
 
     def explain(row: Row) -> Problem:
         place, persons = row
@@ -181,7 +181,7 @@ def _of_table(
             hint="role: event, or choose one in source.query",
         )
 
-    step = Step(f"columns of {name} that differ", "schema/lifted_differ.sql.j2", context)
+    step = Step(f"columns of {name} that differ", "schema/lifted_differ", context)
     yield Guard(step, explain, SourceError)
 
 

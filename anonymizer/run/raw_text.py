@@ -220,11 +220,11 @@ class _Asked:
         judged = {"forms": forms, "parts": parts, "kinds": kinds, "whole": _without_uuids()}
         judged |= {"few": LEAST, "many": MANY, "suspects": SUSPECTS}
         return (
-            Step("suspected identifiers", "prepare/suspects.sql.j2", {**shared, **looked}),
-            Step("suspects", "prepare/suspects_counted.sql.j2", {"suspects": SUSPECTS}),
+            Step("suspected identifiers", "prepare/suspects", {**shared, **looked}),
+            Step("suspects", "prepare/suspects_counted", {"suspects": SUSPECTS}),
             Step(
                 "identifiers in published text",
-                "prepare/identifiers_in_text.sql.j2",
+                "prepare/identifiers_in_text",
                 judged,
             ),
         )
@@ -260,7 +260,7 @@ def _identifier_values(
         "share": SHARE,
         "share_anywhere": SHARE_ANYWHERE,
     }
-    return (Step("values of identifiers", "prepare/identifier_values.sql.j2", context),)
+    return (Step("values of identifiers", "prepare/identifier_values", context),)
 
 
 def named_in(policy: Policy, profile: TableProfile, snapshot: Table) -> list[tuple[Table, Sql]]:
@@ -428,7 +428,7 @@ def harbor_guard(policy: Policy, roles: Roles) -> tuple[Guard, ...]:
             column_path(name), said.format(n=n, first=first), hint=hint.format(first=first)
         )
 
-    step = Step("what Safe Harbor leaves", "safe_harbor/values.sql.j2", context)
+    step = Step("what Safe Harbor leaves", "safe_harbor/values", context)
     return (Guard(step, explain, SourceError),)
 
 

@@ -75,7 +75,7 @@ def nodes_step(
     spec = attribute.spec
     return Step(
         f"labels of {attribute.column}",
-        "verify/nodes.sql.j2",
+        "verify/nodes",
         {
             "values": attribute.values,
             "hierarchy": attribute.hierarchy,
@@ -124,7 +124,7 @@ def admitted_step(attribute: Attribute, admitted: Table) -> Step:
     spec = attribute.spec
     return Step(
         f"bounds of {attribute.column}",
-        "verify/admitted.sql.j2",
+        "verify/admitted",
         {
             "hierarchy": attribute.hierarchy,
             "admitted": admitted,
@@ -265,7 +265,7 @@ def linked_writes(
     own = {a.column for a in numbered}
     written = [c.name for c in compiled.layout.columns if c.name and c.column in own]
     return (
-        Step("classes of tuples", "link/classes.sql.j2", keys),
+        Step("classes of tuples", "link/classes", keys),
         # (the bound of the loss may still be reading them)
         _forget(UNITS, aside=True),
         _forget(MEMBERS, aside=True),
@@ -285,11 +285,11 @@ def link_step(assembly: RowWriter, *, ordered: bool = True) -> Step:
 def _published(rows: Table, written: Sequence[str] = ()) -> Step:
     """The step that copies the rows of the link; `written`: numbered columns, written as texts."""
     context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
-    return Step("publish the rows", "link/published.sql.j2", context)
+    return Step("publish the rows", "link/published", context)
 
 
 def _forget(spent: Table, *, aside: bool = False) -> Step:
-    return Step("release memory", "prepare/forget.sql.j2", {"spent": spent}, aside=aside)
+    return Step("release memory", "prepare/forget", {"spent": spent}, aside=aside)
 
 
 def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
@@ -301,12 +301,12 @@ def _numbers(numbered: Sequence[Attribute]) -> tuple[Step, ...]:
         *(
             Step(
                 "texts of cells",
-                "link/texts.sql.j2",
+                "link/texts",
                 {"cells": CELLS, "name": name, "texts": texts},
             )
             for name, texts in named
         ),
-        Step("numbers for cells", "link/numbered_cells.sql.j2", {"cells": CELLS, "named": named}),
+        Step("numbers for cells", "link/numbered_cells", {"cells": CELLS, "named": named}),
     )
 
 
@@ -542,7 +542,7 @@ def together(engine: Engine, policy: SchemaPolicy, one: PublishedTable) -> dict[
             "shown": a.shown,
             "cell": ident(str(names[name])),
         }
-        step = Step(f"cells of {name} that admit one value", "schema/together.sql.j2", context)
+        step = Step(f"cells of {name} that admit one value", "schema/together", context)
         rows = engine.raw(step.statement().text, "verification")
         found[name] = [list(labels) for (labels,) in rows]
     return found

@@ -276,7 +276,7 @@ def written_as_notes(policy: Policy, roles: Roles, *, events: bool = False) -> t
         "numbers": NUMBERS,
         "dates": DATES,
     }
-    return (Note(Step("what values look like", "prepare/written_as.sql.j2", context)),)
+    return (Note(Step("what values look like", "prepare/written_as", context)),)
 
 
 def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
@@ -401,7 +401,7 @@ def _counting(
     conditions: list[tuple[Sql, Sql]], keys: list[_Repeats], table: Table | Sql, rows: Sql
 ) -> tuple[Note, ...]:
     context = {"snapshot": table, "rows": rows, "conditions": conditions, "keys": keys}
-    return (Note(Step("warnings about the source", "prepare/remarks.sql.j2", context)),)
+    return (Note(Step("warnings about the source", "prepare/remarks", context)),)
 
 
 def remarks(

@@ -101,7 +101,7 @@ class Child:
 
     coded = NumberedTable("coded", "number")
     """Work table of the rows with draws and the codes of their events."""
-    rungs = NumberedTable("rungs", "number")
+    steps = NumberedTable("steps", "number")
     """Work table of its events' published values at every step of generalization."""
     gone = NumberedTable("gone", "number")
     """Work table of its rows that are not published."""
@@ -113,7 +113,7 @@ class Child:
     """Scratch view of the originals of the published rows."""
 
     @property
-    def ladder(self) -> tuple[tuple[int, ...], ...]:
+    def step_levels(self) -> tuple[tuple[int, ...], ...]:
         """The levels of the attributes, from values to roots; every step raises one.
 
         It raises the column that would have the most distinct cells left if every level divided its
@@ -218,7 +218,7 @@ def read_step(child: Child, source: Relation) -> Step:
         "source": source.table or source.sql,
         "relation": source.sql,
     }
-    return Step(f"read {child.name}", "prepare/snapshot.sql.j2", context)
+    return Step(f"read {child.name}", "prepare/snapshot", context)
 
 
 def orphans_guard(child: Child, above: Above) -> Guard:
@@ -232,7 +232,7 @@ def orphans_guard(child: Child, above: Above) -> Guard:
             hint=f"mend them in source.query, or tables: {{{child.name}: {{orphans: drop}}}}",
         )
 
-    step = Step(f"orphans of {child.name}", "schema/orphans.sql.j2", context)
+    step = Step(f"orphans of {child.name}", "schema/orphans", context)
     return Guard(step, explain, SourceError)
 
 
@@ -244,7 +244,7 @@ def reached_step(child: Child, above: Above) -> Step:
         "reached": child.reached,
         "key": above.key,
     }
-    return Step(f"rows of {child.name} with persons", "schema/reached.sql.j2", context)
+    return Step(f"rows of {child.name} with persons", "schema/reached", context)
 
 
 def kept_step(child: Child, above: Above) -> Step:
@@ -260,7 +260,7 @@ def kept_step(child: Child, above: Above) -> Step:
             per(m) for m in child.roles.masks if m.kind == "shift" and not m.options.get("per")
         ],
     }
-    return Step(f"rows of {child.name}", "schema/kept.sql.j2", context)
+    return Step(f"rows of {child.name}", "schema/kept", context)
 
 
 def masked_stages(child: Child, read: Step) -> tuple[Stage, ...]:
@@ -285,7 +285,7 @@ def values_of(child: Child) -> Iterator[Step]:
 def flat_step(attribute: Attribute) -> Step:
     """The hierarchy of a categorical column without one: `*` above all values."""
     context = {"values": attribute.values, "hierarchy": attribute.hierarchy}
-    return Step(f"hierarchy of {attribute.column}", "schema/flat.sql.j2", context)
+    return Step(f"hierarchy of {attribute.column}", "schema/flat", context)
 
 
 def counts_step(child: Child) -> Step:
@@ -302,7 +302,7 @@ def counts_step(child: Child) -> Step:
         "columns": [(a.values, a.hierarchy, a.q) for a in child.attributes],
         "sensitive": of_sensitive,
     }
-    return Step(f"counts of {child.name}", "schema/counts.sql.j2", context)
+    return Step(f"counts of {child.name}", "schema/counts", context)
 
 
 def counted(child: Child, found: list[Row]) -> Child:

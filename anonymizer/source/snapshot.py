@@ -172,7 +172,7 @@ def reading_steps(
         "columns": columns,
         "persons_whole": policy.person is not None,
     }
-    return (*read, Step("rows that may be published", "prepare/kept.sql.j2", context))
+    return (*read, Step("rows that may be published", "prepare/kept", context))
 
 
 def suppressing(policy: Policy, roles: Roles) -> list[Sql]:
@@ -208,7 +208,7 @@ def snapshot_step(
     ]
     return Step(
         "read the source",
-        "prepare/snapshot.sql.j2",
+        "prepare/snapshot",
         {
             "snapshot": RAW if roles.masks else rows_read(policy, roles),
             "columns": [*columns, *more],
@@ -317,7 +317,7 @@ def values_step(column: str, values: Table, cell: Sql, snapshot: Table = SNAPSHO
     """The distinct values of one column of the snapshot, with their counts."""
     return Step(
         f"values of {column}",
-        "prepare/values.sql.j2",
+        "prepare/values",
         {"snapshot": snapshot, "values": values, "column": cell},
     )
 
@@ -335,12 +335,12 @@ def values_at_once(roles: Roles) -> tuple[Step, ...]:
     one = [
         Step(
             f"values of {a.column}",
-            "prepare/values_of.sql.j2",
+            "prepare/values_of",
             {"distinct": DISTINCT, "values": a.values, "attribute": a},
         )
         for a in roles.quasi
     ]
-    return (Step("values of all columns", "prepare/distinct.sql.j2", shared), *one)
+    return (Step("values of all columns", "prepare/distinct", shared), *one)
 
 
 def row_counts(roles: Roles, *, at_once: bool) -> list[str]:

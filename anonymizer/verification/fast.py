@@ -45,7 +45,7 @@ Shortcut = Proof | Figures
 def fast_sql(question: Question, **more: Any) -> str:
     """The statement of the question's shortcut, named after its template."""
     parameters = {**question.parameters, "achieved": question.achieved, "figures": True, **more}
-    return render(f"verify/fast/{question.template}.sql.j2", parameters).text
+    return render(f"fast/{question.template}", parameters).text
 
 
 def answer(
@@ -151,7 +151,7 @@ def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iter
             "pairs": pairs,
             "columns": [one for one in columns if one.pairs == pairs],
         }
-        yield render("verify/fast/pairs.sql.j2", context).text
+        yield render("fast/pairs", context).text
 
 
 # Statements that prove that the staged rows equal the release, and come from the source.
@@ -204,7 +204,7 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
 
 
 def _quoted(values: Table) -> str:
-    return render("verify/fast/quoted.sql.j2", {"values": values}).text
+    return render("fast/quoted", {"values": values}).text
 
 
 def _kept(originals: Originals, column: PublishedColumn) -> Kept:
@@ -242,7 +242,7 @@ def staged_proof(
         "rest": _digested(layout, [name for name in published(layout) if name not in names]),
         "suppressed": suppressed,
     }
-    return render("verify/fast/staged.sql.j2", parameters).text
+    return render("fast/staged", parameters).text
 
 
 def values_proof(originals: Originals, link: Table, view: Table, layout: Layout) -> str | None:
@@ -261,7 +261,7 @@ def values_proof(originals: Originals, link: Table, view: Table, layout: Layout)
         "separated": [_kept(originals, column) for column in columns],
         "values_tables": tables,
     }
-    return render("verify/fast/separated.sql.j2", parameters).text
+    return render("fast/separated", parameters).text
 
 
 def _digested(layout: Layout, names: list[str]) -> list[Sql]:
@@ -324,7 +324,7 @@ def release_shortcuts(
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
         context = {"data": view, "tuples": tuples, "shown": _shown(layout), "weight": WEIGHT}
-        run_sql(render("verify/fast/tuples.sql.j2", context).text)
+        run_sql(render("fast/tuples", context).text)
     return [
         _of_rows(question)
         or _of_digests(question)
@@ -392,9 +392,7 @@ def _of_values(
         if counted not in made:
             values = replace(table, name=f"{table.name}_{len(made) + 1}")
             context = {**question.parameters, "values": values}
-            creates, _, subquery = render("verify/fast/values.sql.j2", context).text.partition(
-                " as\n"
-            )
+            creates, _, subquery = render("fast/values", context).text.partition(" as\n")
             run_sql(f"{creates} as\n{subquery}")
             made[counted] = subquery, f"select grp, value, n from {ident(values)}"
         yield Figures(question.sql(figures=True).replace(*made[counted]))

@@ -40,7 +40,7 @@ class Over:
         parameters: dict[str, Any] = dict(self.parameters)
         if anywhere:
             parameters = _bare(parameters)
-        query = render(f"verify/{self.template}.sql.j2", parameters).text
+        query = render(f"verify/{self.template}", parameters).text
         head = "with recursive" if text.startswith("with recursive ") else "with"
         assert text.startswith(f"{head} ")
         return f"{head} {ident(self.name)} as (\n{query}\n),\n{text[len(head) + 1 :]}"
@@ -73,7 +73,7 @@ class Question:
         parameters = {**self.parameters, "achieved": self.achieved, "figures": figures}
         if anywhere:
             parameters = _bare(parameters)
-        text = render(f"verify/{self.template}.sql.j2", parameters).text
+        text = render(f"verify/{self.template}", parameters).text
         return text if self.over is None else self.over.before(text, anywhere=anywhere)
 
     def ask(self, run_sql: RunSql) -> Check:

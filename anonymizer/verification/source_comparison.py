@@ -291,7 +291,7 @@ def side_by_side(
         for column in quasi(layout)
     ]
     parameters = {**tables, "compared": compared, "columns": columns, "rows": ROWS}
-    return render("verify/side_by_side.sql.j2", parameters).text
+    return render("verify/side_by_side", parameters).text
 
 
 def _place(layout: Layout, column: PublishedColumn) -> str:
@@ -328,7 +328,7 @@ def _questions(
             held = Table(layout.tables[column.column], view.schema, view.catalog)
             own = {"group": layout.group_id, "label": layout.group_id, "person": layout.person_id}
             separated = {**parameters, **own, "values_table": held}
-            yield condition("source_values", column.column, separated, "strange")
+            yield condition("source_values", column.column, separated, "mismatches")
             continue
         if column.role in ("quasi", "semi"):
             cells = {
@@ -343,13 +343,13 @@ def _questions(
             yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:
             dealt = {**parameters, "label": column.bucket}
-            yield condition("source_bucket", column.column, dealt, "strange")
+            yield condition("source_bucket", column.column, dealt, "mismatches")
             flag = originals.flags.get(column.column)
             if flag is not None:
                 flags = {**parameters, "flag": flag}
-                yield condition("source_flags", column.column, flags, "strange")
+                yield condition("source_flags", column.column, flags, "mismatches")
                 if not promoted:
-                    yield condition("source_unflagged", column.column, flags, "strange")
+                    yield condition("source_unflagged", column.column, flags, "mismatches")
         elif column.role in AS_THEY_WERE:
             yield condition("source_equal", column.column, parameters, "changed")
     yield from against_originals(originals)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import templates
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn
 from anonymizer.contract.reading import Released, Tables
@@ -129,17 +129,14 @@ def test_the_page_lists_every_check_with_its_template() -> None:
     listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
     assert len(listed) == len(set(listed))
     assert set(listed) == (of_guarantees() | of_form_and_source() | of_masks() | of_tables())
-    plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
-    assert plain == {f"{template}.sql.j2" for _, template in listed} | {
-        f"{work_table}.sql.j2"
-        for work_table in (
-            "side_by_side",
-            "nodes",
-            "admitted",
-            "owned_cells",
-            "owned_values",
-            "known_values",
-        )
+    plain = {name for name in templates("verify") if not name.startswith("_")}
+    assert plain == {template for _, template in listed} | {
+        "side_by_side",
+        "nodes",
+        "admitted",
+        "owned_cells",
+        "owned_values",
+        "known_values",
     }
 
 

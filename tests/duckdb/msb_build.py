@@ -46,7 +46,7 @@ def build(
     formed: list[Group] = []
 
     def listen(event: Event) -> None:
-        if event.step.template == "msb/group.sql.j2":
+        if event.step.template == "msb/group":
             found: dict[tuple[int, int], list[int]] = {}
             rows = "select block, grp, bucket, c from msb_formed order by all"
             for block, grp, bucket, c in engine.raw(rows, "test"):

@@ -76,11 +76,11 @@ def test_groups_are_decided_as_by_trying_all_hitting_sets(
             columns_of = [name.split()[0] for name in names.split(", ")]
             engine.load(ident(table).text, columns_of, rows, "test")
         executor = Executor(engine)
-        tables = {"holdings": HOLDINGS, "sets": SETS, "held_pairs": PAIRS}
+        tables = {"holdings": HOLDINGS, "sets": SETS, "value_pairs": PAIRS}
         executor.run(
             [
-                Step("sets", "persons/sets.sql.j2", tables),
-                Step("pairs", "persons/held_pairs.sql.j2", tables),
+                Step("sets", "persons/sets", tables),
+                Step("pairs", "persons/value_pairs", tables),
                 *judging.steps(),
             ]
         )

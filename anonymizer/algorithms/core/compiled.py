@@ -71,7 +71,7 @@ class Assembly:
         columns = [(expression, ident(name)) for name, expression in (*self.columns, *extra)]
         return Step(
             "write the release",
-            "release/rows.sql.j2",
+            "release/rows",
             {
                 "release": target,
                 "coded": CODED,

@@ -114,7 +114,7 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
     return tuple(
         Step(
             f"codes of {a.column}",
-            "prepare/domain.sql.j2",
+            "prepare/domain",
             {
                 "values": a.values,
                 "hierarchy": a.hierarchy,
@@ -166,11 +166,11 @@ def coded_stages(
         "numbered": numbered,
         "copies": policy.key is None,
     }
-    step = Step("encode rows", "prepare/coded.sql.j2", context, binds=("secret",))
+    step = Step("encode rows", "prepare/coded", context, binds=("secret",))
     looked_up = [
         Step(
             f"codes, part {number}",
-            "prepare/codes.sql.j2",
+            "prepare/codes",
             {
                 "snapshot": SNAPSHOT,
                 "codes": table,
@@ -205,7 +205,7 @@ def _as_counted(roles: Roles) -> Guard:
         "counted": [a.distinct for a in roles.quasi],
         "never_null": [(i, a.q) for i, a in enumerate(roles.quasi, 1) if not a.nulls],
     }
-    step = Step("values as counted", "guards/codes.sql.j2", context)
+    step = Step("values as counted", "guards/codes", context)
     return Guard(step, explain, SourceError)
 
 
@@ -237,10 +237,10 @@ def person_stages(
         "person_draw": later_draw("draw", "person"),
         "codes": codes,
     }
-    numbers = Step("numbers of persons", "prepare/persons.sql.j2", context)
+    numbers = Step("numbers of persons", "prepare/persons", context)
     if policy.merge_person_rows or not roles.quasi:
         return (numbers,)
-    one_tuple = Step("one tuple per person", "guards/differing_persons.sql.j2", context)
+    one_tuple = Step("one tuple per person", "guards/differing_persons", context)
     return (Guard(one_tuple, explain, SourceError), numbers)
 
 
@@ -269,7 +269,7 @@ def units_step(
     counted = "count(distinct person)" if policy.person is not None else "count(*)"
     return Step(
         "distinct tuples",
-        "prepare/units.sql.j2",
+        "prepare/units",
         {
             "coded": CODED,
             "units": UNITS,

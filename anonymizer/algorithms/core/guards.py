@@ -88,7 +88,7 @@ def source_guard(
 
     step = Step(
         "checks of the source",
-        "guards/counts.sql.j2",
+        "guards/counts",
         {
             "snapshot": snapshot,
             "counts": [
@@ -308,7 +308,7 @@ def enough_units(policy: Policy, least: int) -> Guard:
 
     step = Step(
         "enough rows",
-        "guards/too_few.sql.j2",
+        "guards/too_few",
         {"coded": CODED, "count": Sql(counted), "least": least},
     )
     return Guard(step, explain, InfeasibleError)
@@ -373,7 +373,7 @@ def feasibility(
 
     query = Step(
         "the table as one class",
-        "persons/whole.sql.j2",
+        "persons/whole_table",
         {"holdings": HOLDINGS, "fails": Sql(" or ".join(f"({one})" for one in screens))},
     )
     searched = _searched(rules) if exact and rules.hitting else ()
@@ -415,10 +415,10 @@ def _searched(rules: PersonRules) -> tuple[Stage, ...]:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    asked = Step("everybody", "persons/everybody.sql.j2", {"asked": judging.asked, "units": UNITS})
+    asked = Step("everybody", "persons/all_units", {"asked": judging.asked, "units": UNITS})
     query = Step(
         "everybody as one class",
-        "persons/everybody_fails.sql.j2",
+        "persons/all_units_fail",
         {"verdicts": judging.verdicts, "searched": judging.searched, "units": UNITS},
     )
     return (asked, *judging.steps(), Guard(query, explain, InfeasibleError))
@@ -434,7 +434,7 @@ def some_class() -> Guard:
             hint="ask for less, or give danonyir larger blocks",
         )
 
-    query = Step("some class", "persons/nobody.sql.j2", {"members": MEMBERS})
+    query = Step("some class", "persons/no_members", {"members": MEMBERS})
     return Guard(query, explain, InfeasibleError)
 
 
@@ -454,5 +454,5 @@ def _crowding(policy: Policy, alpha: float, allowed: Sql | None) -> Guard:
         within(n, at_most(alpha), f"sum({n}) over (partition by col)") for n in ("records", "pairs")
     ]
     context = {"holdings": HOLDINGS, "holds": Sql(" and ".join(held)), "allowed": allowed}
-    query = Step("persons with too many rows", "persons/crowding.sql.j2", context)
+    query = Step("persons with too many rows", "persons/crowding", context)
     return Guard(query, explain, InfeasibleError)

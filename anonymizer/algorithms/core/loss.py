@@ -118,7 +118,7 @@ def _counted(word: str, mask: int) -> str:
     return f"cast(bit_count({word} & {mask}) as integer)"
 
 
-# The gain of a cut, as SQL over the columns of `mondrian/_cuts.sql.j2`.
+# The gain of a cut, as SQL over the columns of `mondrian/_cuts`.
 #
 # gain = |C|·loss(C) - |L|·loss(L) - |R|·loss(R), where the loss of a side is the normalized
 # certainty penalty (Xu et al. 2006) of the attribute that is cut, as it will be published: an

@@ -269,14 +269,14 @@ def bound_stages(
         return ()
     context = _context(roles.quasi, made, profile.rows, k, effort)
     # by weights it is another figure, and `ncp` may be below it
-    told = "told" if all(a.weight is None for a in roles.quasi) else "told_by_weight"
+    figure = "mean_loss" if all(a.weight is None for a in roles.quasi) else "mean_weighted_loss"
     step = partial(Step, parameters=context, aside=True)
     return (
-        step("tuples for the bound", "bound/sample.sql.j2"),
-        step("what they lose", "bound/rows.sql.j2"),
-        step("tuples near them", "bound/near.sql.j2"),
-        step("what three lose", "bound/thirds.sql.j2"),
-        Note(step("least loss of any classes", f"bound/{told}.sql.j2")),
+        step("tuples for the bound", "bound/sample"),
+        step("what they lose", "bound/rows"),
+        step("tuples near them", "bound/near"),
+        step("what three lose", "bound/thirds"),
+        Note(step("least loss of any classes", f"bound/{figure}")),
     )
 
 
@@ -317,7 +317,7 @@ def _context(
         "first_terms": [pair(made.parts[:few]) for few in (2, 4, 6) if few < len(made.parts)],
         # places are rounded to the next integer, so a width is too large by one at most
         "slack": len(made.parts),
-        "whole": Sql(f"{SCALE * len(attributes)}"),
+        "scale": Sql(f"{SCALE * len(attributes)}"),
         # downwards, to three digits: it depends on values that are not published
         "rounded": Sql(
             "case when bound < 0.01 then floor(100000 * bound) / 100000"

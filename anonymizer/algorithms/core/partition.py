@@ -35,12 +35,12 @@ from anonymizer.steps import Compute, Loop, Row, Stage, Step
 
 OFFERED = work("offered_cuts")
 
-TURNS = ((1, 0), (4, 5_000), (16, 50_000))
-"""The cuts of a class that the first three turns judge: up to a rank, or as many as have no more
-than a number of persons. One more turn judges the rest."""
+BATCHES = ((1, 0), (4, 5_000), (16, 50_000))
+"""The cuts of a class in the first three batches: up to a rank, or as many as have no more
+than a number of persons. One more batch has the rest."""
 
 
-def judged_choice(
+def choice_under_rules(
     rules: PersonRules, population: PopulationRules | None, context: Mapping[str, Any]
 ) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every class that has one, under all rules."""
@@ -50,7 +50,7 @@ def judged_choice(
     shared = {
         **context,
         "offered": OFFERED,
-        "turns": TURNS,
+        "batches": BATCHES,
         "compared": COMPARED if population is not None else None,
         "asked": judging.asked,
         "monotone": rules.monotone,
@@ -59,23 +59,23 @@ def judged_choice(
         "sets": SETS,
     }
     tries: list[Step | Compute] = [
-        Step("halves of cuts", "mondrian/halves.sql.j2", shared),
+        Step("halves of cuts", "mondrian/halves", shared),
         judging.counts(),
     ]
     if population is not None:
         tries.append(compare_step(population, shared))
     if rules.hitting:
         tries.append(_search(judging, rules.hitting, shared))
-    tries.append(Step("settle cuts", "mondrian/settle_cuts.sql.j2", shared))
+    tries.append(Step("settle cuts", "mondrian/settle_cuts", shared))
     return (
-        Step("offer cuts", "mondrian/offer_cuts.sql.j2", shared),
+        Step("offer cuts", "mondrian/offer_cuts", shared),
         Loop(
             "try cuts",
             tuple(tries),
-            until=Step("cuts to try", "mondrian/to_try.sql.j2", shared),
-            at_most=len(TURNS) + 1,
+            until=Step("cuts to try", "mondrian/to_try", shared),
+            at_most=len(BATCHES) + 1,
         ),
-        Step("chosen cuts", "mondrian/chosen_judged.sql.j2", shared),
+        Step("chosen cuts", "mondrian/chosen_cuts", shared),
     )
 
 
@@ -84,7 +84,7 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
         """An exact search whether fewer than l values hit everybody in a half."""
         return list(_search_halves(rows, l))
 
-    step = Step("undecided halves", "mondrian/undecided_halves.sql.j2", context)
+    step = Step("undecided halves", "mondrian/undecided_halves", context)
     compared = (COMPARED,) if context["compared"] is not None else ()
     tables = (OFFERED, judging.asked, judging.verdicts, *compared, SETS)
     return Compute(
@@ -92,7 +92,7 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
         search,
         judging.searched,
         (("grp", "BIGINT"), ("holds", "BOOLEAN")),
-        in_sql=searching(step, tables, "mondrian/search_halves.sql.j2", judging.searched, l),
+        in_sql=searching(step, tables, "mondrian/search_halves", judging.searched, l),
     )
 
 
@@ -205,39 +205,39 @@ def partition_stages(
     `recursive`: whether few open units are cut up in one recursive statement.
     """
     context = context_of(attributes, how, rows)
-    stages: list[Stage] = [Step("places in the domains", "mondrian/positions.sql.j2", context)]
+    stages: list[Stage] = [Step("places in the domains", "mondrian/positions", context)]
     at_once = recursive and not how.judged
     if at_once and rows <= AT_ONCE:
-        stages.append(Step("partition", "mondrian/partition.sql.j2", context))
+        stages.append(Step("partition", "mondrian/partition", context))
         return tuple(stages)
     until = "many_open" if at_once else "open_classes"
     stages += [
-        Step("first classes", "mondrian/open.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("first classes", "mondrian/open", context),
+        Step("no final classes yet", "mondrian/members", context),
         *_matched(how),
         Loop(
             "partition",
             (
                 *choice(how, context),
-                Step("close classes", "mondrian/close_classes.sql.j2", context),
-                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                Step("close classes", "mondrian/close_classes", context),
+                Step("apply cuts", "mondrian/apply_cuts", context),
                 *_narrowed(how, context),
             ),
-            until=Step("open classes", f"mondrian/{until}.sql.j2", context),
+            until=Step("open classes", f"mondrian/{until}", context),
             at_most=rows,
             asked_first=at_once,
         ),
     ]
     if at_once:
-        stages.append(Step("cut up the rest", "mondrian/cut_up.sql.j2", context))
+        stages.append(Step("cut up the rest", "mondrian/cut_up", context))
     return tuple(stages)
 
 
 def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every open class that has one."""
     if how.persons is not None and how.judged:
-        return judged_choice(how.persons, how.population, context)
-    return (Step("choose cuts", "mondrian/choose_cuts.sql.j2", context),)
+        return choice_under_rules(how.persons, how.population, context)
+    return (Step("choose cuts", "mondrian/choose_cuts", context),)
 
 
 def _matched(how: Partitioning) -> Sequence[Step]:

@@ -298,7 +298,7 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
         steps.append(
             Step(
                 f"places of {a.column}",
-                "persons/places.sql.j2",
+                "persons/places",
                 {
                     "domain": a.domain,
                     "places": one.places,
@@ -368,7 +368,7 @@ def person_units_step(roles: Roles, boxes: Boxes) -> Step:
     """The step that makes every person a unit with its box."""
     return Step(
         "persons and their boxes",
-        "persons/units.sql.j2",
+        "persons/units",
         {
             "coded": CODED,
             "units": UNITS,
@@ -392,7 +392,7 @@ def extent_steps(policy: Policy, roles: Roles) -> tuple[Table, tuple[Stage, ...]
         return UNITS, ()
     step = Step(
         "tuples of persons",
-        "persons/extents.sql.j2",
+        "persons/extents",
         {"coded": CODED, "units": UNITS, "extents": EXTENTS, "codes": [a.c for a in roles.quasi]},
     )
     return EXTENTS, (step,)

@@ -27,8 +27,8 @@ from anonymizer.steps import Compute, Row, Step
 
 
 HOLDINGS = work("holdings")
-SETS = work("held_sets")
-PAIRS = work("held_pairs")
+SETS = work("value_sets")
+PAIRS = work("value_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     return PersonRules(columns, rules, fewest_persons(policy), least_class(policy))
 
 
-def held_values(column: Sensitive) -> Table:
+def numbered_values(column: Sensitive) -> Table:
     """Work table that numbers a sensitive column's values."""
     return work(f"held_values_{column.index}")
 
@@ -139,10 +139,10 @@ def holding_steps(
     steps = [
         Step(
             f"values of {column.column}",
-            "persons/held_values.sql.j2",
+            "persons/numbered_values",
             {
                 "coded": CODED,
-                "held_values": held_values(column),
+                "numbered_values": numbered_values(column),
                 "column": column.s,
                 "null_as_value": policy.columns[column.column].null_as_value,
                 "person": Sql("person"),
@@ -150,26 +150,28 @@ def holding_steps(
         )
         for column in rules.columns
     ]
-    columns = [{"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns]
+    columns = [
+        {"index": c.index, "s": c.s, "numbered_values": numbered_values(c)} for c in rules.columns
+    ]
     steps.append(
         Step(
             "who holds what",
-            "persons/holdings.sql.j2",
+            "persons/holdings",
             {
                 "coded": CODED,
                 "units": UNITS,
                 "numbers": numbers,
                 "holdings": HOLDINGS,
                 "columns": columns,
-                "held_values": [held_values(c) for c in rules.columns],
+                "numbered_values": [numbered_values(c) for c in rules.columns],
                 "keys": list(keys),
             },
         )
     )
-    steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    steps.append(Step("value sets", "persons/sets", {"holdings": HOLDINGS, "sets": SETS}))
     if judged and rules.only_hitting:
-        context = {"sets": SETS, "held_pairs": PAIRS}
-        steps.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", context))
+        context = {"sets": SETS, "value_pairs": PAIRS}
+        steps.append(Step("pairs of persons and values", "persons/value_pairs", context))
     return tuple(steps)
 
 
@@ -223,17 +225,17 @@ class Judging:
         }
         if self.rules.only_hitting:
             columns, l = len(self.rules.columns), self.rules.hitting
-            context |= {"held_pairs": PAIRS, "l": l, "columns": columns}
-            return Step("judge", "persons/judge_hitting.sql.j2", context)
+            context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
+            return Step("judge", "persons/judge_hitting", context)
         screen = self.rules.screen
         needed = screen.needed if screen else frozenset()
         of_values = [Sql(name) for name in OF_VALUES if name in needed]
         context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
-        return Step("judge", "persons/judge.sql.j2", {**context, "of_values": of_values})
+        return Step("judge", "persons/judge", {**context, "of_values": of_values})
 
     @property
     def passed(self) -> Mapping[str, Any]:
-        """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
+        """Parameters of `persons/_passed`, which lists the groups that hold."""
         searched = self.searched if self.rules.hitting else None
         return {"verdicts": self.verdicts, "searched": searched}
 
@@ -248,7 +250,7 @@ class Judging:
 
         step = Step(
             "undecided groups",
-            "persons/undecided.sql.j2",
+            "persons/undecided",
             {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
         )
         tables = (self.asked, self.verdicts, SETS)
@@ -257,7 +259,7 @@ class Judging:
             search,
             self.searched,
             (("grp", "BIGINT"),),
-            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.searched, l),
+            in_sql=searching(step, tables, "persons/search_groups", self.searched, l),
         )
 
 

@@ -153,35 +153,33 @@ def dealing_stages(
     `context`: the parameters of the last pass. The number of statements is independent of the rows.
     """
     context = {**context, **_context(attributes, how, int(context["k"]))}
-    grown: tuple[Stage, ...] = (
-        Step("deal classes", "deal/groups.sql.j2", context, laborious=True),
-    )
+    grown: tuple[Stage, ...] = (Step("deal classes", "deal/groups", context, laborious=True),)
     if not recursive:
         grown = (
-            Step("units to deal", "deal/first_grown.sql.j2", context),
+            Step("units to deal", "deal/first_grown", context),
             Loop(
                 "deal classes",
-                (Step("deal units", "deal/grow.sql.j2", context),),
-                until=Step("units left to deal", "deal/grow_left.sql.j2", context),
+                (Step("deal units", "deal/grow", context),),
+                until=Step("units left to deal", "deal/grow_left", context),
                 at_most=how.block_units + 1,
             ),
-            Step("classes dealt", "deal/grown.sql.j2", context),
+            Step("classes dealt", "deal/grown", context),
         )
     return (
-        Step("shares of values", "deal/shares.sql.j2", context),
-        Step("size of classes", "deal/size.sql.j2", context),
-        Step("blocks with the table's shares", "deal/blocks.sql.j2", context),
+        Step("shares of values", "deal/shares", context),
+        Step("size of classes", "deal/size", context),
+        Step("blocks with the table's shares", "deal/blocks", context),
         *grown,
-        Step("units left over", "deal/homes.sql.j2", context),
+        Step("units left over", "deal/homes", context),
         Loop(
             "settle units left over",
-            (Step("settle units", "deal/settle.sql.j2", context),),
-            until=Step("units to settle", "deal/unsettled.sql.j2", context),
+            (Step("settle units", "deal/settle", context),),
+            until=Step("units to settle", "deal/unsettled", context),
             at_most=ROUNDS,
             asked_first=True,
         ),
-        Step("classes of what is left", "deal/joined.sql.j2", context),
-        Step("better classes by dealing", "deal/better.sql.j2", context),
+        Step("classes of what is left", "deal/joined", context),
+        Step("better classes by dealing", "deal/better", context),
     )
 
 

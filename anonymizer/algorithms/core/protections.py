@@ -60,11 +60,11 @@ def protections(
             "count": Sql("count(distinct r.person)" if person else "count(*)"),
         }
         stages += [
-            Step(f"values of {column.column}", "prepare/reference.sql.j2", context),
+            Step(f"values of {column.column}", "prepare/reference", context),
             feasible(
                 column, rules, leaves_out=(_BY_PERSONS if person else _BY_ROWS) if alone else ""
             ),
-            Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
+            Step(f"{column.column} by unit", "prepare/sensitive_cells", context),
         ]
         made.append(protection(column, rules))
     return tuple(made), tuple(stages)
@@ -134,7 +134,7 @@ def thinning_steps(policy: Policy, profile: TableProfile, roles: Roles) -> Itera
         for share, limited, null_as_value in _shares(policy, column):
             yield Step(
                 f"rows of frequent values of {column.column}",
-                "prepare/thinned.sql.j2",
+                "prepare/thinned",
                 {
                     "coded": CODED,
                     "column": column.s,
@@ -223,7 +223,7 @@ def feasible(
         "holds": all_hold(rules),
     }
     return Guard(
-        Step(f"feasibility of {column.column}", "guards/rule.sql.j2", context),
+        Step(f"feasibility of {column.column}", "guards/rule", context),
         explain,
         InfeasibleError,
     )

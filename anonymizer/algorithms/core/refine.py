@@ -296,7 +296,7 @@ def _node_loss(a: Attribute, prefix: str) -> str:
 # The units of classes that lose something, with their extents.
 
 
-TEMPLATE = "refine/points.sql.j2"
+TEMPLATE = "refine/points"
 
 
 def points_steps(attributes: Sequence[Attribute], context: Mapping[str, Any]) -> Iterator[Step]:
@@ -310,7 +310,7 @@ def points_steps(attributes: Sequence[Attribute], context: Mapping[str, Any]) ->
         shown = {"points_part": table, "columns": looked_up, "rarity": _rarity(made)}
         shown |= {"domain_of": made.domains, "domains": [one.table for one in made.domains]}
         name = f"units as extents, part {number}"
-        yield Step(name, "refine/points_part.sql.j2", {**context, **shown})
+        yield Step(name, "refine/points_part", {**context, **shown})
         for column in looked_up:
             columns[column.name] = replace(column, of_unit=f"p{number}.{column.name}")
     joined = {
@@ -353,7 +353,7 @@ BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
 """Near classes, by what a union with them would lose, with which a class swaps units."""
-TURNS = 1 << 14
+RANKS = 1 << 14
 """More than the units of a block: their order decides between equal losses."""
 Refine: TypeAlias = int | Literal["auto", "full"]
 """The option of the policy."""
@@ -497,66 +497,66 @@ def refine_stages(
         regrouped = dealing_stages(attributes, dealing, context, recursive=recursive)
     elif counted(how):
         regrouped = _blocks(context, effort, recursive=recursive)
-    classes = Step("extents of classes", "refine/classes.sql.j2", context)
+    classes = Step("extents of classes", "refine/classes", context)
     return (
         *points_steps(attributes, context),
         classes,
         *regrouped,
         classes,
         *_searches(context, effort, classes),
-        Step("final classes", "refine/members.sql.j2", context),
+        Step("final classes", "refine/members", context),
     )
 
 
 def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[Stage, ...]:
     """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
     swap = (
-        Step("extents without a unit", "refine/rest.sql.j2", context),
-        Step("offers to near classes", "refine/offers.sql.j2", context),
-        Step("swaps", "refine/swaps.sql.j2", context),
-        Step("units after swaps", "refine/swapped.sql.j2", context),
+        Step("extents without a unit", "refine/rest", context),
+        Step("offers to near classes", "refine/offers", context),
+        Step("swaps", "refine/swaps", context),
+        Step("units after swaps", "refine/swapped", context),
     )
     near = (
-        Step("near classes", "refine/near.sql.j2", context, laborious=True),
-        Step("every class to look at", "refine/every_class.sql.j2", context),
-        Step("no offers yet", "refine/no_offers.sql.j2", context),
+        Step("near classes", "refine/near", context, laborious=True),
+        Step("every class to look at", "refine/every_class", context),
+        Step("no offers yet", "refine/no_offers", context),
     )
     if effort.rounds == 1:
         return (*near, *swap)
-    none_yet = Step("no rounds of swaps yet", "refine/no_rounds.sql.j2", context)
+    none_yet = Step("no rounds of swaps yet", "refine/no_rounds", context)
     rounds = Loop(
         "swap units",
-        (*swap, classes, Step("rounds of swaps", "refine/rounds.sql.j2", context)),
-        until=Step("swaps left", "refine/swaps_left.sql.j2", context),
+        (*swap, classes, Step("rounds of swaps", "refine/rounds", context)),
+        until=Step("swaps left", "refine/swaps_left", context),
         at_most=effort.rounds,
     )
     if effort.searches == 1:
         return (*near, none_yet, rounds)
-    until = Step("searches left", "refine/searches_left.sql.j2", context)
+    until = Step("searches left", "refine/searches_left", context)
     search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
-    return (Step("searches begin", "refine/first_search.sql.j2", context), search)
+    return (Step("searches begin", "refine/first_search", context), search)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
     grown: tuple[Stage, ...] = (
-        Step("new classes in blocks", "refine/groups.sql.j2", context, laborious=True),
+        Step("new classes in blocks", "refine/groups", context, laborious=True),
     )
     if not recursive:
         grown = (
-            Step("units without a new class", "refine/first_grown.sql.j2", context),
+            Step("units without a new class", "refine/first_grown", context),
             Loop(
                 "new classes in blocks",
-                (Step("grow classes", "refine/grow.sql.j2", context),),
-                until=Step("units to grow by", "refine/grow_left.sql.j2", context),
+                (Step("grow classes", "refine/grow", context),),
+                until=Step("units to grow by", "refine/grow_left", context),
                 at_most=effort.block_units + 1,
             ),
-            Step("new classes", "refine/grown.sql.j2", context),
+            Step("new classes", "refine/grown", context),
         )
     return (
-        Step("blocks of classes", "refine/blocks.sql.j2", context),
+        Step("blocks of classes", "refine/blocks", context),
         *grown,
-        Step("classes for units left over", "refine/homes.sql.j2", context),
-        Step("better classes of blocks", "refine/better.sql.j2", context),
+        Step("classes for units left over", "refine/homes", context),
+        Step("better classes of blocks", "refine/better", context),
     )
 
 
@@ -600,7 +600,7 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "k": how.k,
         "block": min(effort.block * how.k, max(effort.block_rows, 2 * how.k)),
         "block_units": effort.block_units,
-        "turns": TURNS,
+        "ranks": RANKS,
         "far": FAR * len(attributes),
         "beside": effort.beside,
         "nearest": effort.nearest,

@@ -244,7 +244,7 @@ def judging_stages(how: Partitioning) -> tuple[Stage, ...]:
     compared: tuple[Stage, ...] = ()
     if how.population is not None:
         context = {**how.population.context(), **shared}
-        compared = (Step("nodes in the population", "split/population_verdicts.sql.j2", context),)
+        compared = (Step("nodes in the population", "split/population_verdicts", context),)
     judged = {
         **shared,
         **persons,
@@ -255,7 +255,7 @@ def judging_stages(how: Partitioning) -> tuple[Stage, ...]:
         "references": [p.reference for p in how.protections],
         "compared": COMPARED if compared else None,
     }
-    return (*judging, *compared, Step("guarantees in the nodes", "split/verdicts.sql.j2", judged))
+    return (*judging, *compared, Step("guarantees in the nodes", "split/verdicts", judged))
 
 
 def _of_persons(
@@ -267,9 +267,9 @@ def _of_persons(
     node = Sql("grp") if how.apart is None else Sql(f"cast(floor(grp / {KINDS}) as bigint)")
     told = {**shared, "most_kinds": KINDS, "node": node, "verdicts": leaves.verdicts}
     stages: tuple[Stage, ...] = (
-        Step("leaves to judge", "split/asked_leaves.sql.j2", {**told, "asked": leaves.asked}),
+        Step("leaves to judge", "split/asked_leaves", {**told, "asked": leaves.asked}),
         leaves.counts(),
-        Step("nodes to judge", "split/asked_nodes.sql.j2", {**told, "asked": nodes.asked}),
+        Step("nodes to judge", "split/asked_nodes", {**told, "asked": nodes.asked}),
         nodes.counts(),
     )
     return {"persons": [leaves.verdicts, nodes.verdicts], "node": node}, stages
@@ -306,25 +306,25 @@ def divided_units(
         "apart": how.apart,
     }
     return (
-        Step(units.name, "split/tuples.sql.j2", {**units.parameters, "tuples": TUPLES}),
-        Step("a sample of tuples", "split/sample.sql.j2", context),
-        Step("places in the domains", "mondrian/positions.sql.j2", context),
-        Step("the sample as one class", "mondrian/open.sql.j2", context),
-        Step("no coarse cuts yet", "split/no_tree.sql.j2", context),
+        Step(units.name, "split/tuples", {**units.parameters, "tuples": TUPLES}),
+        Step("a sample of tuples", "split/sample", context),
+        Step("places in the domains", "mondrian/positions", context),
+        Step("the sample as one class", "mondrian/open", context),
+        Step("no coarse cuts yet", "split/no_tree", context),
         Loop(
             "coarse cuts",
             (
                 *choice(coarse, context),
-                Step("coarse cuts of a level", "split/grow_tree.sql.j2", context),
-                Step("apply coarse cuts", "mondrian/apply_cuts.sql.j2", context),
+                Step("coarse cuts of a level", "split/grow_tree", context),
+                Step("apply coarse cuts", "mondrian/apply_cuts", context),
             ),
-            until=Step("large classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("large classes", "mondrian/open_classes", context),
             at_most=split.sample,
             asked_first=True,
         ),
         _numbered(attributes, units.parameters, context),
-        Step("release memory", "prepare/forget.sql.j2", {"spent": TUPLES}),
-        Step("leaves", "split/leaves.sql.j2", {"units": UNITS, "leaves": LEAVES}),
+        Step("release memory", "prepare/forget", {"spent": TUPLES}),
+        Step("leaves", "split/leaves", {"units": UNITS, "leaves": LEAVES}),
     )
 
 
@@ -334,9 +334,9 @@ def _numbered(
     def compose(rows: list[Row]) -> Step:
         leaf = leaf_sql(attributes, rows, context["apart"])
         parameters = {**units, "tuples": TUPLES, "leaf": leaf}
-        return Step("units in order of leaves", "split/units.sql.j2", parameters)
+        return Step("units in order of leaves", "split/units", parameters)
 
-    return Composed(Step("tree of coarse cuts", "split/tree.sql.j2", context), compose)
+    return Composed(Step("tree of coarse cuts", "split/tree", context), compose)
 
 
 def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
@@ -353,14 +353,14 @@ def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     numbers = ("BIGINT",) * 4
     return (
         Compute(
-            Step("nodes of the tree", "split/tree.sql.j2", {"tree": TREE}),
+            Step("nodes of the tree", "split/tree", {"tree": TREE}),
             nodes,
             NODES,
             tuple(zip(("node", "parent", "first_leaf", "last_leaf"), numbers, strict=True)),
         ),
         *judging_stages(how),
         Compute(
-            Step("nodes that hold", "split/judged.sql.j2", {"verdicts": VERDICTS}),
+            Step("nodes that hold", "split/node_verdicts", {"verdicts": VERDICTS}),
             parts,
             PARTS,
             (("part", "BIGINT"), ("first_leaf", "BIGINT"), ("last_leaf", "BIGINT")),
@@ -392,13 +392,13 @@ def in_parts(
         "parts": PARTS,
     }
     taken = {
-        UNITS: Step("units of a part", "split/units_of_part.sql.j2", context, _BOUNDS),
-        POSITIONS: Step("places of a part", "split/positions_of_part.sql.j2", context, _BOUNDS),
+        UNITS: Step("units of a part", "split/units_of_part", context, _BOUNDS),
+        POSITIONS: Step("places of a part", "split/positions_of_part", context, _BOUNDS),
     }
     for a in attributes if by_draw else ():
         domain = {**context, "domain": a.domain, "code": a.c}
         taken[a.domain] = Step(
-            f"values of {a.column} in a part", "split/domain_of_part.sql.j2", domain, _BOUNDS
+            f"values of {a.column} in a part", "split/domain_of_part", domain, _BOUNDS
         )
     by_unit = [p.cells for p in how.protections]
     if how.persons is not None and how.persons.rules:
@@ -406,22 +406,22 @@ def in_parts(
     if how.population is not None:
         taken[POPULATION] = Step(
             "population of a part",
-            "split/population_of_part.sql.j2",
+            "split/population_of_part",
             how.population.context(),
             _BOUNDS,
         )
         by_unit += [how.population.extents] if how.population.extents != UNITS else []
     for table in by_unit:
         cells = {"cells": table}
-        taken[table] = Step("values of a part", "split/cells_of_part.sql.j2", cells, _BOUNDS)
+        taken[table] = Step("values of a part", "split/cells_of_part", cells, _BOUNDS)
     return Parts(
         "solve parts",
-        bounds=Step("parts as ranges of units", "split/parts.sql.j2", context),
+        bounds=Step("parts as ranges of units", "split/parts", context),
         stages=stages,
         whole=whole,
         taken=taken,
         result=MEMBERS,
-        gathered=Step("no classes yet", "split/members.sql.j2", context),
+        gathered=Step("no classes yet", "split/members", context),
         at_most=split.at_most,
         size=split.size,
         above=split.above,

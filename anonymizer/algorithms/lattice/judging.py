@@ -26,7 +26,7 @@ from anonymizer.steps import Loop, Step
 
 NODES = work("lattice_nodes")
 UNDECIDED = work("lattice_undecided")
-JUDGED = work("lattice_judged")
+EVALUATIONS = work("lattice_evaluations")
 BATCH = work("lattice_batch")
 SCREENED = work("lattice_screened")
 CLASSES = work("lattice_classes")
@@ -100,7 +100,7 @@ def lattice_context(
         "recodings": [a.recoding for a in attributes],
         "nodes": NODES,
         "undecided": UNDECIDED,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "batch": BATCH,
         "screened": SCREENED,
         "classes": CLASSES,
@@ -145,21 +145,21 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
     are judged again until none fails. Suppressed classes stay suppressed.
     """
     stages: list[Step | Loop] = [
-        Step("sizes of classes", "lattice/screen.sql.j2", context),
-        Step("classes of nodes", "lattice/classes.sql.j2", context),
+        Step("sizes of classes", "lattice/screen", context),
+        Step("classes of nodes", "lattice/classes", context),
     ]
     for one in columns:
         own = {**context, "histogram": one.histogram, "cells": one.cells}
         name = f"{one.column.column} by class"
-        stages.append(Step(name, "lattice/histogram.sql.j2", own))
+        stages.append(Step(name, "lattice/histogram", own))
     if not columns:
         return tuple(stages)
     applied = (
-        Step("classes that break a rule", "lattice/failing.sql.j2", context),
-        Step("suppress classes", "lattice/suppress.sql.j2", context),
+        Step("classes that break a rule", "lattice/failing", context),
+        Step("suppress classes", "lattice/suppress", context),
     )
     if any(rule.relative for one in columns for rule in one.rules):
-        until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
+        until = Step("classes to judge again", "lattice/still_failing", context)
         return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
     return (*stages, *applied)
 
@@ -171,6 +171,6 @@ MOST_ROUNDS = 1_000_000
 def verdict_steps(context: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that add the verdicts over `classes` to `judged`."""
     return (
-        Step("verdicts", "lattice/verdicts.sql.j2", context),
-        Step("remember verdicts", "lattice/remember.sql.j2", context),
+        Step("verdicts", "lattice/verdicts", context),
+        Step("remember verdicts", "lattice/add_evaluations", context),
     )

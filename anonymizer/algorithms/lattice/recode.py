@@ -208,7 +208,7 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
 def recoding_step(a: Climbed, spec: Any, *, losses: bool = True) -> Step:
     """The step that writes a column's `recoding`; with `spec` None, `*` is its only node."""
     parameters = {**_recoding(a, spec), "losses": losses}
-    return Step(f"levels of {a.attribute.column}", "lattice/recoding.sql.j2", parameters)
+    return Step(f"levels of {a.attribute.column}", "lattice/recoding", parameters)
 
 
 def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
@@ -301,10 +301,10 @@ def tuple_steps(
         "share": share_at_most(policy.suppression_limit),
     }
     return (
-        Step("paths of values", "lattice/paths.sql.j2", shared),
-        Step("packed tuples", "lattice/tuples.sql.j2", shared),
-        Step("levels of the lattice", "lattice/levels.sql.j2", shared),
-        Step("limit of suppression", "lattice/limits.sql.j2", shared),
+        Step("paths of values", "lattice/paths", shared),
+        Step("packed tuples", "lattice/tuples", shared),
+        Step("levels of the lattice", "lattice/levels", shared),
+        Step("limit of suppression", "lattice/limits", shared),
     )
 
 
@@ -347,7 +347,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
         *(step for a in attributes for step in shown_steps(a.attribute)),
         Step(
             "cells of classes",
-            "lattice/cells.sql.j2",
+            "lattice/cells",
             {
                 "members": MEMBERS,
                 "units": UNITS,

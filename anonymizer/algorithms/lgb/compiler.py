@@ -197,13 +197,13 @@ def pattern_stages(
     promoted = options.small_patterns == "promote" and policy.person is None
     return (
         Compute(
-            Step("patterns of sensitive cells", "lgb/pattern_counts.sql.j2", context),
+            Step("patterns of sensitive cells", "lgb/pattern_counts", context),
             pattern_table(k, everything, options.small_patterns),
             PATTERNS,
             (("pattern", "BIGINT"), ("target", "BIGINT")),
         ),
         *((_stranded(context, k),) if promoted else ()),
-        Step("rows under their patterns", "lgb/masked.sql.j2", context),
+        Step("rows under their patterns", "lgb/masked", context),
     )
 
 
@@ -219,5 +219,5 @@ def _stranded(context: Mapping[str, Any], k: int) -> Guard:
             hint="raise suppression_limit, so that they may be left out, or flag more cells",
         )
 
-    query = Step("rows that no pattern takes", "lgb/stranded.sql.j2", context)
+    query = Step("rows that no pattern takes", "lgb/stranded", context)
     return Guard(query, explain, GuaranteeError)

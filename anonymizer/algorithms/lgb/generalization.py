@@ -216,24 +216,24 @@ def seed_stages(
         "distance": distance(attributes, "x", "y"),
     }
     return (
-        Step("units as points", "lgb/points.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("units as points", "lgb/points", context),
+        Step("no final classes yet", "mondrian/members", context),
         Loop(
             "divide classes",
             (
-                Step("choose seeds", "lgb/choose_seeds.sql.j2", context),
-                Step("groups of one seed", "lgb/seeded.sql.j2", context),
+                Step("choose seeds", "lgb/choose_seeds", context),
+                Step("groups of one seed", "lgb/seeded", context),
                 Loop(
                     "grow groups",
-                    (Step("grow", "lgb/grow.sql.j2", context),),
-                    until=Step("units in no group", "lgb/undealt.sql.j2", context),
+                    (Step("grow", "lgb/grow", context),),
+                    until=Step("units in no group", "lgb/ungrouped", context),
                     at_most=GROWTH_ROUNDS,
                 ),
-                Step("divide", "lgb/divide.sql.j2", context),
-                Step("close classes", "lgb/close_undivided.sql.j2", context),
-                Step("apply the division", "lgb/apply_division.sql.j2", context),
+                Step("divide", "lgb/divide", context),
+                Step("close classes", "lgb/close_undivided", context),
+                Step("apply the division", "lgb/apply_division", context),
             ),
-            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("open classes", "mondrian/open_classes", context),
             at_most=MAX_LEVELS,
         ),
     )

@@ -52,7 +52,7 @@ def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
         Guard(
             Step(
                 f"one level for every value of {d.column}",
-                "msb/guard_levels.sql.j2",
+                "msb/guard_levels",
                 {"values": d.values, "unlisted": d.default is None},
             ),
             lambda row, d=d: _level_problem(d, row),  # type: ignore[misc]
@@ -88,12 +88,12 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
         )
         context = {
             "values": d.values,
-            "whole": math.lcm(*wanted),
+            "unit": math.lcm(*wanted),
             "allowed": share_at_most(policy.suppression_limit),
         }
         guards.append(
             Guard(
-                Step(f"diversity of {d.column}", "msb/guard_diversity.sql.j2", context),
+                Step(f"diversity of {d.column}", "msb/guard_diversity", context),
                 lambda row, d=d: _diversity_problem(d, row, policy, how.unit),  # type: ignore[misc]
                 InfeasibleError,
             )
@@ -115,7 +115,7 @@ def enough_rows(how: Grouping) -> Guard:
             hint=f"lower l, or release more {how.unit}",
         )
 
-    step = Step("enough rows for a group", "msb/guard_rows.sql.j2", how.context)
+    step = Step("enough rows for a group", "msb/guard_rows", how.context)
     return Guard(step, explain, InfeasibleError)
 
 
@@ -150,7 +150,7 @@ def enough_for_classes(how: Grouping, k: int) -> Guard:
 
     step = Step(
         "enough rows for a class",
-        "guards/too_few.sql.j2",
+        "guards/too_few",
         {"coded": how.records, "count": Sql("count(*)"), "least": k},
     )
     return Guard(step, explain, InfeasibleError)
@@ -174,13 +174,13 @@ def record_stages(roles: Roles) -> tuple[Stage, ...]:
     """Stages that write RECORDS; a person with different values in one column stops the run."""
     return (
         *(_one_value(column) for column in roles.sensitive),
-        Step("one record per person", "msb/records.sql.j2", {"coded": CODED, "records": RECORDS}),
+        Step("one record per person", "msb/records", {"coded": CODED, "records": RECORDS}),
     )
 
 
 def group_rows_step() -> Step:
     """The step that reduces CODED to the rows of grouped persons, with the group's number."""
-    return Step("rows of persons", "msb/person_rows.sql.j2", {"coded": CODED, "records": RECORDS})
+    return Step("rows of persons", "msb/person_rows", {"coded": CODED, "records": RECORDS})
 
 
 def _one_value(column: Sensitive) -> Guard:
@@ -195,7 +195,7 @@ def _one_value(column: Sensitive) -> Guard:
 
     query = Step(
         f"one value of {column.column} per person",
-        "msb/guard_persons.sql.j2",
+        "msb/guard_persons",
         {"coded": CODED, "column": column.s},
     )
     return Guard(query, explain, SourceError)
@@ -226,7 +226,7 @@ class ExactRows:
         """The step that writes the rows to `target`, with `extra` columns where it is a link."""
         return Step(
             "write the release",
-            "msb/rows.sql.j2",
+            "msb/rows",
             {
                 "release": target,
                 "coded": CODED,
@@ -300,7 +300,7 @@ class SeparateValues:
         """The step that writes the table to `target`."""
         return Step(
             f"write {self.table}",
-            "msb/separate.sql.j2",
+            "msb/separate",
             {
                 "release": target,
                 "coded": self.records,

@@ -186,12 +186,12 @@ def findings(
     return (
         Finding(
             "search",
-            Step("tables of the search", "privacyfrost/tables.sql.j2", context),
+            Step("tables of the search", "privacyfrost/tables", context),
             _search(roles, columns),
         ),
         Finding(
             "published_levels",
-            Step("levels as published", "privacyfrost/final.sql.j2", context),
+            Step("levels as published", "privacyfrost/final", context),
             _published(columns),
         ),
     )
@@ -211,7 +211,7 @@ def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], 
             "levels": dict(zip(names, depths, strict=True)),
             "score": _number(score),
             "verdict": verdict,
-            "judged": seen,
+            "evaluations": seen,
             "taken": taken,
         }
         if seen and not holds:
@@ -289,9 +289,9 @@ def presampling_stages(
         )
 
     return (
-        Step("pre-sampling", "privacyfrost/presample.sql.j2", context),
+        Step("pre-sampling", "privacyfrost/presample", context),
         Guard(
-            Step("size of the pre-sampling", "privacyfrost/removed.sql.j2", context),
+            Step("size of the pre-sampling", "privacyfrost/removed", context),
             explain,
             GuaranteeError,
         ),

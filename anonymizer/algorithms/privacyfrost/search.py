@@ -11,7 +11,7 @@ from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.protections import column_rules
 from anonymizer.algorithms.lattice.judging import (
-    JUDGED,
+    EVALUATIONS,
     NODES,
     Judged,
     judge_stages,
@@ -54,9 +54,9 @@ class RuleResults:
     def number(self) -> Sql:
         return lit(self.column.index)
 
-    def held(self, stage: int) -> Sql:
+    def passing_columns(self, stage: int) -> Sql:
         """The candidates that satisfy its rules and those of the columns before it."""
-        return Sql(f"held_{stage}_{self.column.index}")
+        return Sql(f"passing_columns_{stage}_{self.column.index}")
 
     @property
     def cells(self) -> Table:
@@ -157,20 +157,20 @@ def search_stages(
     """
     rules: tuple[RuleResults, ...] = context["protections"]
     return (
-        Step("merit of levels", "privacyfrost/levels.sql.j2", context),
-        Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
+        Step("merit of levels", "privacyfrost/levels", context),
+        Step("tuples worth looking at", "privacyfrost/base", context),
         *(_base_cells(rule, context) for rule in rules),
-        Step("pre-computation", "privacyfrost/start.sql.j2", context),
+        Step("pre-computation", "privacyfrost/start", context),
         _failed(policy, columns, rules, context),
-        Step("search", "privacyfrost/search.sql.j2", context),
-        Step("best table", "privacyfrost/best.sql.j2", context),
+        Step("search", "privacyfrost/search", context),
+        Step("best table", "privacyfrost/best", context),
     )
 
 
 def _base_cells(rule: RuleResults, context: dict[str, Any]) -> Step:
     own = {**context, "cells": rule.cells, "base_cells": rule.base_cells}
     name = f"{rule.column.column} by tuple"
-    return Step(name, "privacyfrost/base_cells.sql.j2", own)
+    return Step(name, "privacyfrost/base_cells", own)
 
 
 def _failed(
@@ -199,7 +199,7 @@ def _failed(
             hint = "weaken the guarantee, or lower presampling_k"
         return Problem(path, f"failed: no table is safe even at {where}: {reason}", hint=hint)
 
-    query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
+    query = Step("coarsest table", "privacyfrost/failed", context)
     return Guard(query, explain, GuaranteeError)
 
 
@@ -256,8 +256,8 @@ def judging_context(
 def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that write the merit of levels, and the number of units per value at each level."""
     return (
-        Step("merit of levels", "privacyfrost/levels.sql.j2", own),
-        Step("values of levels", "privacyfrost/values.sql.j2", own),
+        Step("merit of levels", "privacyfrost/levels", own),
+        Step("values of levels", "privacyfrost/values", own),
     )
 
 
@@ -266,27 +266,27 @@ def suppressing_stages(
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` and `search_trail`, from tuples and limits."""
     return (
-        Step("pre-computation", "privacyfrost/first_tables.sql.j2", own),
+        Step("pre-computation", "privacyfrost/first_tables", own),
         *_judge(judging, columns, own),
-        Step("start", "privacyfrost/started.sql.j2", own),
-        Step("tables of the start", "privacyfrost/trail.sql.j2", own),
-        Step("best table so far", "privacyfrost/standing.sql.j2", own),
-        Step("tables that fail", "privacyfrost/first_failures.sql.j2", own),
+        Step("start", "privacyfrost/started", own),
+        Step("tables of the start", "privacyfrost/trail", own),
+        Step("best table so far", "privacyfrost/standing", own),
+        Step("tables that fail", "privacyfrost/first_failures", own),
         Loop(
             "search",
             (
-                Step("next tables", "privacyfrost/next_tables.sql.j2", own),
+                Step("next tables", "privacyfrost/next_tables", own),
                 *_judge(judging, columns, own),
-                Step("best of them", "privacyfrost/ordered.sql.j2", own),
-                Step("tables considered", "privacyfrost/considered.sql.j2", own),
-                Step("more tables that fail", "privacyfrost/more_failures.sql.j2", own),
-                Step("go on", "privacyfrost/move.sql.j2", own),
+                Step("best of them", "privacyfrost/ordered", own),
+                Step("tables considered", "privacyfrost/considered", own),
+                Step("more tables that fail", "privacyfrost/more_failures", own),
+                Step("go on", "privacyfrost/move", own),
             ),
-            until=Step("search goes on", "privacyfrost/searching.sql.j2", own),
+            until=Step("search goes on", "privacyfrost/searching", own),
             at_most=MOST_STEPS,
             asked_first=True,
         ),
-        Step("best table", "privacyfrost/ended.sql.j2", own),
+        Step("best table", "privacyfrost/ended", own),
     )
 
 
@@ -294,9 +294,9 @@ def _judge(
     judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
 ) -> tuple[Step | Loop, ...]:
     return (
-        Step("tables to judge", "privacyfrost/batch.sql.j2", own),
+        Step("tables to judge", "privacyfrost/batch", own),
         *judge_stages(judging, columns),
-        Step("scores of tables", "privacyfrost/scored.sql.j2", own),
+        Step("scores of tables", "privacyfrost/scored", own),
     )
 
 
@@ -327,7 +327,7 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
         said = f"failed: no table is safe even at {where}, with {allowed:,} {unit} to suppress"
         return Problem(path, f"{said} at most: {reason}", hint=hint)
 
-    query = Step("a safe table", "privacyfrost/none_safe.sql.j2", own)
+    query = Step("a safe table", "privacyfrost/none_safe", own)
     return Guard(query, explain, GuaranteeError)
 
 
@@ -336,9 +336,9 @@ def leave_out_stages(
 ) -> tuple[Stage, ...]:
     """Stages that remove the rows that the best table suppresses from `coded`."""
     return (
-        Step("the table found", "privacyfrost/chosen.sql.j2", own),
+        Step("the table found", "privacyfrost/chosen", own),
         *judge_stages(judging, columns),
-        Step("rows suppressed", "privacyfrost/without.sql.j2", own),
+        Step("rows suppressed", "privacyfrost/without", own),
     )
 
 
@@ -399,29 +399,29 @@ def class_stages(
         recursive = rows <= RECURSIVE_UP_TO
         dividing = _recursive(context) if recursive else _driven(context, levels + 1)
     return (
-        Step("classes", "privacyfrost/classes.sql.j2", context),
+        Step("classes", "privacyfrost/classes", context),
         *dividing,
-        Step("classes of units", "privacyfrost/members.sql.j2", context),
-        Step("levels of classes", "privacyfrost/class_levels.sql.j2", context),
+        Step("classes of units", "privacyfrost/members", context),
+        Step("levels of classes", "privacyfrost/class_levels", context),
     )
 
 
 def _recursive(context: dict[str, Any]) -> tuple[Stage, ...]:
     own = {**context, "open": Sql("division")}
-    return (Step("partial-domain de-generalization", "privacyfrost/partial.sql.j2", own),)
+    return (Step("partial-domain de-generalization", "privacyfrost/partial", own),)
 
 
 def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
     own = {**context, "open": OPEN}
     return (
-        Step("open classes", "privacyfrost/open.sql.j2", own),
+        Step("open classes", "privacyfrost/open", own),
         Loop(
             "partial-domain de-generalization",
             (
-                Step("divide classes", "privacyfrost/divide.sql.j2", own),
-                Step("name parts", "privacyfrost/rename.sql.j2", own),
+                Step("divide classes", "privacyfrost/divide", own),
+                Step("name parts", "privacyfrost/rename", own),
             ),
-            until=Step("undivided", "privacyfrost/undivided.sql.j2", own),
+            until=Step("undivided", "privacyfrost/undivided", own),
             at_most=at_most,
         ),
     )
@@ -462,7 +462,7 @@ def anytime_stages(
         **own,
         "nodes": NODES,
         "levels": LEVELS,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "subsets": SUBSETS,
         # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
@@ -472,21 +472,21 @@ def anytime_stages(
 
     def verdicts(context: dict[str, Any]) -> tuple[Step, ...]:
         return (
-            Step("scores of tables", "privacyfrost/scored.sql.j2", {**own, "given": NODES}),
-            Step("verdicts", "privacyfrost/walk_verdicts.sql.j2", own),
-            Step("remember verdicts", "lattice/remember.sql.j2", context),
+            Step("scores of tables", "privacyfrost/scored", {**own, "given": NODES}),
+            Step("verdicts", "privacyfrost/walk_verdicts", own),
+            Step("remember verdicts", "lattice/add_evaluations", context),
         )
 
-    result = Step("table of the search", "privacyfrost/walk_result.sql.j2")
+    result = Step("table of the search", "privacyfrost/walk_result")
     walks: tuple[Stage, ...]
     if own["score"] == "log":
         alone = {**walked, "budget": budget}
         walks = (
-            Step("the coarsest node", "lattice/walk_root.sql.j2", alone),
+            Step("the coarsest node", "lattice/walk_root", alone),
             Step(result.name, result.template, alone),
-            Step("single columns", "privacyfrost/walk_singles.sql.j2", alone),
-            Step("no verdicts yet", "lattice/judged.sql.j2", alone),
-            Step("choose nodes", "lattice/walk_batch.sql.j2", alone),
+            Step("single columns", "privacyfrost/walk_singles", alone),
+            Step("no verdicts yet", "lattice/no_evaluations", alone),
+            Step("choose nodes", "lattice/walk_batch", alone),
             *judge_stages(alone, judged),
             *verdicts(alone),
         )
@@ -498,18 +498,18 @@ def anytime_stages(
                 judged,
                 budget - for_bound,
                 known=(result,),
-                begin="privacyfrost/walk_begin.sql.j2",
+                begin="privacyfrost/walk_begin",
                 verdicts=verdicts,
             ),
             *bound_stages(lattice, packed, for_bound),
         )
     return (
-        Step("levels of the lattice", "privacyfrost/walk_levels.sql.j2", {**own, "levels": LEVELS}),
+        Step("levels of the lattice", "privacyfrost/walk_levels", {**own, "levels": LEVELS}),
         *walks,
-        Step("best table within the budget", "privacyfrost/walk_best.sql.j2", own),
+        Step("best table within the budget", "privacyfrost/walk_best", own),
         *safe,
-        Step("record of the budget", "privacyfrost/walk_told.sql.j2", own),
-        Note(Step("levels of the best table", "privacyfrost/walk_measures.sql.j2", own)),
+        Step("record of the budget", "privacyfrost/walk_trail", own),
+        Note(Step("levels of the best table", "privacyfrost/walk_measures", own)),
     )
 
 

@@ -97,7 +97,7 @@ class PublishedTable:
             again = {"kept": child.kept, "gone": child.gone, "codes": codes}
             again["coded_again"] = child.kept
             name = f"codes of {child.name} among the rows that are left"
-            yield Step(name, "schema/coded_again.sql.j2", again)
+            yield Step(name, "schema/coded_again", again)
         columns = [(expression, ident(name)) for name, expression in self.columns]
         columns.append((Sql("c.row_ref"), ident(ROW_REF)))
         context = {
@@ -111,11 +111,11 @@ class PublishedTable:
             "link": child.linked,
             "columns": columns,
             "number": child.number,
-            "ladder": child.ladder,
+            "step_levels": child.step_levels,
             "attributes": attributes,
             "row_ref": ROW_REF,
         }
-        yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
+        yield Step(f"rows of {child.name} with their originals", "schema/rows", context)
 
     def _codes(self) -> Iterator[tuple[Sql, Sql, Sql]]:
         """Columns coded at a value that a given number of rows reach: computed from all rows, and
@@ -143,12 +143,12 @@ class PublishedTable:
             "present": present(a.attribute),
             "code": a.c,
         }
-        return Step(f"published values of {a.attribute.column}", "schema/present.sql.j2", context)
+        return Step(f"published values of {a.attribute.column}", "schema/present", context)
 
     def publish(self, target: Table) -> Step:
         """The step that writes the published table from `linked`."""
         context = {"link": self.child.linked, "release": target, "row_ref": ROW_REF, "written": []}
-        return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
+        return Step(f"publish {self.child.name}", "link/published", context)
 
 
 def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:

@@ -11,8 +11,8 @@ from anonymizer.algorithms.core.person_rules import PersonRules
 from anonymizer.algorithms.schema.events import (
     AGAINST_SUPPRESSION,
     EVENTS,
-    LADDERS,
     OWNERS,
+    STEP_SEQUENCES,
     WHOLE,
     Known,
     known,
@@ -81,12 +81,12 @@ def _raising(
     if not (some or rows):
         return ()
     shared = shared_context(children, events=events, rows=rows, least=least)
-    nothing = Step("nothing left out", "schema/nothing_removed.sql.j2", shared)
+    nothing = Step("nothing left out", "schema/nothing_removed", shared)
     body: tuple[Step | Loop, ...] = (
         *(_even(shared) if rows else ()),
         *(_search(shared, events, steps_of(children), ruled) if some else ()),
         *_gone(children, shared, rows=rows),
-        *((Step("rows that are left", "schema/rows_left.sql.j2", shared),) if rows else ()),
+        *((Step("rows that are left", "schema/rows_left", shared),) if rows else ()),
     )
     names = partial_tables(children, rows=rows)
     judged = [one.child for one in ruled if events and one.child is not None]
@@ -95,7 +95,7 @@ def _raising(
         return (nothing, *body)
     left = [(child.number, child.remaining) for child in judged if child.above in names]
     until = {**shared, "events": some, "judged": left, "remaining": [table for _, table in left]}
-    hanging = Step("rows that do not count", "schema/hanging.sql.j2", until)
+    hanging = Step("rows that do not count", "schema/suppressed_references", until)
     return (nothing, Loop("raise events", body, until=hanging, at_most=ROUNDS))
 
 
@@ -116,11 +116,11 @@ def shared_context(
     return {
         "owners": OWNERS,
         "members": MEMBERS,
-        "ladders": LADDERS,
+        "step_sequences": STEP_SEQUENCES,
         "removed": REMOVED,
-        "known": work("known_rows"),
+        "event_rows": work("event_rows"),
         "placed": PLACED,
-        "held": work("held_cells"),
+        "value_counts": work("value_counts"),
         "broken": work("broken_sets"),
         "raised_cells": work("raised_cells"),
         "raised_items": work("raised_items"),
@@ -138,12 +138,12 @@ def shared_context(
 
 def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
     """Steps that leave out rows until enough persons have equal numbers of rows."""
-    left = Step("rows that are left", "schema/rows_left.sql.j2", shared)
+    left = Step("rows that are left", "schema/rows_left", shared)
     yield left
     yield Loop(
         "even numbers of rows",
-        (Step("rows in excess", "schema/excess.sql.j2", shared), left),
-        until=Step("persons with rare numbers", "schema/uneven.sql.j2", shared),
+        (Step("rows in excess", "schema/excess", shared), left),
+        until=Step("persons with rare numbers", "schema/uneven", shared),
         at_most=ROUNDS,
         asked_first=True,
     )
@@ -154,12 +154,12 @@ def _search(
 ) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
-    known = Step("rows of classes", "schema/known.sql.j2", own)
-    every = Step("final rows", "schema/placed.sql.j2", {**shared, "all": True})
+    known = Step("rows of classes", "schema/event_rows", own)
+    every = Step("final rows", "schema/placed", {**shared, "all": True})
     places = [
         Step(
             f"place rows, step {step}",
-            "schema/place.sql.j2",
+            "schema/place",
             {**shared, "step": step, "lending": step > 0},
         )
         for step in range(last + 1)
@@ -168,22 +168,22 @@ def _search(
         return (known, *(places if events else ()), every)
     # if rules compare with the whole table, no class is final before all are
     apart = not any(table.relative for table in ruled)
-    settled = Step("final classes", "schema/settled.sql.j2", shared)
+    settled = Step("final classes", "schema/settled", shared)
     loop = Loop(
         "raise rows",
         (
-            Step("cells of persons", "schema/held.sql.j2", shared),
-            Step("sets of too few persons", "schema/broken.sql.j2", shared),
+            Step("cells of persons", "schema/value_counts", shared),
+            Step("sets of too few persons", "schema/broken", shared),
             *(rule_steps(ruled, shared) if ruled else ()),
             *((settled,) if apart else ()),
-            Step("cells to raise", "schema/raised_cells.sql.j2", shared),
-            Step("rows to raise", "schema/raised_items.sql.j2", shared),
-            Step("raise", "schema/raise.sql.j2", {**shared, "all": not apart}),
+            Step("cells to raise", "schema/raised_cells", shared),
+            Step("rows to raise", "schema/raised_items", shared),
+            Step("raise", "schema/raise", {**shared, "all": not apart}),
         ),
-        until=Step("sets left", "schema/still_broken.sql.j2", shared),
+        until=Step("sets left", "schema/still_broken", shared),
         at_most=ROUNDS,
     )
-    none_final = Step("no final rows yet", "schema/placed.sql.j2", {**shared, "all": False})
+    none_final = Step("no final rows yet", "schema/placed", {**shared, "all": False})
     return (known, *(places if events == 1 else ()), none_final, loop, *(() if apart else (every,)))
 
 
@@ -204,10 +204,10 @@ def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -
             "number": child.number,
             "events": bool(child.attributes),
         }
-        steps.append(Step(f"unpublished rows of {child.name}", "schema/gone.sql.j2", context))
+        steps.append(Step(f"unpublished rows of {child.name}", "schema/unpublished", context))
         numbered.append((child.number, child.gone))
     every = {"removed": REMOVED, "numbered": numbered, "gone": [table for _, table in numbered]}
-    return (*steps, Step("unpublished rows", "schema/removed.sql.j2", every))
+    return (*steps, Step("unpublished rows", "schema/removed", every))
 
 
 # Rules on event columns: EIR l-diversity of the values that generalized cells may stand for.
@@ -270,10 +270,11 @@ class EventRule:
             "code": self.event.c,
             "height": max(self.event.height, 1),
             "steps": [
-                (step, levels[self.event.position]) for step, levels in enumerate(self.child.ladder)
+                (step, levels[self.event.position])
+                for step, levels in enumerate(self.child.step_levels)
             ],
         }
-        yield Step(f"values of {self.name} at worst", "schema/admitted_values.sql.j2", context)
+        yield Step(f"values of {self.name} at worst", "schema/admitted_values", context)
         yield from failing_steps(
             self.name,
             self.column(Sql("value")),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, as_pattern, ident, lit, work
 from anonymizer.engines.base import Limits
@@ -148,8 +148,6 @@ def own_connection(
     created and attached first. Views of `database` are read on separate connections that cannot
     access any of these. `lends_memory`: the memory limit stays changeable, to lend some to parts.
     """
-    import duckdb
-
     for path in databases:
         refuse_odd_logs(path, where)
     with ExitStack() as stack:
@@ -157,8 +155,7 @@ def own_connection(
             folder = run_folder.create(secrets.token_hex(8))
             stack.callback(folder.remove)
             spill = folder.path
-        connection = stack.enter_context(duckdb.connect(":memory:"))
-        configure(connection, spill / "spilled", limits)
+        connection = stack.enter_context(restricted(spill / "spilled", limits))
         for name, value in ZONE.items():
             _set(connection, name, value)
         if database is not None:
@@ -188,10 +185,7 @@ def own_connection(
 
 def open_for_good(database: Path) -> DuckDBPyConnection:
     """Open a sandboxed connection that outlives the call, without a spill folder."""
-    import duckdb
-
-    connection = duckdb.connect(":memory:")
-    configure(connection, None, Limits())
+    connection = restricted(None, Limits())
     _attach(connection, database, "--database", read_only=True)
     close_walls(connection)
     return connection
@@ -211,33 +205,41 @@ def close_walls(
     lends_memory: bool = False,
 ) -> None:
     """Permanently deny the connection access to everything but these files and folders."""
-    for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
-        every = dict.fromkeys(one for path in paths for one in (path, as_pattern(path)))
-        listed = ", ".join(lit(str(path)).text for path in every)
-        connection.execute(f"set {name} = [{listed}]")
-    connection.execute("set enable_external_access = false")
     free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
-    connection.execute(f"set allowed_configs = [{', '.join(lit(name).text for name in free)}]")
-    connection.execute("set lock_configuration = true")
-
-
-def configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits) -> None:
-    """Set the limits and the folder for spilled data, and turn off what an extension could do."""
-    settings: dict[str, Any] = {
-        "temp_directory": str(spill) if spill else "",
-        "threads": limits.threads,
-        "memory_limit": limits.memory,
-        "max_temp_directory_size": limits.temp_size,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "allow_persistent_secrets": False,
-        "python_scan_all_frames": False,
-        "python_enable_replacements": False,
+    settings = {
+        "allowed_directories": _listed(one for path in folders for one in (path, as_pattern(path))),
+        "allowed_paths": _listed(one for path in files for one in (path, as_pattern(path))),
+        "enable_external_access": "false",
+        "allowed_configs": _listed(free),
+        "lock_configuration": "true",
     }
-    for name, value in settings.items():
+    connection.execute("; ".join(f"set {name} = {text}" for name, text in settings.items()))
+
+
+def _listed(names: Iterable[str | PurePath]) -> str:
+    return f"[{', '.join(dict.fromkeys(lit(str(name)).text for name in names))}]"
+
+
+def restricted(spill: Path | None, limits: Limits) -> DuckDBPyConnection:
+    """A new connection with the limits and the folder for spilled data.
+
+    What an extension, or a variable of the program, could do is turned off.
+    """
+    import duckdb
+
+    off = (
+        *("autoinstall_known_extensions", "autoload_known_extensions", "allow_persistent_secrets"),
+        *("python_scan_all_frames", "python_enable_replacements"),
+    )
+    settings: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(off, False)
+    settings["temp_directory"] = str(spill) if spill else ""
+    connection = duckdb.connect(":memory:", config=settings)
+    given = (limits.threads, limits.memory, limits.temp_size)
+    for name, value in zip(SETTINGS, given, strict=True):
         if value is not None:
             _set(connection, name, value)
     _count_progress(connection)
+    return connection
 
 
 def _count_progress(connection: DuckDBPyConnection) -> None:
@@ -248,8 +250,7 @@ def _count_progress(connection: DuckDBPyConnection) -> None:
     import duckdb
 
     with suppress(duckdb.Error, ImportError):
-        connection.execute("set enable_progress_bar_print = false")
-        connection.execute("set enable_progress_bar = true")
+        connection.execute("set enable_progress_bar_print = false; set enable_progress_bar = true")
 
 
 def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:

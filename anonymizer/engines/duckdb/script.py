@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anonymizer.compile import SCRATCH, Table, ident, lit
-from anonymizer.compile.render import CREATES, INSERTS
+from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.compile.wrap import bound, comment, wrapped
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.messages import Explain, Rehearsal, columns, digest_sql, message

@@ -246,7 +246,7 @@ def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Populati
         achieved = sizes.person_k if persons else sizes.k
         measured = Sql("persons" if persons else "n")
         holds = KAnonymity(None, int(bound)).holds()
-        ((below,),) = staged.select("risk/below.sql.j2", measured=measured, holds=holds)
+        ((below,),) = staged.select("risk/below", measured=measured, holds=holds)
         return Check(item.name, None, bound, achieved, not below, "", below)
     passed = item.flag.holds(achieved, bound)
     return Check(item.name, None, bound, achieved, passed, "", 0 if passed else 1)

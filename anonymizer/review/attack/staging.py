@@ -68,7 +68,7 @@ class Arena:
         for table in ("combos", "candidates"):
             known[table] = self.name(table)
         known["rows"] = self.name("query_rows")
-        text = render(f"attack/{template}.sql.j2", {**known, **parameters}).text
+        text = render(f"attack/{template}", {**known, **parameters}).text
         return self.run_sql(text)
 
     def weights(self, secret: Secret) -> Table:

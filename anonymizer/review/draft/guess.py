@@ -436,7 +436,7 @@ def of_others(
         for p in likely
     ]
     context = {"tables": [rows.table, persons.table], "pairs": pairs}
-    text = render("drafting/strangers.sql.j2", context).text
+    text = render("drafting/unmatched_keys", context).text
     return {
         p.column: Guess("identifier", f"all its values are keys of {name}; {ANOTHER}")
         for p, (_, strangers) in zip(likely, engine.raw(text, "columns"), strict=True)

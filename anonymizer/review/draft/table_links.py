@@ -160,7 +160,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     Raises SourceError if there are neither.
     """
     catalog = lit(engine.catalog)
-    listed = engine.raw(render("drafting/catalog.sql.j2", {"catalog": catalog}).text, WHERE)
+    listed = engine.raw(render("drafting/catalog", {"catalog": catalog}).text, WHERE)
     ours = {(item.schema, item.name) for item in objects.recorded(engine, str(engine.catalog))}
     others = [
         (Table(str(name), str(schema), str(of)), bool(view))
@@ -186,7 +186,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
 
 
 def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], Declared]:
-    text = render("drafting/constraints.sql.j2", {"catalog": lit(engine.catalog)}).text
+    text = render("drafting/constraints", {"catalog": lit(engine.catalog)}).text
     found: dict[tuple[str, str], Declared] = defaultdict(Declared)
     for schema, table, kind, columns, other, keys in engine.raw(text, WHERE):
         declared, column = found[str(schema), str(table)], str(columns[0])
@@ -403,7 +403,7 @@ def _compared(
         for link in links
     ]
     read: list[Table] = [tables[name].relation for link in links for name in (link.table, link.to)]
-    text = render("drafting/strangers.sql.j2", {"tables": read, "pairs": pairs}).text
+    text = render("drafting/unmatched_keys", {"tables": read, "pairs": pairs}).text
     for link, (_, strangers) in zip(links, engine.raw(text, "links"), strict=True):
         yield replace(link, strangers=int(strangers))
 
@@ -628,4 +628,4 @@ def _astray(engine: DuckDBEngine, tables: Mapping[str, Found], tree: Tree, link:
             below = name
         ends.append({"name": below, "column": ident(way[-1].column)})
     context = {"tables": read, "table": ident(read[0]), "joins": joins, "ends": ends}
-    return int(engine.raw(render("drafting/astray.sql.j2", context).text, "links")[0][0])
+    return int(engine.raw(render("drafting/crossing_links", context).text, "links")[0][0])

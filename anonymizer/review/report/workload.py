@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
-from anonymizer.compile.render import parser
+from anonymizer.compile.condition import parser, query_tree
 from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
 from anonymizer.measure.queries import QueryTables, Staged, stage, step
@@ -63,9 +63,8 @@ def with_units(query: str, person: str | None) -> str | None:
 
 
 def _parsed(query: str) -> dict[str, Any] | None:
-    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
-    return None if tree.get("error") or len(tree["statements"]) != 1 else tree
+    found = query_tree(query)
+    return None if found.get("error") or len(found["statements"]) != 1 else found
 
 
 def _over_many(figure: dict[str, Any]) -> bool:
@@ -229,7 +228,7 @@ def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
     for schema in dict.fromkeys(schemas):
         target = Table(name, schema, "anon_answers")
         engine.raw(
-            render("report/reconstructed.sql.j2", {**parameters, "target": target}).text, "workload"
+            render("report/reconstructed", {**parameters, "target": target}).text, "workload"
         )
         engine.raw(
             f"create or replace view {ident(Table(name, schema, 'anon_truth'))} as"
@@ -275,7 +274,7 @@ class _Asked:
                 "keys": [ident(name) for name in names[:-2]],
                 "least": self.least,
             }
-            row = engine.raw(render("report/answers.sql.j2", shared).text, "workload")[0]
+            row = engine.raw(render("report/answers", shared).text, "workload")[0]
         except AnonymizerError as error:
             return Answer(number, text, problem=error.problems[0].message)
         if not row[0]:

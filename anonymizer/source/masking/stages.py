@@ -122,7 +122,7 @@ def masking_stages(
     if known and any(found_in_values(m) for m in masks):
         published = PUBLISHED
         kept = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
-        first = [Step("rows that have the values asked for", "prepare/kept.sql.j2", kept)]
+        first = [Step("rows that have the values asked for", "prepare/kept", kept)]
     made, binds = _masked(masks, keys, published)
     copies = policy.key is None and rows_drawn(masks)
     if copies:
@@ -151,7 +151,7 @@ def masking_stages(
         *first,
         *values_steps(redacts, raw),
         *_like_stages(likes, keys, raw, alone=alone),
-        Step("mask the columns", "masking/masked.sql.j2", context, binds=binds),
+        Step("mask the columns", "masking/masked", context, binds=binds),
     )
 
 
@@ -196,7 +196,7 @@ def _plain_letters(mask: Mask, raw: Table) -> Guard:
 
     text = text_of(mask, mask.physical)
     return Guard(
-        Step("plain letters", "masking/strange_letters.sql.j2", {"raw": raw, "text": text}),
+        Step("plain letters", "masking/foreign_letters", {"raw": raw, "text": text}),
         explain,
         SourceError,
     )
@@ -214,14 +214,14 @@ def _tokens_like(masks: Sequence[Mask], key: str, raw: Table, *, alone: bool) ->
     }
     binds = (bind(key, "inner"), bind(key, "outer"))
     name = f"tokens of {', '.join(m.column for m in masks)}"
-    yield Step(name, "masking/like.sql.j2", context, binds=binds)
+    yield Step(name, "masking/like", context, binds=binds)
     if not alone or "key_file" in masks[0].options:
         # a token that depends on other values of a table would differ in the next one
         return
     yield Loop(
         f"other {name}",
-        (Step(f"other {name}", "masking/settle_like.sql.j2", context, binds=binds),),
-        Step(f"{name} to settle", "masking/unsettled_like.sql.j2", {**context, "tries": TRIES}),
+        (Step(f"other {name}", "masking/settle_like", context, binds=binds),),
+        Step(f"{name} to settle", "masking/unsettled_like", {**context, "tries": TRIES}),
         TRIES,
         asked_first=True,
     )

@@ -168,7 +168,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
         "sources": [*dict.fromkeys(one.table or raw for one in named)],
         "short": VALUES_SHORT,
     }
-    steps = [Step("values that say who", "masking/identifier_values.sql.j2", listed)]
+    steps = [Step("values that say who", "masking/identifier_values", listed)]
     for mask in masks:
         columns = [
             _Found(number, Sql(f"outer_{number}"), Sql(f"every_{number}"))
@@ -186,7 +186,7 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
             "clean": _clean(named, columns),
         }
         name = f"values that say who in {mask.column}"
-        steps.append(Step(name, "masking/found_values.sql.j2", context))
+        steps.append(Step(name, "masking/found_values", context))
     return tuple(steps)
 
 
