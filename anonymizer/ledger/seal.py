@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PUBLISHED, Entry, entries
@@ -91,12 +91,12 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
     listed = f"select distinct release, facet, unnest(signature) as value from {ident(SIGNATURES)}"
     texts = f"(select * from ({listed}) join {ident(DICTIONARY)} using (facet, value))"
     read: tuple[tuple[str, str, Columns], ...] = (
-        ("members", _in(MEMBERS), _OF_MEMBERS),
-        ("signatures", _in(SIGNATURES), _OF_SIGNATURES),
+        ("members", ident(MEMBERS).text, _OF_MEMBERS),
+        ("signatures", ident(SIGNATURES).text, _OF_SIGNATURES),
         ("texts", texts, _OF_TEXTS),
-        ("schemas", _in(SCHEMAS), _OF_SCHEMAS),
-        ("rows", _in(ROWS), _OF_ROWS),
-        ("groups", _in(GROUPS), _OF_GROUPS),
+        ("schemas", ident(SCHEMAS).text, _OF_SCHEMAS),
+        ("rows", ident(ROWS).text, _OF_ROWS),
+        ("groups", ident(GROUPS).text, _OF_GROUPS),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:
@@ -111,10 +111,6 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
         for release, *figures in rows:
             found.setdefault(release, []).append(f"{name} {' '.join(map(str, figures))}")
     return found
-
-
-def _in(table: Table) -> str:
-    return ident(table).text
 
 
 def seal(key: str, entry: Entry, of: Digests) -> str:
