@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Table, ident
-from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi, type_sql
+from anonymizer.compile import Table
+from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi
 from anonymizer.contract.reading import Released, Tables
 from anonymizer.errors import NothingToCheckError
 from anonymizer.verification.form import released
 from anonymizer.verification.guarantees import CLASS, OWNED, PERSON, of_cells, questions
-from anonymizer.verification.questions import Achieved, Over, Question
+from anonymizer.verification.questions import Achieved, Over, Question, condition, of_column
 
 Where = Callable[[Released], Table]
 """Maps a released table to where its rows are."""
@@ -35,23 +35,15 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
     for one in tables.tables:
         if one.layout.key is not None:
             keys = {"data": where(one), "key": one.layout.key, "label": "what"}
-            yield _of(one, Question("key_dense", None, 0, "key_dense", keys, (SUM,)))
+            yield _of(one, condition("key_dense", None, keys, "n"))
         for link, above in one.layout.links.items():
             yield _of(one, _references(tables, where, one, link, above))
         if one is not tables.persons:
             for column in quasi(one.layout):
                 if column.list_cells and column.lo is None:
                     continue  # lists have no grammar
-                form = {
-                    "data": where(one),
-                    "group": None,
-                    "label": "class",
-                    "column": column,
-                    "type": type_sql(column.sql_type),
-                    "parts": [ident(part) for part in cell_parts(column)],
-                }
-                found = (Achieved("malformed", "sum"),)
-                yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
+                form = {"data": where(one), "group": None, "label": "class", **of_column(column)}
+                yield _of(one, condition("cell_form", column.column, form, "malformed"))
             yield from (_of(one, question) for question in _masked(tables, one, where(one)))
         yield from _required(tables, where, one)
     least = (Achieved("achieved", "least"),)
@@ -75,7 +67,6 @@ def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
     yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
 
 
-SUM = Achieved("n", "sum")
 K = Achieved("k", "least")
 
 
@@ -88,7 +79,7 @@ def _references(tables: Tables, where: Where, one: Released, link: str, above: s
         "above_key": other.layout.key,
         "label": "what",
     }
-    return Question("references", link, 0, "references", parameters, (SUM,))
+    return condition("references", link, parameters, "n")
 
 
 def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]:
@@ -96,8 +87,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
     if one is tables.persons:
         layout = replace(one.layout, person_id=one.layout.key)
         for requirement in one.requirements:
-            for question in questions(where(one), layout, requirement):
-                yield replace(question, name=question.name)
+            yield from questions(where(one), layout, requirement)
         return
     cells = {column.column for column in quasi(one.layout)}
     for requirement in one.requirements:
@@ -109,18 +99,7 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
     judged = _judged(one)
     names = [c.name for c in judged.columns if c.name is not None]
     parameters = owned_parameters(tables, where, {one.table: names})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    over = Over(
-        OWNED,
-        "owned_values",
-        {
-            **parameters,
-            "number": number,
-            "shown": names,
-            "class_name": CLASS,
-            "person_name": PERSON,
-        },
-    )
+    over = _over("owned_values", parameters, one, names)
     for requirement in required:
         for question in questions(Table(OWNED), judged, requirement):
             yield replace(_of(one, question), over=over)
@@ -132,9 +111,20 @@ def _of_event(
     """A rule on an event column, in the worst case that its cells allow."""
     column = next(c for c in quasi(one.layout) if c.column == requirement.column)
     parameters = owned_parameters(tables, where, {one.table: list(cell_parts(column))})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    for question in of_cells(one.layout, column, requirement, {**parameters, "number": number}):
+    for question in of_cells(one.layout, column, requirement, _numbered(parameters, one)):
         yield _of(one, question)
+
+
+def _over(template: str, parameters: dict[str, Any], one: Released, shown: list[str]) -> Over:
+    """The rows of a table with the class and person of each."""
+    named = {"shown": shown, "class_name": CLASS, "person_name": PERSON}
+    return Over(OWNED, template, {**_numbered(parameters, one), **named})
+
+
+def _numbered(parameters: dict[str, Any], one: Released) -> dict[str, Any]:
+    """With the number of a table among those that lead to persons; None for the persons'."""
+    numbers = {table["table"]: table["number"] for table in parameters["tables"]}
+    return {**parameters, "number": numbers.get(one.table)}
 
 
 def _judged(one: Released) -> Layout:
@@ -160,20 +150,8 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
         if tables.rows:
             needed = {**{other.table: [] for other in tables.children}, **needed}
         parameters = owned_parameters(tables, where, needed, seen)
-        numbers = {table["table"]: table["number"] for table in parameters["tables"]}
-        over = Over(
-            OWNED,
-            "known_values",
-            {
-                **parameters,
-                "number": numbers.get(one.table),
-                "events": tables.events,
-                "rows": tables.rows,
-                "shown": names,
-                "class_name": CLASS,
-                "person_name": PERSON,
-            },
-        )
+        parameters |= {"events": tables.events, "rows": tables.rows}
+        over = _over("known_values", parameters, one, names)
         for requirement in required:
             if requirement.column is None:
                 continue
