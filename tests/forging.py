@@ -17,8 +17,8 @@ from anonymizer.ledger.seal import digests, list_releases, seal
 from anonymizer.ledger.store import LISTING, RELEASES, attached, key_checks, read_key, settle_down
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.across_tables import names_of
+from anonymizer.release.integrity import objects_of, sealed_in
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
-from anonymizer.release.sealing import objects_of, sealed_in
 
 P = TypeVar("P", Policy, SchemaPolicy)
 

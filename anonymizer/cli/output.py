@@ -182,14 +182,11 @@ def _write(stream: IO[str] | None, text: str) -> None:
 
 def failed_checks(verification: Verification, policy: AnyPolicy | None = None) -> list[Problem]:
     """The failed checks with their figures; the check's own SQL finds the classes."""
-    from anonymizer.policy import SchemaPolicy
-    from anonymizer.release.judge import path_in_tables, path_of
+    from anonymizer.release.judge import path_of
 
     return [
         Problem(
-            path_in_tables(policy, check.name, check.column)
-            if isinstance(policy, SchemaPolicy)
-            else path_of(check.name, check.column),
+            path_of(check.name, check.column, policy),
             f"{check.name} requires {figure(check.required)}, the release reaches"
             f" {figure(check.achieved)}",
             hint="the check's SQL (--format json) lists the classes that break it",

@@ -230,12 +230,7 @@ def _judgement_json(found: Judgement) -> dict[str, Any]:
         "rows": found.rows,
         "passed": found.passed,
         "checks": [
-            {
-                "name": check.name,
-                "column": check.column,
-                "passed": check.passed,
-                "failing": check.failing,
-            }
+            {name: getattr(check, name) for name in ("name", "column", "passed", "failing")}
             for check in found.checks
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],

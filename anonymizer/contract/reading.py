@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, model_validator, with_config
 
 from anonymizer.compile import Table
 from anonymizer.contract.layout import STRICT, Layout, PublishedColumn, Requirement, only
@@ -204,6 +204,7 @@ def has_cells(column: PublishedColumn, cells: str) -> bool:
 # The tables of a release of several tables, as listed in its manifest.
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class ReleasedTable:
     """One published table."""
@@ -218,16 +219,17 @@ class ReleasedTable:
     """The requirements on its columns in the classes of their persons."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Tables:
     """A release of several tables: the persons' first, each other one after its parent."""
 
     person: str
-    k: int
-    events: int
+    k: Annotated[int, Field(ge=2)]
+    events: Annotated[int, Field(ge=0, le=3)]
     rows: bool
     sensitive: bool
-    tables: tuple[ReleasedTable, ...]
+    tables: Annotated[tuple[ReleasedTable, ...], Field(min_length=1)]
     required: tuple[Requirement, ...] = ()
     """The requirements on the columns of the persons, as in a release of their table alone."""
 
@@ -269,30 +271,33 @@ class Tables:
         cls, data: Mapping[str, Any], persons: Layout, required: Iterable[Requirement] = ()
     ) -> Tables:
         """Read a manifest. Raises KeyError, TypeError or ValueError for an invalid mapping."""
-        section = _Section.model_validate_json(json.dumps(data))
-        listed = [_released_table(one, persons) for one in section.tables]
-        knows, first = section.knows, listed[0]
-        if first.table != section.person or first.layout.links:
+        shared = {"algorithm": persons.algorithm, "cells": persons.cells, "class_id": None}
+        listed = [
+            {
+                **{name: one[name] for name in ("table", "name", "requirements")},
+                "layout": shared | {name: one[name] for name in ("columns", "key", "links")},
+            }
+            for one in data["tables"]
+        ]
+        section = {"person": data["person"], "k": data["k"], **data["knows"], "tables": listed}
+        found = _TABLES.validate_json(json.dumps(section))
+        first, names = found.persons, [one.table for one in found.tables]
+        if first.table != found.person or first.layout.links:
             raise ValueError("the first table is not that of the persons")
-        names = [one.table for one in listed]
-        for place, one in enumerate(listed[1:], 1):
+        for place, one in enumerate(found.children, 1):
             if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {*names[:place]}:
                 raise ValueError("a table hangs on none before it")
-        known = any(c.role == "quasi" for one in listed[1:] for c in one.layout.columns)
-        more = knows.events or knows.rows or not knows.sensitive
-        if (knows.events and not known) or (knows.rows and not listed[1:]) or not more:
+        columns = [column for one in found.tables for column in one.layout.columns]
+        if not all(has_cells(column, persons.cells) for column in columns):
+            raise ValueError("a column that cannot be")
+        known = any(c.role == "quasi" for one in found.children for c in one.layout.columns)
+        more = found.events or found.rows or not found.sensitive
+        if (found.events and not known) or (found.rows and not found.children) or not more:
             raise ValueError("something is known that the tables do not have")
-        if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
+        if len(set(names)) < len(names) or len({one.name for one in found.tables}) < len(names):
             raise ValueError("two tables have one name")
-        return cls(
-            section.person,
-            section.k,
-            knows.events,
-            knows.rows,
-            knows.sensitive,
-            (replace(first, layout=replace(persons, key=first.layout.key)), *listed[1:]),
-            tuple(required),
-        )
+        own = replace(first, layout=replace(persons, key=first.layout.key))
+        return replace(found, tables=(own, *found.children), required=tuple(required))
 
 
 def in_release(view: Table) -> Callable[[ReleasedTable], Table]:
@@ -309,37 +314,4 @@ def _column(column: PublishedColumn) -> dict[str, Any]:
     return {**column.as_dict(), "role": role}
 
 
-class _Knows(StrictPart):
-    events: Annotated[int, Field(ge=0, le=3)]
-    rows: bool
-    sensitive: bool
-
-
-class _Table(StrictPart):
-    table: str
-    name: str
-    key: str | None
-    links: dict[str, str]
-    columns: tuple[PublishedColumn, ...]
-    requirements: tuple[Requirement, ...]
-
-
-class _Section(StrictPart):
-    person: str
-    k: Annotated[int, Field(ge=2)]
-    knows: _Knows
-    tables: Annotated[list[_Table], Field(min_length=1)]
-
-
-def _released_table(data: _Table, persons: Layout) -> ReleasedTable:
-    if not all(has_cells(column, persons.cells) for column in data.columns):
-        raise ValueError("a column that cannot be")
-    layout = Layout(
-        algorithm=persons.algorithm,
-        cells=persons.cells,
-        columns=data.columns,
-        class_id=None,
-        key=data.key,
-        links=data.links,
-    )
-    return ReleasedTable(data.table, data.name, layout, data.requirements)
+_TABLES = TypeAdapter(Tables)

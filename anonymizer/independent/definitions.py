@@ -81,15 +81,11 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
         sql_type = column.sql_type if column is not None else ""
         rule = model(Terms(requirement), groups, sql_type)
         yield _check(f"{requirement.name}{suffix}", requirement, rule, groups)
-        if not suffix and _values_differ(requirement):
+        # buckets of l distinct values, and m-invariance
+        in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
+        if not suffix and (in_bucket or requirement.name == "m_unique"):
             own = frequencies.unique(Terms(requirement), groups, sql_type)
             yield _check("bucket_unique", requirement, own, groups)
-
-
-def _values_differ(requirement: Requirement) -> bool:
-    """True if values must differ in each group: buckets of l distinct values, and m-invariance."""
-    in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
-    return in_bucket or requirement.name == "m_unique"
 
 
 def judge_among(
@@ -224,20 +220,16 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
     return Members(tuple((values, len(who)) for values, who in found.items()))
 
 
-def unanswerable(layout: Layout) -> str | None:
-    """The reason why the models of a population cannot be judged even with it; None if they can."""
-    if any(one.hierarchy for one in layout.quasi):
-        return "needs the hierarchies of the columns, which the release does not hold"
-    return None
-
-
 def judge(terms: Terms, release: Release, population: Members) -> Check:
     """Judge every published tuple, and for delta-presence every member."""
     units: dict[tuple[Cell, ...], set[int]] = {}
     for row in release.rows:
         unit = release.unit(row)
         units.setdefault(row.tuple, set()).update(() if unit is None else (unit,))
-    matching = {cells: _matching(cells, population) for cells in units}
+    matching = {
+        cells: sum(n for values, n in population.counts if _admits(cells, values))
+        for cells in units
+    }
     name = terms.requirement.name
     if name == "k_map":
         k = terms.integer("k")
@@ -263,10 +255,6 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
 def within(low: Fraction, share: Figure, high: Fraction) -> bool:
     """Return whether a share is within bounds, of which digits beyond the last are cut off."""
     return lower(low) <= share <= upper(high)
-
-
-def _matching(cells: tuple[Cell, ...], population: Members) -> int:
-    return sum(n for values, n in population.counts if _admits(cells, values))
 
 
 def _admits(cells: Sequence[Cell], values: Sequence[Value | None]) -> bool:
@@ -348,6 +336,7 @@ def _set_numbers(
         if cell in places
         and cell not in doubtful
         and not cell.nullable
+        # (a typed node that is written as a set or an interval may overlap others)
         and not str(cell.values[0]).startswith(("{", "["))
     }
 

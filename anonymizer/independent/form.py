@@ -175,17 +175,10 @@ def is_first(seconds: Fraction, unit: str) -> bool:
     days = int(seconds // 86_400)
     if unit == "week":
         return (days + 3) % 7 == 0  # 1970-01-01 was a Thursday
-    month, day = _month_and_day(days)
-    first = {"year": (1,), "quarter": (1, 4, 7, 10)}.get(unit, range(1, 13))
-    return unit == "day" or (day == 1 and month in first)
-
-
-def _month_and_day(days: int) -> tuple[int, int]:
-    """Month and day of the month of a day number since 1970-01-01. The calendar repeats after 400
-    years, which keeps dates in the range of Python.
-    """
+    # the calendar repeats after 400 years, which keeps dates in the range of Python
     date = dt.date(2000, 1, 1) + dt.timedelta((days - 10_957) % 146_097)
-    return date.month, date.day
+    first = {"year": (1,), "quarter": (1, 4, 7, 10)}.get(unit, range(1, 13))
+    return unit == "day" or (date.day == 1 and date.month in first)
 
 
 def _is_constant(text: str, value: Any, cells: Cells) -> bool:
@@ -494,10 +487,8 @@ def _classes(release: Release) -> Iterator[Check]:
     cells = _several((row.class_id, row.tuple) for row in rows)
     yield form_check("class_cells", None, cells)
     if any(column.role == "semi" for column in layout.columns):
-        flags = _several(
-            (row.class_id, tuple(cell.form == "bucketed" for cell in row.cells.values()))
-            for row in rows
-        )
+        dealt = (tuple(cell.form == "bucketed" for cell in row.cells.values()) for row in rows)
+        flags = _several(zip((row.class_id for row in rows), dealt, strict=True))
         yield form_check("class_flags", None, flags)
     if layout.person_id is not None:
         classes = _several((row.person, row.class_id) for row in rows)

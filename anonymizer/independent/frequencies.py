@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -10,7 +10,17 @@ from typing import TypeAlias
 
 from anonymizer.independent.cells import Value, ValueFormError, is_ordered, read_value
 from anonymizer.independent.fetch import UnreadableError
-from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, shares, total, upper
+from anonymizer.independent.rules import (
+    Counts,
+    Figure,
+    Finding,
+    Group,
+    Rule,
+    Terms,
+    shares,
+    total,
+    upper,
+)
 
 # k-anonymity and rules on the frequencies of sensitive values, each by its definition.
 #
@@ -69,16 +79,31 @@ def frequency_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     (Yang, Wang and Wang 2008; Definitions 7 and 8 of Xiao and Li 2020).
     """
     terms.only("l")
-    l, nulls = terms.integer("l"), terms.null_as_value
+    l = terms.integer("l")
+
+    def share(counts: Counts) -> Figure:
+        return max(counts.values()) * Fraction(l, sum(counts.values()))
+
+    return _at_most(terms, {"share": 1, "l": l}, share, Fraction(1))
+
+
+def _at_most(
+    terms: Terms,
+    required: Mapping[str, Figure],
+    figure: Callable[[Counts], Figure],
+    bound: Fraction,
+) -> Rule:
+    """A figure of the values of a group, named first of the `required`, that has a bound."""
+    name, nulls = next(iter(required)), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         counts = group.counts(nulls=nulls)
         if not counts:
-            return Finding({"share": INFINITE}, holds=False, empty=True)
-        worst = max(counts.values()) * Fraction(l, sum(counts.values()))
-        return Finding({"share": worst}, worst <= 1)
+            return Finding({name: INFINITE}, holds=False, empty=True)
+        found = figure(counts)
+        return Finding({name: found}, found <= bound)
 
-    return Rule({"share": 1, "l": l}, {"share": max}, judge)
+    return Rule(required, {name: max}, judge)
 
 
 def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
@@ -176,7 +201,6 @@ def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     (Definitions 10 and 11 of Xiao and Li 2020). A value of no level has no bound, and fails.
     """
     terms.only("levels", "level_l", "default_level")
-    nulls = terms.null_as_value
     needed = {level: _l(terms, given) for level, given in terms.mapping("level_l").items()}
     bounds: dict[Value | None, int] = {}
     for level, listed in terms.mapping("levels").items():
@@ -191,35 +215,25 @@ def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if other is None:
             raise UnreadableError("manifest.requirements: level_l.default_level: is wrong")
 
-    def judge(group: Group) -> Finding:
-        counts = group.counts(nulls=nulls)
-        if not counts:
-            return Finding({"ratio": INFINITE}, holds=False, empty=True)
+    def ratio(counts: Counts) -> Figure:
+        needed = ((bounds.get(value, other), count) for value, count in counts.items())
         n = sum(counts.values())
-        worst: Figure = 0
-        for value, count in counts.items():
-            l = bounds.get(value, other)
-            worst = max(worst, INFINITE if l is None else Fraction(count * l, n))
-        return Finding({"ratio": worst}, worst <= 1)
+        return max(INFINITE if l is None else Fraction(count * l, n) for l, count in needed)
 
-    return Rule({"ratio": 1}, {"ratio": max}, judge)
+    return _at_most(terms, {"ratio": 1}, ratio, Fraction(1))
 
 
 def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """(p−q)/q ≤ beta for every value of the group: basic beta-likeness (Cao and Karras 2012)."""
     terms.only("beta")
     beta, nulls = terms.number("beta"), terms.null_as_value
-    allowed = upper(beta)
     q = shares(total(groups, nulls=nulls))
 
-    def judge(group: Group) -> Finding:
-        p = shares(group.counts(nulls=nulls))
-        if not p:
-            return Finding({"beta": INFINITE}, holds=False, empty=True)
-        gain = max((share - q[value]) / q[value] for value, share in p.items())
-        return Finding({"beta": max(gain, Fraction(0))}, gain <= allowed)
+    def gain(counts: Counts) -> Figure:
+        p = shares(counts)
+        return max([Fraction(0), *((share - q[value]) / q[value] for value, share in p.items())])
 
-    return Rule({"beta": beta}, {"beta": max}, judge)
+    return _at_most(terms, {"beta": beta}, gain, upper(beta))
 
 
 def delta_disclosure(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
@@ -305,7 +319,9 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     if distance == "hierarchical":
         paths = _paths(terms, sql_type)
         if any(value is not None and value not in paths for value in q):
-            return Rule({"t": t}, {"t": max}, _far, "the hierarchy lacks a published value")
+            far = Finding({"t": Fraction(1)}, holds=False)
+            said = "the hierarchy lacks a published value"
+            return Rule({"t": t}, {"t": max}, lambda group: far, said)
     elif distance == "ordered":
         if not is_ordered(sql_type):
             raise UnreadableError("manifest.requirements: t_closeness.distance: needs an order")
@@ -362,10 +378,6 @@ def hierarchical(p: Distribution, q: Distribution, paths: Paths) -> Fraction:
         deficit = -sum((one for one in extras.values() if one < 0), Fraction(0))
         cost += Fraction(level, height) * min(surplus, deficit)
     return cost
-
-
-def _far(group: Group) -> Finding:
-    return Finding({"t": Fraction(1)}, holds=False)
 
 
 def _paths(terms: Terms, sql_type: str) -> Paths:

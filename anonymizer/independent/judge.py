@@ -322,7 +322,9 @@ def _of_population(
 ) -> Check | NotChecked:
     terms = Terms(requirement)
     terms.only(*definitions.PARAMETERS[requirement.name])
-    reason = definitions.unanswerable(release.layout) if members is not None else NEEDED
-    if reason is not None or members is None:
-        return NotChecked(requirement.name, reason or NEEDED)
+    if members is None:
+        return NotChecked(requirement.name, NEEDED)
+    if any(one.hierarchy for one in release.layout.quasi):
+        said = "needs the hierarchies of the columns, which the release does not hold"
+        return NotChecked(requirement.name, said)
     return definitions.judge(terms, release, members)

@@ -7,11 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import Field, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from anonymizer.independent.cells import Value
 from anonymizer.independent.fetch import UnreadableError
-from anonymizer.independent.layout import Requirement
+from anonymizer.independent.layout import LONGEST, Number, Requirement, only
 
 # Groups of rows in which a guarantee is judged, and the counts of their values.
 #
@@ -85,10 +87,8 @@ def shares(counts: Counts) -> dict[Value | None, Fraction]:
 # The interface of a rule, and access to the parameters in a manifest.
 
 
+T = TypeVar("T")
 Figure: TypeAlias = int | Fraction | float
-LONGEST = 400
-"""Most digits of a parameter: with more, exact arithmetic would take too long."""
-
 DIGITS = 18
 """Decimals of a bound below 1, significant digits of a larger one. More are cut off, to the
 stricter side: the search, too, has so many digits of a bound."""
@@ -131,6 +131,12 @@ class Rule:
     """The reason why no group can hold: a hierarchy without a path for a value."""
 
 
+_BOOLEAN = TypeAdapter(StrictBool)
+_WHOLE = TypeAdapter(Annotated[StrictInt, Field(ge=1, lt=10**18)])
+_NUMBER = TypeAdapter(Annotated[Number, only(lambda one: 0 <= one <= 10**LONGEST, "")])
+_MAPPING = TypeAdapter(dict[str, Any])
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The parameters of a requirement, type-checked on access."""
@@ -139,33 +145,16 @@ class Terms:
 
     @property
     def null_as_value(self) -> bool:
-        given = self.requirement.parameters.get("null_as_value", False)
-        if not isinstance(given, bool):
-            raise self._wrong("null_as_value")
-        return given
+        stated = "null_as_value" in self.requirement.parameters
+        return self._read("null_as_value", _BOOLEAN) if stated else False
 
     def integer(self, name: str) -> int:
         """A whole number of at least 1."""
-        given = self.requirement.parameters.get(name)
-        if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given < 10**18:
-            raise self._wrong(name)
-        return given
+        return self._read(name, _WHOLE)
 
     def number(self, name: str) -> Fraction:
         """The decimal as written, exactly; not negative."""
-        given = self.requirement.parameters.get(name)
-        if isinstance(given, float):
-            given = Decimal(repr(given))
-        if isinstance(given, bool) or not isinstance(given, int | Decimal):
-            raise self._wrong(name)
-        if isinstance(given, Decimal) and (
-            not given.is_finite() or (given and abs(given.adjusted()) > LONGEST)
-        ):
-            raise self._wrong(name)
-        exact = Fraction(given)
-        if exact < 0 or exact > 10**LONGEST:
-            raise self._wrong(name)
-        return exact
+        return Fraction(self._read(name, _NUMBER))
 
     def has(self, name: str) -> bool:
         return self.requirement.parameters.get(name) is not None
@@ -177,10 +166,14 @@ class Terms:
             raise self._wrong("parameters")
 
     def mapping(self, name: str) -> dict[str, Any]:
+        return self._read(name, _MAPPING)
+
+    def _read(self, name: str, kind: TypeAdapter[T]) -> T:
         given = self.requirement.parameters.get(name)
-        if not isinstance(given, dict):
-            raise self._wrong(name)
-        return {str(key): value for key, value in given.items()}
+        try:
+            return kind.validate_python(Decimal(repr(given)) if isinstance(given, float) else given)
+        except ValidationError:
+            raise self._wrong(name) from None
 
     def _wrong(self, name: str) -> UnreadableError:
         return UnreadableError(f"manifest.requirements: {self.requirement.name}.{name}: is wrong")

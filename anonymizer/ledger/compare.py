@@ -280,7 +280,10 @@ class Comparison:
             if other is None:
                 self._values(facet, releases, context, found)
             else:
-                found.problems.append(_other_form(facet, other))
+                said = "has values of another type, or coarsened otherwise, in the release of run"
+                said += f" {other.run_id}: which of them the two leave for a person cannot be"
+                said += " counted"
+                found.problems.append(Problem(facet.path, said, hint=SAME_FORM))
         for entry in earlier if self.opens else ():
             found.problems += told_by_joined_rows(
                 self._ask, entry, self.facets, self.opens, found.hint
@@ -453,15 +456,6 @@ SAME_FORM = (
     "top_code, bottom_code, round and the type (a cast in source.query) as they were; or, if the"
     " earlier release reached nobody, `anonymizer ledger forget`"
 )
-
-
-def _other_form(facet: Facet, entry: Entry) -> Problem:
-    """The problem of values of different forms, whose joint disclosure cannot be computed."""
-    said = (
-        f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
-        " which of them the two leave for a person cannot be counted"
-    )
-    return Problem(facet.path, said, hint=SAME_FORM)
 
 
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:

@@ -13,13 +13,12 @@ from pydantic import Field, StrictBool, StrictInt
 
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognized
 from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
-from anonymizer.release import objects
+from anonymizer.release.objects import recorded_in
 
 if TYPE_CHECKING:
     from anonymizer.engines.postgres.connection import PostgresEngine
@@ -69,22 +68,15 @@ class FilePlace:
             return None
         if not Path(place).exists():
             return False
-        try:
-            with own_connection(Path(place)) as reader:
-                return run_id in {o.run_id for o in objects.recorded(reader, SOURCE)}
-        except Exception:  # locked or damaged: assumed to be published, which is safe
-            return None
+        found = recorded_in(Path(place))  # if not known, assumed to be published, which is safe
+        return None if found is None else run_id in {o.run_id for o in found}
 
     def run_of(self, view: str) -> str | None:
         """The run whose release of that name the file holds; None where that is not known."""
         if self.file is None or not self.file.exists():
             return None
-        try:
-            with own_connection(self.file) as reader:
-                held = objects.recorded(reader, SOURCE)
-                return next((o.run_id for o in held if o.release == view), None)
-        except Exception:  # locked or damaged: reported by the target
-            return None
+        held = recorded_in(self.file) or ()  # (what is locked or damaged is told by the target)
+        return next((o.run_id for o in held if o.release == view), None)
 
     def may_hold(self, run_id: str) -> bool:
         del run_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import re
 import secrets
@@ -108,7 +109,8 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     """
     _attach(engine, path, read_only)
     with detaching(engine, CATALOG, "ledger"):
-        if _holds_views(engine):
+        views = f"database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)} and not internal"
+        if engine.raw(f"select 1 from duckdb_views() where {views} limit 1", "ledger"):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
             if not is_ledger(engine) and objects.recorded(engine, CATALOG):
@@ -132,35 +134,17 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             engine.raw(f"attach {lit(str(path))} as {CATALOG} ({mode})", "ledger")
             return
         except AnonymizerError as error:
-            if time.monotonic() > until or not _may_be_locked(path, error):
+            kinds = {kind.__name__ for kind in type(error.__cause__).__mro__}
+            may_be_locked = kinds & {"IOException", "BinderException"} and is_database(path)
+            if time.monotonic() > until or not may_be_locked:
                 said, hint = attach_problem(path, "close the process that has it open")
                 raise EngineError.at("ledger", said, hint=hint) from error
         time.sleep(0.2)
 
 
-def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
-    kinds = [kind.__name__ for kind in type(error.__cause__).__mro__]
-    return bool({"IOException", "BinderException"} & set(kinds)) and is_database(path)
-
-
 def is_ledger(engine: DuckDBEngine) -> bool:
     """Return whether the attached database is a ledger."""
-    rows = engine.raw(
-        "select count(*) from duckdb_tables()"
-        f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
-        f" and table_name = {lit(RELEASES.name)}",
-        "ledger",
-    )
-    return bool(rows[0][0])
-
-
-def _holds_views(engine: DuckDBEngine) -> bool:
-    rows = engine.raw(
-        "select count(*) from duckdb_views() where not internal"
-        f" and database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}",
-        "ledger",
-    )
-    return bool(rows[0][0])
+    return objects.is_base_table(engine, RELEASES)
 
 
 def settle_down(engine: DuckDBEngine) -> None:
@@ -218,6 +202,11 @@ def digest(key: str, text: str) -> str:
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
 
 
+def code(key: str, purpose: str, text: str) -> str:
+    """HMAC-SHA256 (hex) of a text under a key that is derived for a purpose."""
+    return hmac.new(digest(key, purpose).encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
 def bound(key: str) -> str:
     """The parameter of statements that stands for a key: 128 bits derived from it.
 
@@ -250,13 +239,4 @@ def no_key(path: Path) -> Problem:
         "ledger",
         f"its key {path.name}.key is missing or is not the one its digests were made with",
         hint="restore the key; without it earlier releases cannot be compared",
-    )
-
-
-def same_secret() -> Problem:
-    """The problem of a secret that an earlier release was made with."""
-    return Problem(
-        "seed",
-        "is the secret of an earlier release: order and numbers of the two could be aligned",
-        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
     )

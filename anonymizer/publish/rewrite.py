@@ -21,6 +21,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError, no_file
+from anonymizer.process.files import move
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
@@ -239,9 +240,7 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
 
 
 def _swap(aside: Path, path: Path) -> None:
-    with aside.open("rb") as handle:
-        os.fsync(handle.fileno())
-    aside.replace(path)
+    move(aside, path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from anonymizer.engines.session import Session
+    from anonymizer.release.integrity import Sign
     from anonymizer.release.manifest import Manifest
     from anonymizer.release.objects import Names, Recorded, Runs
-    from anonymizer.release.seal import Sign
 
 
 # Sources that are replaced by their release: consent, and whether they have changed.

@@ -105,6 +105,13 @@ SAFE_HARBOR = (
     " that the policy states to hold them; the covered entity must also have no actual knowledge"
     " that what is left could identify a person (ii)."
 )
+OF_TABLES = (
+    " Not promised: that nothing follows from knowing which events a person does not have, from"
+    " what else stands in rows like a known one (rules count all rows of those who remain), from"
+    " the order of events or the time between them (unless a column shows it), from more events"
+    " than stated, or from what the choice of levels itself tells."
+)
+"""Additional sentences of the certificate for several tables."""
 LEAST = "Its information loss (NCP) is {least}."
 LISTED = "Guarantees hold only where they are listed, and only for what they are about."
 

@@ -15,7 +15,7 @@ from anonymizer.contract.layout import Layout, quasi
 from anonymizer.contract.reading import FIGURES, ReleasedTable, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
-from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.errors import AnonymizerError, GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.measure.loss import (
     as_published,
@@ -27,18 +27,24 @@ from anonymizer.measure.loss import (
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy, safe_harbor
 from anonymizer.policy.columns import weights_given
-from anonymizer.policy.paths import column_path, table_path
+from anonymizer.policy.paths import column_path, table_path, within
 from anonymizer.policy.schema.derived import lead_of, singles_of
 from anonymizer.release.across_tables import (
     as_asked,
     known_attacks_of,
     released_tables,
+    tables_unmet,
+)
+from anonymizer.release.agreement import HINT, disagreements, other_files
+from anonymizer.release.integrity import manifest_problems, refuse_unknown_columns
+from anonymizer.release.judge import Suppression
+from anonymizer.release.manifest import (
+    CHANGED,
+    LEVEL,
+    Manifest,
+    published_measures,
     stated_certificate,
 )
-from anonymizer.release.agreement import other_files
-from anonymizer.release.judge import Suppression
-from anonymizer.release.manifest import LEVEL, Manifest, published_measures
-from anonymizer.release.seal import CHANGED, manifest_problems
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import Members, population_questions
@@ -223,9 +229,9 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     always = {*TIMES}
     if layout.of_persons:
         always.add("suppressed_persons")
-    if layout.class_id is not None and any(
-        column.hierarchy and column.kind == "categorical" for column in quasi(layout)
-    ):
+    # (nodes are compared with the sets of values in each class)
+    in_sets = (column.hierarchy and column.kind == "categorical" for column in quasi(layout))
+    if layout.class_id is not None and any(in_sets):
         always |= {*OF_SETS}
     if layout.algorithm == "full_domain" or any(name.startswith(OF_LEVELS) for name in stated):
         always |= {*OF_LATTICE}
@@ -355,9 +361,22 @@ def refuse_changed(
 
 
 def refuse_not_as_published(
-    policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
+    policy: AnyPolicy, engine: Engine, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
+    """Make every check, to read a release without verifying it.
+
+    Raises PolicyError if the policy has other columns, GuaranteeError for all other differences.
+    """
+    found = disagreements(lead_of(policy), manifest.layout)
+    if isinstance(policy, SchemaPolicy):
+        PolicyError.refuse(within(policy.person, found))
+        tables = released_tables(manifest)
+        if tables is None:
+            said = "is of several tables, and the release of one"
+            raise GuaranteeError.at("policy", said, hint=HINT)
+        GuaranteeError.refuse(tables_unmet(policy, tables))
+    PolicyError.refuse(found)
+    refuse_unknown_columns(engine, view, manifest)
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy, manifest)
 
@@ -399,30 +418,28 @@ def _manifest_changes(
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """Statements of the manifest that differ from the policy; needs no data."""
-    policy = lead_of(of)
-    if isinstance(of, SchemaPolicy) and not as_asked(of, manifest):
-        said = "are not those of the policy, or have other requirements"
-        yield Problem("manifest.tables", said, hint=OTHER_POLICY)
+    policy, data = lead_of(of), manifest.data
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
-    if plain(map(asdict, asked)) != plain(manifest.data["requirements"]):
-        yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
-    if weights != weights_given(policy.columns):
-        yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)
-    yield from _other_ends(of, manifest)
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
-    if plain(stated or []) != (manifest.data.get("safe_harbor") or []):
-        yield Problem("manifest.safe_harbor", "is not that of the policy", hint=OTHER_POLICY)
+    differs = {
+        "tables": isinstance(of, SchemaPolicy) and not as_asked(of, manifest),
+        "requirements": plain(map(asdict, asked)) != plain(data["requirements"]),
+        "layout": weights != weights_given(policy.columns),
+        "safe_harbor": plain(stated or []) != (data.get("safe_harbor") or []),
+        "algorithm": data.get("algorithm") != policy.algorithm.name,
+        "known_attacks": data.get("known_attacks") != known_attacks_of(of),
+    }
+    for name in (name for name, other in differs.items() if other):
+        said = "are not those of the policy" if name.endswith("s") else "is not that of the policy"
+        yield Problem(f"manifest.{name}", said, hint=OTHER_POLICY)
+    yield from _other_ends(of, manifest)
     if not suppression_stated(manifest).within(policy.suppression_limit):
         said = "is more than the policy's suppression_limit"
         yield Problem("manifest.measures.suppressed", said, hint=OTHER_POLICY)
-    for name in sorted(_measured_by(policy, manifest) - manifest.data["measures"].keys()):
+    for name in sorted(_measured_by(policy, manifest) - data["measures"].keys()):
         said = "is not stated, and every run of the policy states it"
         yield Problem(f"manifest.measures.{name}", said, hint=OTHER_POLICY)
-    if manifest.data.get("algorithm") != policy.algorithm.name:
-        yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
-    if manifest.data.get("known_attacks") != known_attacks_of(of):
-        yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
 
 
 def _measured_by(policy: Policy, manifest: Manifest) -> set[str]:

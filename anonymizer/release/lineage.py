@@ -16,8 +16,8 @@ from anonymizer.policy.schema.derived import child_policy, lead_of
 from anonymizer.policy.values import portable
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.certificate import mask_words
+from anonymizer.release.integrity import seal_of
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import seal_of
 
 EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 FACETS = "https://openlineage.io/spec/facets"

@@ -214,8 +214,8 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
     from anonymizer.engines.duckdb.connection import SOURCE
     from anonymizer.ledger.store import SCHEMA as LEDGER
     from anonymizer.release import objects
+    from anonymizer.release.integrity import seal_of
     from anonymizer.release.manifest import read_manifest
-    from anonymizer.release.seal import seal_of
 
     if schema.lower() == objects.SCHEMA:
         said = f"is in {objects.SCHEMA}, where the tool keeps its record"

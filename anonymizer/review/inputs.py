@@ -16,7 +16,7 @@ from anonymizer.engines.duckdb.sandbox import open_problem
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError, NothingToCheckError, no_file
+from anonymizer.errors import EngineError
 from anonymizer.policy import Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, population_files, unchanged
@@ -62,29 +62,6 @@ class Beside(Published):
     session: Session
     roles: Roles
     originals: Originals
-
-
-def release_file(
-    policy: Policy,
-    database: str | Path | None,
-    source: str | Path | None,
-    where: str = "--database",
-) -> Path:
-    """The file of a policy's release: as given by the option `where`, or publish.database, or the
-    source's database.
-    """
-    if database is not None:
-        path = Path(database)
-    elif policy.publish.database is not None:
-        where, path = "publish.database", policy.resolve(policy.publish.database)
-    elif source is not None:
-        path = Path(source)
-    else:
-        hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError.at(where, "names no release", hint=hint)
-    if not path.is_file():
-        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
-    return path.resolve()
 
 
 @contextmanager

@@ -33,8 +33,8 @@ from anonymizer.process.document import (
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of, unchanged_tables
-from anonymizer.review.inputs import attached_release, release_file
+from anonymizer.release.opening import opened, place_of, release_file, unchanged_tables
+from anonymizer.review.inputs import attached_release
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.source.masking.masks import bound_values

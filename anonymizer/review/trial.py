@@ -32,7 +32,6 @@ from anonymizer.release.across_tables import required_in
 from anonymizer.release.judge import (
     judge,
     judge_tables,
-    refuse_tables_unanswered,
     refuse_unanswered,
 )
 from anonymizer.release.manifest import Manifest
@@ -408,7 +407,7 @@ class Bench:
             stage_table_originals(engine, one)
         tables, where = tables_read(policy, read, engine), _staged(read)
         judged += judge_tables(engine, tables, where)
-        refuse_tables_unanswered(policy, judged)
+        refuse_unanswered(policy, judged)
         left_out = suppression(lead, engine, roles, STAGED, layout)
         measures = release_measures(requirements, engine, prepared, STAGED, layout, left_out)
         persons = column_losses(

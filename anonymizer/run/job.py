@@ -27,10 +27,10 @@ from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, Target, Writer
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
+from anonymizer.release.integrity import Sign
 from anonymizer.release.judge import judge, refuse_beyond, refuse_unanswered, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
-from anonymizer.release.seal import Sign
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.source_comparison import (
     LINK,

@@ -33,8 +33,8 @@ from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.across_tables import tables_manifest, tables_of
 from anonymizer.release.judge import (
     judge_tables,
-    refuse_tables_unanswered,
-    refuse_tables_unless_passed,
+    refuse_unanswered,
+    refuse_unless_passed,
 )
 from anonymizer.release.manifest import Manifest
 from anonymizer.run.ambiguities import meant_notes
@@ -551,10 +551,10 @@ class TablesJob(Job):
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
-        refuse_tables_unless_passed(self.schema, together)
+        refuse_unless_passed(together, self.schema)
         source = self._against_source(tables, where)
-        refuse_tables_unless_passed(self.schema, source)
-        refuse_tables_unanswered(self.schema, found + together + source, source=True)
+        refuse_unless_passed(source, self.schema)
+        refuse_unanswered(self.schema, found + together + source, source=True)
         measures |= linked_below(self.engine.asking("measures"), tables, where)
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_tables_job_left_out(measures["tables"]))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Table, ident
-from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi, type_sql
+from anonymizer.compile import Table
+from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi
 from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.errors import NothingToCheckError
 from anonymizer.verification.form import column_questions
 from anonymizer.verification.guarantees import CLASS, OWNED, PERSON, of_cells, questions
-from anonymizer.verification.questions import FigureColumn, Over, Question
+from anonymizer.verification.questions import FigureColumn, Over, Question, condition, of_column
 
 Where = Callable[[ReleasedTable], Table]
 """Maps a released table to where its rows are."""
@@ -35,23 +35,15 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
     for one in tables.tables:
         if one.layout.key is not None:
             keys = {"data": where(one), "key": one.layout.key, "label": "what"}
-            yield _of(one, Question("key_dense", None, 0, "key_dense", keys, (SUM,)))
+            yield _of(one, condition("key_dense", None, keys, "n"))
         for link, above in one.layout.links.items():
             yield _of(one, _references(tables, where, one, link, above))
         if one is not tables.persons:
             for column in quasi(one.layout):
                 if column.list_cells and column.lo is None:
                     continue  # lists have no grammar
-                form = {
-                    "data": where(one),
-                    "group": None,
-                    "label": "class",
-                    "column": column,
-                    "type": type_sql(column.sql_type),
-                    "parts": [ident(part) for part in cell_parts(column)],
-                }
-                found = (FigureColumn("malformed", "sum"),)
-                yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
+                form = {"data": where(one), "group": None, "label": "class", **of_column(column)}
+                yield _of(one, condition("cell_form", column.column, form, "malformed"))
             yield from (_of(one, question) for question in _mask_questions(tables, one, where(one)))
         yield from _requirement_questions(tables, where, one)
     least = (FigureColumn("achieved", "least"),)
@@ -77,7 +69,6 @@ def _mask_questions(tables: Tables, one: ReleasedTable, rows: Table) -> Iterator
     )
 
 
-SUM = FigureColumn("n", "sum")
 K = FigureColumn("k", "least")
 
 
@@ -92,7 +83,7 @@ def _references(
         "above_key": other.layout.key,
         "label": "what",
     }
-    return Question("references", link, 0, "references", parameters, (SUM,))
+    return condition("references", link, parameters, "n")
 
 
 def _requirement_questions(tables: Tables, where: Where, one: ReleasedTable) -> Iterator[Question]:
@@ -100,8 +91,7 @@ def _requirement_questions(tables: Tables, where: Where, one: ReleasedTable) -> 
     if one is tables.persons:
         layout = replace(one.layout, person_id=one.layout.key)
         for requirement in one.requirements:
-            for question in questions(where(one), layout, requirement):
-                yield replace(question, name=question.name)
+            yield from questions(where(one), layout, requirement)
         return
     cells = {column.column for column in quasi(one.layout)}
     for requirement in one.requirements:
@@ -113,18 +103,7 @@ def _requirement_questions(tables: Tables, where: Where, one: ReleasedTable) -> 
     judged = _sensitive_layout(one)
     names = [c.name for c in judged.columns if c.name is not None]
     parameters = owned_parameters(tables, where, {one.table: names})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    over = Over(
-        OWNED,
-        "owned_values",
-        {
-            **parameters,
-            "number": number,
-            "shown": names,
-            "class_name": CLASS,
-            "person_name": PERSON,
-        },
-    )
+    over = _over("owned_values", parameters, one, names)
     for requirement in required:
         for question in questions(Table(OWNED), judged, requirement):
             yield replace(_of(one, question), over=over)
@@ -136,9 +115,20 @@ def _of_event(
     """A rule on an event column, in the worst case that its cells allow."""
     column = next(c for c in quasi(one.layout) if c.column == requirement.column)
     parameters = owned_parameters(tables, where, {one.table: list(cell_parts(column))})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    for question in of_cells(one.layout, column, requirement, {**parameters, "number": number}):
+    for question in of_cells(one.layout, column, requirement, _numbered(parameters, one)):
         yield _of(one, question)
+
+
+def _over(template: str, parameters: dict[str, Any], one: ReleasedTable, shown: list[str]) -> Over:
+    """The rows of a table with the class and person of each."""
+    named = {"shown": shown, "class_name": CLASS, "person_name": PERSON}
+    return Over(OWNED, template, {**_numbered(parameters, one), **named})
+
+
+def _numbered(parameters: dict[str, Any], one: ReleasedTable) -> dict[str, Any]:
+    """With the number of a table among those that lead to persons; None for the persons'."""
+    numbers = {table["table"]: table["number"] for table in parameters["tables"]}
+    return {**parameters, "number": numbers.get(one.table)}
 
 
 def _sensitive_layout(one: ReleasedTable) -> Layout:
@@ -164,20 +154,8 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
         if tables.rows:
             needed = {**{other.table: [] for other in tables.children}, **needed}
         parameters = owned_parameters(tables, where, needed, seen)
-        numbers = {table["table"]: table["number"] for table in parameters["tables"]}
-        over = Over(
-            OWNED,
-            "known_values",
-            {
-                **parameters,
-                "number": numbers.get(one.table),
-                "events": tables.events,
-                "rows": tables.rows,
-                "shown": names,
-                "class_name": CLASS,
-                "person_name": PERSON,
-            },
-        )
+        parameters |= {"events": tables.events, "rows": tables.rows}
+        over = _over("known_values", parameters, one, names)
         for requirement in required:
             if requirement.column is None:
                 continue

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from anonymizer.compile import NumberedColumn, Sql, Table, ident, render
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, sql
 from anonymizer.contract.checks import Check, RunSql
 from anonymizer.contract.layout import (
     Layout,
     Originals,
     PublishedColumn,
     cell_parts,
-    cells,
     column_names,
-    flags,
     quasi,
     type_sql,
 )
@@ -291,6 +289,10 @@ def _digest_columns(layout: Layout, names: list[str]) -> list[Sql]:
 # The questions about a release alone, answered from work tables of its tuples and values.
 
 
+WEIGHT = "anonymizer:rows"
+"""Column of the tuples with the number of their rows; no published column has this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkTables:
     """The work tables that may be created."""
@@ -324,11 +326,12 @@ def release_shortcuts(
     counted = _of_values(questions, tables.values, run_sql)
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
-        run_sql(_tuples(view, layout, tuples))
+        context = {"data": view, "tuples": tuples, "shown": _shown(layout), "weight": WEIGHT}
+        run_sql(render("fast/tuples", context).text)
     return [
         _of_rows(question)
         or _of_digests(question)
-        or (_of_tuples(question, layout, tuples) if tuples is not None else None)
+        or (_of_tuples(question, tuples) if tuples is not None else None)
         or values
         for question, values in zip(questions, counted, strict=True)
     ]
@@ -346,29 +349,32 @@ def _of_digests(question: Question) -> Shortcut | None:
     return None
 
 
-def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
-    context = {
-        "data": view,
-        "group": layout.class_id,
-        "tuples": tuples,
-        "flags": flags(layout),
-        "cells": cells(layout),
-    }
-    return render("fast/tuples", context).text
+def _shown(layout: Layout) -> list[Sql]:
+    """The class and its generalized cells by their own names; cells in buckets are NULL."""
+    shown = [ident(str(layout.class_id))]
+    for column in quasi(layout):
+        parts, bucket = cell_parts(column), column.bucket
+        if bucket is None:
+            shown += map(ident, parts)
+            continue
+        shown.append(sql("case when {bucket} is not null then 0 end as {bucket}", bucket=bucket))
+        cell = "case when {bucket} is null then {part} end as {part}"
+        shown += [sql(cell, bucket=bucket, part=part) for part in parts]
+    return shown
 
 
-def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
-    """Use tuples: they prove conditions of form, and have the sizes if rows are counted."""
+def _of_tuples(question: Question, tuples: Table) -> Shortcut | None:
+    """Ask the tuples: they prove conditions of form, and have the sizes if rows are counted."""
     if question.over is not None:
         return None  # it is about other rows
+    asked = replace(question, parameters={**question.parameters, "data": tuples, "weight": WEIGHT})
     match question.template:
         case "class_cells" | "class_flags":
-            return Proof((fast_sql(question, tuples=tuples),))
+            return Proof((asked.sql(figures=True),))
         case "cell_form":
-            known = numbered_columns(layout)[question.parameters["column"].column]
-            return Proof((fast_sql(question, tuples=tuples, known=known),))
+            return Proof((fast_sql(asked),))
         case "k_anonymity" | "k_anonymity_tuples" if question.parameters["person"] is None:
-            return Figures(fast_sql(question, tuples=tuples))
+            return Figures(asked.sql(figures=True))
     return None
 
 
@@ -401,30 +407,6 @@ def _count_key(question: Question) -> Hashable:
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
     return asks["data"], asks["group"], asks["column"]
-
-
-@dataclass(frozen=True, slots=True)
-class TupleColumn:
-    """A generalized column of a release's tuples, which are stored under numbers, not names."""
-
-    cells: tuple[Sql, ...]
-    """Its parts, in the order of `cell_parts`."""
-    flag: Sql | None
-    """True if the cell is generalized, for a column with buckets."""
-
-
-def numbered_columns(layout: Layout) -> dict[str, TupleColumn]:
-    """The generalized columns by source name, numbered as in `cells` and `flags`."""
-    found: dict[str, TupleColumn] = {}
-    places, dealt = 0, 0
-    for column in quasi(layout):
-        parts = len(cell_parts(column))
-        own = tuple(Sql(f"c{places + i}") for i in range(1, parts + 1))
-        places += parts
-        dealt += column.bucket is not None
-        flag = Sql(f"f{dealt}") if column.bucket is not None else None
-        found[column.column] = TupleColumn(own, flag)
-    return found
 
 
 # The questions about a release and its source, answered from pairs, and from digests of rows.

@@ -13,7 +13,6 @@ from anonymizer.contract.layout import (
     Layout,
     PublishedColumn,
     bucket_columns,
-    cell_parts,
     cells,
     flags,
     quasi,
@@ -23,7 +22,7 @@ from anonymizer.contract.layout import (
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, RESTRICTED, YEARS, earliest
 from anonymizer.source.identifiers import DATE_FORMS, FORMS, usual_characters
 from anonymizer.source.masking.masks import family_of, in_utc
-from anonymizer.verification.questions import FigureColumn, Question
+from anonymizer.verification.questions import FigureColumn, Question, condition, of_column
 
 # Conditions on masked columns that can be checked from a release alone.
 #
@@ -40,7 +39,6 @@ TOKENS = {
 """Forms of tokens. Those of the format `like` have the form of their values, which is unknown."""
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
 REALS = ("FLOAT", "DOUBLE")
-WORST = FigureColumn("n", "sum")
 
 
 def column_questions(view: Table, layout: Layout) -> Iterator[Question]:
@@ -49,9 +47,8 @@ def column_questions(view: Table, layout: Layout) -> Iterator[Question]:
         if column.role not in ("keep", "sensitive") or column.column in layout.tables:
             continue
         shared = {
+            **of_column(column),
             "data": view,
-            "column": column,
-            "type": type_sql(column.sql_type),
             "label": "what",
             "person": layout.person_id,
         }
@@ -63,7 +60,7 @@ def _mask_questions(
     column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]
 ) -> Iterator[Question]:
     def asked(name: str, **parameters: Any) -> Question:
-        return Question(name, column.column, 0, name, {**shared, **parameters}, (WORST,))
+        return condition(name, column.column, {**shared, **parameters}, "n")
 
     match mask["mask"]:
         case "token" if mask.get("format") in TOKENS:
@@ -214,7 +211,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
         "refused": Sql(refused),
         "label": "what",
     }
-    return Question(name, column.column, 0, "safe_harbor", parameters, (WORST,))
+    return condition(name, column.column, parameters, "n", template="safe_harbor")
 
 
 def _parts(column: PublishedColumn) -> list[str]:
@@ -245,48 +242,41 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
     table = {"data": view, "group": layout.class_id, "label": layout.class_id or "class"}
     persons = {"data": view, "person": layout.person_id, "label": layout.person_id}
     if layout.class_id is not None:
-        yield Question("class_present", None, 0, "class_present", table)
+        yield condition("class_present", None, table)
         tuples = {**table, "flags": flags(layout), "cells": cells(layout)}
-        yield Question("class_cells", None, 0, "class_cells", tuples)
+        yield condition("class_cells", None, tuples)
         if flags(layout):
-            yield Question("class_flags", None, 0, "class_flags", tuples)
+            yield condition("class_flags", None, tuples)
         if layout.person_id is not None:
-            of_class = {**persons, "group": layout.class_id}
-            yield Question("person_class", None, 0, "person_class", of_class)
+            yield condition("person_class", None, {**persons, "group": layout.class_id})
     elif layout.classless:
-        yield Question("rows_present", None, 0, "rows_present", {**table, "label": "release"})
+        yield condition("rows_present", None, {**table, "label": "release"})
         if layout.person_id is not None:
             numbers = {**persons, "group": layout.person_id}
-            yield Question("person_present", None, 0, "class_present", numbers)
+            yield condition("person_present", None, numbers, template="class_present")
     for column in quasi(layout):
         if column.lo is not None or (layout.cells == "text" and layout.group_id is None):
-            yield _form_of_column("cell_form", column, table, FigureColumn("malformed", "sum"))
+            yield _form_of_column("cell_form", column, table, "malformed")
     for column in bucket_columns(layout):
-        yield _form_of_column("cell_or_bucket", column, table, FigureColumn("neither", "sum"))
+        yield _form_of_column("cell_or_bucket", column, table, "neither")
         if layout.person_id is not None:
             names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
             yield _form_of_column("bucket_persons", column, {"data": view, **names})
     group = {"data": view, "group": layout.group_id, "label": layout.group_id}
     if layout.group_id is not None and layout.person_id is not None:
         of_group = {**persons, "group": layout.group_id}
-        yield Question("person_group", None, 0, "person_class", of_group)
+        yield condition("person_group", None, of_group, template="person_class")
     # (in column order, which a manifest keeps)
     for name in (c.column for c in layout.columns if c.column in layout.tables):
         values = layout.tables[name]
         held = Table(values, view.schema, view.catalog)
         tables = {**group, "person": layout.person_id, "values_table": held}
-        yield Question("group_sizes", name, 0, "group_sizes", tables)
+        yield condition("group_sizes", name, tables)
     yield from column_questions(view, layout)
     yield from of_safe_harbor(view, layout)
 
 
 def _form_of_column(
-    name: str, column: PublishedColumn, table: dict[str, Any], *achieved: FigureColumn
+    name: str, column: PublishedColumn, table: dict[str, Any], broken: str = ""
 ) -> Question:
-    parameters = {
-        **table,
-        "column": column,
-        "type": type_sql(column.sql_type),
-        "parts": [ident(part) for part in cell_parts(column)],
-    }
-    return Question(name, column.column, 0, name, parameters, achieved)
+    return condition(name, column.column, {**table, **of_column(column)}, broken)

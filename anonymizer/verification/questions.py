@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.contract.checks import Check, Figure, RunSql
+from anonymizer.contract.layout import PublishedColumn, cell_parts, type_sql
 
 WORST = {"least": "min({})", "greatest": "max({})", "sum": "coalesce(sum({}), 0)"}
 
@@ -101,6 +102,29 @@ class Question:
         if len(plain) == 1 and isinstance(self.required, Mapping):
             names = [next(name for name in self.required if name not in (self.constants or {}))]
         return {**dict(zip(names, plain, strict=True)), **(self.constants or {})}
+
+
+def condition(
+    name: str,
+    column: str | None,
+    parameters: Mapping[str, Any],
+    broken: str = "",
+    *,
+    template: str = "",
+    needs: str | None = None,
+) -> Question:
+    """A condition of form, which nothing may break; `broken`: what is summed up for its figure."""
+    figures = (FigureColumn(broken, "sum"),) if broken else ()
+    return Question(name, column, 0, template or name, parameters, figures, needs=needs)
+
+
+def of_column(column: PublishedColumn) -> dict[str, Any]:
+    """The parameters of every template that reads the cells or values of a column."""
+    return {
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "parts": [ident(part) for part in cell_parts(column)],
+    }
 
 
 Asking = Callable[[Sequence[Question], RunSql], tuple[Check, ...]]

@@ -23,13 +23,12 @@ from anonymizer.source.masking.masks import bounds, exact_type, family_of, preci
 from anonymizer.verification.form import (
     CALENDAR,
     REALS,
-    WORST,
     Mask,
     patterns,
     restricted_areas,
     value_of,
 )
-from anonymizer.verification.questions import Asking, FigureColumn, Question, ask_all
+from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.
 
@@ -54,11 +53,9 @@ def against_originals(originals: Originals) -> Iterator[Question]:
             "type": type_sql(column.sql_type),
         }
         for mask in column.masks:
-            if mask["mask"] not in AGAINST:
-                continue
-            for name, parameters in AGAINST[mask["mask"]](originals, column, mask):
-                asked = {**shared, **parameters}
-                yield Question(name, column.column, 0, name, asked, (WORST,))
+            if mask["mask"] in AGAINST:
+                for name, parameters in AGAINST[mask["mask"]](originals, column, mask):
+                    yield condition(name, column.column, {**shared, **parameters}, "n")
 
 
 def _tokens(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
@@ -249,7 +246,6 @@ ROWS = "anonymizer:rows"
 """Column of the compared cells with the number of their rows."""
 AS_THEY_WERE = ("sensitive", "keep")
 """Roles of columns that are published unchanged, except in buckets and separate tables."""
-MISMATCHES = FigureColumn("mismatches", "sum")
 
 
 def verify_against_source(
@@ -315,26 +311,24 @@ def _questions(
     counts = {"label": "what"}
     left_out = suppressed if isinstance(suppressed, Sql) else lit(suppressed)
     rows = {**tables, **counts, "suppressed": left_out}
-    yield Question("source_rows", None, 0, "source_rows", rows, (FigureColumn("n", "sum"),))
+    yield condition("source_rows", None, rows, "n")
     shown = {**tables, **counts, "data": view, "columns": [ident(c) for c in column_names(layout)]}
-    yield Question("source_link", None, 0, "source_link", shown, (FigureColumn("n", "sum"),))
+    yield condition("source_link", None, shown, "n")
     if layout.person_id is not None and originals.person is not None:
         persons = {**tables, **counts, "person": layout.person_id, "physical": originals.person}
-        found = (FigureColumn("n", "sum"),)
-        yield Question("source_persons", None, 0, "source_persons", persons, found)
+        yield condition("source_persons", None, persons, "n")
     needs = side_by_side(originals, tables, layout, compared) if quasi(layout) else None
     for column in layout.columns:
         parameters = {
             **tables,
-            "column": column,
-            "type": type_sql(column.sql_type),
+            **of_column(column),
             "physical": originals.values[column.column],
         }
         if column.column in layout.tables:
             held = Table(layout.tables[column.column], view.schema, view.catalog)
             own = {"group": layout.group_id, "label": layout.group_id, "person": layout.person_id}
             separated = {**parameters, **own, "values_table": held}
-            yield _of_column("source_values", column, separated, MISMATCHES)
+            yield condition("source_values", column.column, separated, "mismatches")
             continue
         if column.role in ("quasi", "semi"):
             cells = {
@@ -343,33 +337,19 @@ def _questions(
                 "rows": ROWS,
                 "place": _place(layout, column),
                 "nodes": originals.nodes.get(column.column),
-                "parts": [ident(part) for part in cell_parts(column)],
             }
-            yield _of_column(
-                "source_covers", column, cells, FigureColumn("uncovered", "sum"), needs
-            )
+            yield condition("source_covers", column.column, cells, "uncovered", needs=needs)
             cells = {**cells, "label": "what", "admitted": originals.admitted.get(column.column)}
-            yield _of_column("source_spanned", column, cells, FigureColumn("n", "sum"), needs)
+            yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:
-            yield _of_column(
-                "source_bucket", column, {**parameters, "label": column.bucket}, MISMATCHES
-            )
+            dealt = {**parameters, "label": column.bucket}
+            yield condition("source_bucket", column.column, dealt, "mismatches")
             flag = originals.flags.get(column.column)
             if flag is not None:
                 flags = {**parameters, "flag": flag}
-                yield _of_column("source_flags", column, flags, MISMATCHES)
+                yield condition("source_flags", column.column, flags, "mismatches")
                 if not promoted:
-                    yield _of_column("source_unflagged", column, flags, MISMATCHES)
+                    yield condition("source_unflagged", column.column, flags, "mismatches")
         elif column.role in AS_THEY_WERE:
-            yield _of_column("source_equal", column, parameters, FigureColumn("changed", "sum"))
+            yield condition("source_equal", column.column, parameters, "changed")
     yield from against_originals(originals)
-
-
-def _of_column(
-    name: str,
-    column: PublishedColumn,
-    parameters: dict[str, Any],
-    achieved: FigureColumn,
-    needs: str | None = None,
-) -> Question:
-    return Question(name, column.column, 0, name, parameters, (achieved,), needs=needs)

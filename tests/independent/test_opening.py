@@ -25,7 +25,7 @@ from anonymizer.independent.judge import judge, judge_opened
 from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.rows import decode, open_release
 from anonymizer.publish.export import export
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from tests.independent.planted import RELEASES, asked, make
 from tests.runs import policy, run, source
 from tests.selection import some

@@ -14,7 +14,7 @@ import duckdb
 from anonymizer.independent.fetch import Table
 from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.rows import OpenRelease, Part
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from tests.runs import fill
 from tests.schema.oracle import Child, Published
 

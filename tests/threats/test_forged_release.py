@@ -21,9 +21,8 @@ from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
-from anonymizer.release.across_tables import stated_certificate
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import SealedObject, manifest_digest, stored_rows
+from anonymizer.release.integrity import SealedObject, manifest_digest, stored_rows
+from anonymizer.release.manifest import Manifest, stated_certificate
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
 from anonymizer.review.report.content import collect

@@ -25,6 +25,7 @@ from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
+from anonymizer.release.integrity import SealedObject, Sign, objects_of, projection, sealed_in
 from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import (
     Manifest,
@@ -35,8 +36,6 @@ from anonymizer.release.manifest import (
     write_manifest_file,
 )
 from anonymizer.release.objects import Names, not_tables, unused_space
-from anonymizer.release.seal import SealedObject, Sign
-from anonymizer.release.sealing import objects_of, sealed_in
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
@@ -216,7 +215,7 @@ class FileTarget:
                     )
             for item in kept:
                 if item.kind == "view":
-                    copy_view(engine, item)
+                    create_view(engine, Names(item.schema, item.name, item.run_id), BUILT)
             objects.record(engine, BUILT, kept)
 
     def identity(self) -> Identity:
@@ -262,17 +261,7 @@ def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
 
 def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
     """Create the published view as a select of all columns of the frozen rows."""
-    columns = engine.describe(ident(names.rows(catalog)).text, "publish")
-    listed = ", ".join(ident(name).text for name, _ in columns)
+    columns = [name for name, _ in engine.describe(ident(names.rows(catalog)).text, "publish")]
     # the view names no catalog, so that it runs under any name the file is attached as
-    engine.raw(
-        f"create or replace view {ident(names.view(catalog))} as"
-        f" select {listed} from {ident(names.rows(None))}",
-        "publish",
-    )
-
-
-def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
-    """Create the view of another release again, over its copied rows."""
-    names = Names(item.schema, item.name, item.run_id)
-    create_view(engine, names, BUILT)
+    query = projection(columns, names.rows(None))
+    engine.raw(f"create or replace view {ident(names.view(catalog))} as {query}", "publish")

@@ -25,6 +25,7 @@ from anonymizer.publish.target import (
     schemas_written_otherwise,
 )
 from anonymizer.release import objects
+from anonymizer.release.integrity import Sign, objects_of, sealed_in
 from anonymizer.release.manifest import (
     Manifest,
     file_of,
@@ -32,9 +33,7 @@ from anonymizer.release.manifest import (
     write_manifest,
     write_manifest_file,
 )
-from anonymizer.release.objects import Names
-from anonymizer.release.seal import Sign
-from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.objects import Names, is_base_table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -245,14 +244,7 @@ class ReplaceTarget(InPlaceTarget):
         self.check_catalog(engine)
         self.replaces = (dropped_source(self.names.release, self._dropped_properties(engine)),)
         where = "publish.replace_source"
-        rows = engine.raw(
-            "select count(*) from duckdb_tables()"
-            f" where database_name = {lit(self.source.catalog)}"
-            f" and schema_name = {lit(self.source.schema)}"
-            f" and table_name = {lit(self.source.name)} and not temporary",
-            where,
-        )
-        if not rows[0][0] or self.source.catalog != self.catalog:
+        if not is_base_table(engine, self.source) or self.source.catalog != self.catalog:
             raise TargetError.at(
                 where,
                 "needs a table of the database itself, not a view or a temporary table",

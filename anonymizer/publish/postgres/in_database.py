@@ -31,13 +31,13 @@ from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.postgres.objects import (
-    column_grants,
-    dropped_with,
+    COLUMN_GRANTS,
+    COLUMNS,
+    LOST,
+    dependents,
     entry,
-    hanging,
     published_objects,
     recorded_objects,
-    same_columns,
 )
 from anonymizer.publish.target import (
     Readers,
@@ -47,9 +47,9 @@ from anonymizer.publish.target import (
     refuse_changed,
     replaced_release,
 )
+from anonymizer.release.integrity import Sign, manifest_object, projection, sealed_in
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +199,7 @@ def hanging_on(engine: PostgresEngine, names: Names, item: Recorded) -> list[Pro
     """The problem if something besides the view depends on an object that is dropped."""
     own = "select 'the view ' || to_regclass(%s)::text"
     ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
-    found = [one for one in hanging(engine, Table(item.name, item.schema)) if one != view]
+    found = [one for one in dependents(engine, Table(item.name, item.schema)) if one != view]
     said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
     hint = "remove it, and make it again on the new release; or another publish.name"
     return [Problem(names.path, said, hint=hint)] if found else []
@@ -335,20 +335,17 @@ class PostgresTarget(StagedTarget):
         # all rows are written and digested before anything is locked that readers use
         # (no algorithm of this engine publishes further tables)
         self._freeze(engine, names.rows(None), STAGED)
-        kept = manifest_object(names, None, signed=sign is not None)
         found = published_objects(engine, names, frozen_only=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        manifest = sealed_in(manifest, names, found, alone=False, sign=sign)
         while_unused(
             engine,
             [Table(item.name, item.schema) for item in self._old(engine)],
             names.path,
-            lambda: self._swap(engine, record, manifest, kept),
+            lambda: self._swap(engine, record, manifest),
         )
         return manifest
 
-    def _swap(
-        self, engine: PostgresEngine, record: Table, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _swap(self, engine: PostgresEngine, record: Table, manifest: Manifest) -> None:
         """Put the new release in the place of the old one."""
         names, old = self.names, self._old(engine)
         kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
@@ -357,7 +354,7 @@ class PostgresTarget(StagedTarget):
         self._show(engine, old)
         self._drop(engine, [item for item in old if item.kind != "view"])
         forget(engine, names.release)
-        self._write_manifest(engine, manifest, kept)
+        self._write_manifest(engine, manifest)
         for table, found in given.items():
             make_private(engine, "table", ident(table).text, "publish")
             found.without(withdrawn).give(engine, table, "publish", kinds[table])
@@ -372,14 +369,17 @@ class PostgresTarget(StagedTarget):
         """
         names, view = self.names, self.names.view(None)
         there = any(item.kind == "view" for item in old)
-        stays = there and same_columns(engine, view, names.rows(None))
+        before, now = (
+            engine.native(COLUMNS, "publish", (ident(table).text,))
+            for table in (view, names.rows(None))
+        )
+        stays = there and before == now
         if not stays:
             self._drop(engine, [item for item in old if item.kind == "view"])
         columns = engine.describe(ident(names.rows(None)).text, "publish")
-        listed = ", ".join(ident(name).text for name, _ in columns)
         engine.native(
             f"create {'or replace ' if stays else ''}view {ident(view)} with (security_barrier)"
-            f" as select {listed} from {ident(names.rows(None))}",
+            f" as {projection([name for name, _ in columns], names.rows(None))}",
             "publish",
         )
         if stays:
@@ -411,12 +411,11 @@ class PostgresTarget(StagedTarget):
         make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
-    def _write_manifest(
-        self, engine: PostgresEngine, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _write_manifest(self, engine: PostgresEngine, manifest: Manifest) -> None:
         table = ident(self.names.manifest(None))
-        typed = ", ".join(f"{name} text" for name, _ in kept.columns)
-        values = (manifest.text(), manifest.signature)[: len(kept.columns)]
+        columns = manifest_object(self.names, manifest).columns
+        typed = ", ".join(f"{name} text" for name, _ in columns)
+        values = (manifest.text(), manifest.signature)[: len(columns)]
         engine.native(f"create table {table} ({typed})", "publish")
         places = ", ".join(["%s"] * len(values))
         engine.native(f"insert into {table} values ({places})", "publish", values)
@@ -463,9 +462,8 @@ class ReplaceTarget(PostgresTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = (
-            dropped_source(self.names.release, dropped_with(engine, self.names.view(None))),
-        )
+        lost = dependents(engine, self.names.view(None), LOST)
+        self.replaces = (dropped_source(self.names.release, lost),)
         TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (REPLACEMENT_WARNING, *self.warnings)
 
@@ -508,7 +506,7 @@ class ReplaceTarget(PostgresTarget):
             said = "the source is a release of this tool already"
             return [Problem(PATH, said, hint="nothing to do")]
         view = self.names.view(None)
-        found = [*hanging(engine, view), *column_grants(engine, view)]
+        found = [*dependents(engine, view), *dependents(engine, view, COLUMN_GRANTS)]
         if found:
             said = f"something depends on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
@@ -523,7 +521,8 @@ class ReplaceTarget(PostgresTarget):
         refuse_changed(engine, self.snapshot)
         TargetError.refuse(self._unfit(engine))
         record = create_record(engine, self.names.schema)
-        owner = self._owner(engine)
+        owned = "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass"
+        owner = str(engine.native(owned, PATH, (self._table,))[0][0])
         given = replace(Attachments.on(engine, self.names.view(None), PATH), comments=())
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", PATH)
@@ -532,20 +531,10 @@ class ReplaceTarget(PostgresTarget):
             self._freeze(engine, self.names.separate(name, None), rows)
         given.give(engine, self.names.view(None), PATH)
         engine.native(f"alter table {self._table} owner to {ident(owner)}", PATH)
-        kept = manifest_object(self.names, None, signed=sign is not None)
         found = published_objects(engine, self.names, replaced=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
-        self._write_manifest(engine, manifest, kept)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
+        self._write_manifest(engine, manifest)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
         enter(engine, record, map(entry, made))
         return manifest
-
-    def _owner(self, engine: PostgresEngine) -> str:
-        return str(
-            engine.native(
-                "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass",
-                PATH,
-                (self._table,),
-            )[0][0]
-        )

@@ -15,16 +15,15 @@ from anonymizer.engines.postgres.workplace import entries
 from anonymizer.errors import EngineError, NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.release.across_tables import names_of
-from anonymizer.release.manifest import Manifest, no_manifest, parsed
-from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import (
-    CHANGED,
+from anonymizer.release.integrity import (
     RowsDigest,
     SealedObject,
     manifest_object,
     object_problems,
     seal_of,
 )
+from anonymizer.release.manifest import CHANGED, Manifest, no_manifest, parsed
+from anonymizer.release.objects import Names, Recorded
 
 # Dependents of a table or view, which would be lost with it or would show other rows.
 
@@ -104,34 +103,12 @@ COLUMNS = """
 """
 
 
-def hanging(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe every dependent of a table or view; empty if it does not exist."""
-    return _describe(engine, table, HANGING)
-
-
-def column_grants(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe the grants on single columns of a table; empty if it does not exist."""
-    return _describe(engine, table, COLUMN_GRANTS)
-
-
-def dropped_with(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe what is dropped with a table; empty if it does not exist."""
-    return _describe(engine, table, LOST)
-
-
-def _describe(engine: PostgresEngine, table: Table, query: str) -> list[str]:
+def dependents(engine: PostgresEngine, table: Table, query: str = HANGING) -> list[str]:
+    """Describe what a table or view has by one of these queries; empty if it does not exist."""
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
     return [str(said) for (said,) in engine.native(query, "publish", {"table": name})]
-
-
-def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:
-    """Return whether two tables have the same columns in the same order."""
-    first, second = (
-        engine.native(COLUMNS, "publish", (ident(table).text,)) for table in (one, other)
-    )
-    return first == second
 
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})

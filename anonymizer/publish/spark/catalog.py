@@ -21,9 +21,15 @@ from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.spark.parquet import judged_by_duckdb
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
+from anonymizer.release.integrity import (
+    Columns,
+    RowsDigest,
+    SealedObject,
+    Sign,
+    sealed_in,
+)
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import Columns, RowsDigest, SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,9 +114,8 @@ class CatalogTarget(StagedTarget):
         )
         self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
         columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(rows)).columns)
-        kept = manifest_object(self.names, None, signed=sign is not None)
         found = catalog_objects(engine, self.names, frozen_only=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
         decide()
         self._view(self.names.view(None), f"select {columns} from {name_in_spark(rows)}", marks)
         written = f"{_text(manifest.text())} as manifest"

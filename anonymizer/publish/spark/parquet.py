@@ -23,10 +23,10 @@ from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.target import Readers, StagedTarget
 from anonymizer.release.formats import in_frame
+from anonymizer.release.integrity import SealedObject, Sign, sealed, sorted_rows
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import SealedObject, Sign, sealed, sorted_rows
 from anonymizer.verification.guarantees import of_population
 
 if TYPE_CHECKING:

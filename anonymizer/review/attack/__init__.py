@@ -15,9 +15,10 @@ from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.measure.proofs import RECORDS, k_of, proved_records
 from anonymizer.policy import Policy, single
 from anonymizer.release.consistency import refuse_changed
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.opening import release_file
 from anonymizer.review.attack.staging import (
     OF_ALL,
     TARGETS,
@@ -28,7 +29,7 @@ from anonymizer.review.attack.staging import (
     arena_of_same,
     match_everybody,
 )
-from anonymizer.review.inputs import Beside, attached_release, open_beside, release_file
+from anonymizer.review.inputs import Beside, attached_release, open_beside
 
 # Results of attacks, and the bounds that a release guarantees.
 

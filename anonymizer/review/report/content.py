@@ -33,12 +33,11 @@ from anonymizer.policy import Policy, single
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.process.text import many
-from anonymizer.release.across_tables import stated_certificate
 from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
 from anonymizer.release.judge import judge
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import members_at_hand, population_steps
+from anonymizer.release.manifest import Manifest, stated_certificate
+from anonymizer.release.opening import members_at_hand, population_steps, release_file
 from anonymizer.release.signing import LISTS_VALUES
 from anonymizer.review.assess import Assessment, assess_opened
 from anonymizer.review.assess.classes import Opened
@@ -49,7 +48,6 @@ from anonymizer.review.inputs import (
     Published,
     open_beside,
     open_release,
-    release_file,
     unit_of,
 )
 from anonymizer.review.report.distributions import Distribution, alone, compared
