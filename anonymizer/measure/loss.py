@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -321,9 +321,7 @@ def _losses(
     weighty = weighted = lost * sum(weights) / max(len(weights), 1)
     has_nodes = hidden = False
     of_columns: Measures = {}
-    for column in quasi(layout):
-        parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        found = _row(run_sql, "measure/losses", parameters)
+    for column, parameters, found in _loss_rows(run_sql, view, layout, originals):
         of_columns[f"ncp.{column.column}"] = _mean_loss(
             found, 0, units if _hides_counts(parameters) else None
         )
@@ -370,12 +368,25 @@ def column_losses(
     A suppressed row costs 1. Cells in buckets, which are not generalized, are not included.
     """
     found: dict[str, float] = {}
-    for column in quasi(layout):
-        parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        row = _row(run_sql, "measure/losses", parameters)
+    for column, parameters, row in _loss_rows(run_sql, view, layout, originals):
         steps = row[0] if _hides_counts(parameters) else None
         found[column.column] = _mean_loss(row, suppressed, steps)
     return found
+
+
+def _loss_rows(
+    run_sql: RunSql, view: Table, layout: Layout, originals: Originals
+) -> Iterator[tuple[PublishedColumn, dict[str, Any], tuple[Any, ...]]]:
+    """The quasi-identifiers with their parameters, cells, NCP and GLM, from one statement."""
+    columns = quasi(layout)
+    given = [
+        {**_common(column, originals), "data": view, "group": layout.class_id} for column in columns
+    ]
+    texts = [render("measure/losses", parameters).text for parameters in given]
+    listed = ", ".join(f"({text}) as column_{i}" for i, text in enumerate(texts))
+    found = run_sql(f"select * from {listed}")[0] if texts else ()
+    for i, (column, parameters) in enumerate(zip(columns, given, strict=True)):
+        yield column, parameters, found[3 * i : 3 * i + 3]
 
 
 def _mean_loss(found: tuple[Any, ...], suppressed: int, units: int | None) -> float:

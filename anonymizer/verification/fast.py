@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, sql
@@ -53,20 +52,20 @@ def answer(
 ) -> tuple[Check, ...]:
     """Answer questions by their shortcuts, and by the plain checks if there is none or no proof.
 
-    Several questions may share a proof, which is then run once.
+    All proofs are one statement; several questions may share one.
     """
-
-    @cache
-    def proves(sql: str) -> bool:
-        return bool(run_sql(sql)[0][0] == 0)
-
+    asked = dict.fromkeys(
+        sql for shortcut in shortcuts if isinstance(shortcut, Proof) for sql in shortcut.statements
+    )
+    counts = ", ".join(f"(select n from ({sql}) as counted(n))" for sql in asked)
+    proven = dict(zip(asked, run_sql(f"select {counts}")[0] if asked else (), strict=True))
     checks: dict[int, Check] = {}
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
         match shortcut:
             case Figures(sql):
                 checks[i] = question.answer(run_sql(sql)[0])
             case Proof(statements):
-                if all(proves(sql) for sql in statements):
+                if all(proven[sql] == 0 for sql in statements):
                     checks[i] = question.answer([0] * (1 + len(question.achieved)))
     left = [i for i in range(len(questions)) if i not in checks]
     checks |= zip(left, ask_all([questions[i] for i in left], run_sql), strict=True)
