@@ -134,7 +134,7 @@ class Rule:
 _BOOLEAN = TypeAdapter(StrictBool)
 _WHOLE = TypeAdapter(Annotated[StrictInt, Field(ge=1, lt=10**18)])
 _NUMBER = TypeAdapter(Annotated[Number, only(lambda one: 0 <= one <= 10**LONGEST, "")])
-_MAPPING = TypeAdapter(dict[str, Any])
+_MAPPING = TypeAdapter(dict[Any, Any])
 
 
 @dataclass(frozen=True, slots=True)

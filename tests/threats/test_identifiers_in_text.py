@@ -166,7 +166,7 @@ def test_names_in_other_scripts_and_forms(tmp_path: Path, who: str, note: str) -
     said = [note.format(name) if "{}" in note else f"{note}{name[-1]} now" for name in names]
     data = [(20 + i % 4, names[i % 10], said[i % 10]) for i in range(80)]
     database = source(tmp_path, {"age": "INTEGER", "who": "VARCHAR", "note": "VARCHAR"}, data)
-    with pytest.raises(SourceError, match=r"columns\.note: .*80 values that hold one of an"):
+    with pytest.raises(SourceError, match=r"columns\.note: .*80 values that contain a value of an"):
         run(policy(tmp_path, {"age": "quasi", "who": "identifier", "note": "keep"}, k=4), database)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError, TemplateError
@@ -18,7 +20,6 @@ from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-    from duckdb import Statement as DuckDBStatement
 
 
 # The catalogs that a run attaches to a user's connection, and the check that they are free.
@@ -84,8 +85,12 @@ class IsolatedReads(Protocol):
         ...
 
 
-KINDS = {"create": "CREATE", "insert": "INSERT", "query": "SELECT"}
-"""The engine's types of statements, by the kinds that templates render."""
+KINDS = {
+    "create": CREATES,
+    "insert": INSERTS,
+    "query": re.compile(r"\s*(--.*\s+)*(with|select|from|\()", re.IGNORECASE),
+}
+"""The beginnings of statements, by the kinds that templates render."""
 
 
 @dataclass(slots=True)
@@ -123,31 +128,24 @@ class DuckDBEngine(Engine):
 
         Raises `TemplateError` (a defect of the tool) if the text is not one of its kind.
         """
-        import duckdb
-
-        values = {name: self.binds[name] for name in binds}
-        try:
-            parsed = self.connection.extract_statements(statement.text)
-        except duckdb.Error as error:
-            raise translate(error, where) from error
-        if [one.type.name for one in parsed] != [KINDS[statement.kind]]:
+        if not KINDS[statement.kind].match(statement.text):
             raise TemplateError(f"{where}: is not one {statement.kind}")
-        return self._rows(parsed[0], where, values)
+        values = {name: self.binds[name] for name in binds}
+        return self.raw(statement.text, where, values)
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        return self._rows(text, where, values)
-
-    def _rows(
-        self, text: str | DuckDBStatement, where: str, values: Mapping[str, Any] | None
-    ) -> Rows:
         import duckdb
 
         with interrupts.statement(self.interrupt):
             try:
-                cursor = self.connection.execute(text, dict(values) if values else None)
-                return cursor.fetchall()
+                parsed = self.connection.extract_statements(text)
+                if len(parsed) == 1:
+                    # what was parsed is executed: the text is not parsed again
+                    cursor = self.connection.execute(parsed[0], dict(values) if values else None)
+                    return cursor.fetchall()
             except (duckdb.Error, *CRASHES) as error:
                 raise translate(error, where) from error
+        raise TemplateError(f"{where}: is not one statement")
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:

@@ -272,7 +272,7 @@ SHARE = 0.1
 
 def attack(
     policy: Policy,
-    source: str | Path | None = None,
+    source: Any = None,
     *,
     release: str | Path | None = None,
     earlier: str | Path | None = None,
