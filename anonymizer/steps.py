@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from anonymizer.compile import Statement, Table, header, render
+from anonymizer.compile import Statement, Table, purpose, render
 from anonymizer.errors import Problem
-from anonymizer.process.document import Displayed, Document, Section, facts, say
+from anonymizer.process.document import Document, NotebookResult, Section, facts, say
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -30,7 +30,7 @@ class Step:
     @property
     def purpose(self) -> str:
         """What the step is for, from the header of its template."""
-        return header(self.template).purpose
+        return purpose(self.template)
 
     def statement(self, dialect: str = "duckdb") -> Statement:
         """The rendered statement, in the variant for `dialect` where the template has one."""
@@ -139,7 +139,7 @@ Stage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Displayed):
+class Plan(NotebookResult):
     """Everything that will be executed, in order, and the objects that it creates."""
 
     title: str

@@ -356,7 +356,7 @@ create or replace temp macro _anon_cell(macro_name, name, class) as
     || ' <> ''categorical'' as ordered from (select distinct '
     || _anon_name(class) || ' as class, ' || _anon_name(name) || ' as value, '
     || _anon_label(_anon_name(name)) || ' as label from _anon_source)), '
-    || 'whole as (select count(distinct label) as size from parts), '
+    || 'total as (select count(distinct label) as size from parts), '
     || 'boxes as (select class, min(value) as lo, max(value) as hi, bool_or(ordered) as ordered,'
     || ' bool_or(value is null) as mixes, min(label) as label,'
     || ' list_sort(list(distinct label) filter (where label is not null)) as labels'
@@ -365,7 +365,7 @@ create or replace temp macro _anon_cell(macro_name, name, class) as
     || ' when ordered then case when lo = hi then ' || _anon_shown('lo')
     || ' else ''['' || ' || _anon_shown('lo') || ' || '', '' || ' || _anon_shown('hi') || ' || '']'' end'
     || ' when len(labels) = 1 then ' || _anon_category('labels[1]')
-    || ' when len(labels) = (select size from whole) then ''*'''
+    || ' when len(labels) = (select size from total) then ''*'''
     || ' else ''{'' || array_to_string(list_transform(labels, lambda label: ' || _anon_category('label')
     || '), '', '') || ''}'' end || case when mixes then '' or NULL'' else '''' end as cell from boxes';
 
@@ -429,7 +429,7 @@ create or replace temp macro _anon_column_loss(macro_name, name, class) as
     || ' end as exact from moments), '
     || 'placed as (select *, case when kind = ''date'' and isfinite(found) then cast(exact as double)'
     || ' else found end as place from exactly), '
-    || 'whole as (select count(distinct label) + max(case when label is null then 1 else 0 end) as size,'
+    || 'domain as (select count(distinct label) + max(case when label is null then 1 else 0 end) as size,'
     || ' min(place / 2) filter (where isfinite(place)) as first_place,'
     || ' max(place / 2) filter (where isfinite(place)) as last_place,'
     || ' min(exact) as first_exact, max(exact) as last_exact,'
@@ -441,7 +441,7 @@ create or replace temp macro _anon_column_loss(macro_name, name, class) as
     || ' when lo = hi and low is not distinct from high then 0'
     || ' when not isfinite(lo) or not isfinite(hi) then 1'
     || ' when near then cast(high - low as double) / cast(last_exact - first_exact as double)'
-    || ' else (hi / 2 - lo / 2) / (last_place - first_place) end as ncp from boxes cross join whole';
+    || ' else (hi / 2 - lo / 2) / (last_place - first_place) end as ncp from boxes cross join domain';
 
 -- The steps of a hierarchy: one or more numbers above 0 that go from fine to coarse.
 create or replace temp macro _anon_steps(macro_name, argument, steps) as (
@@ -625,12 +625,12 @@ _anon_placed as (
     from _anon_ranked
     where value is null and (select n from _anon_total) > 0
 ),
-_anon_seats as (
+_anon_positions as (
     select
         id,
         value,
         bucket,
-        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), id) as position,
         row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), id) as card
     from _anon_placed
 ),
@@ -641,8 +641,8 @@ _anon_numbers as (
 ),
 _anon_dealt as (
     select s.id, c.value, n.number
-    from _anon_seats s
-    join _anon_seats c on c.bucket = s.bucket and c.card = s.seat
+    from _anon_positions s
+    join _anon_positions c on c.bucket = s.bucket and c.card = s.position
     join _anon_numbers n on n.bucket = s.bucket
 )
 select r.* exclude (_anon_value, _anon_draw, _anon_row) replace (d.value as $$
@@ -804,8 +804,8 @@ with source as (
     )
 ),
 classes as (select distinct q from source),
-held as (select distinct q, s, p from source where s is not null and p is not null),
-people as (select q, p, count(*) as different, min(s) as one from held group by q, p),
+person_values as (select distinct q, s, p from source where s is not null and p is not null),
+people as (select q, p, count(*) as different, min(s) as one from person_values group by q, p),
 singles as (
     select q, count(*) as persons, count(distinct one) filter (where different = 1) as values_of_one
     from people
@@ -816,7 +816,7 @@ reach as (
         q,
         row_number() over w as taken,
         sum(n) over (w rows unbounded preceding) as persons
-    from (select q, s, count(*) as n from held group by q, s)
+    from (select q, s, count(*) as n from person_values group by q, s)
     window w as (partition by q order by n desc, s)
 ),
 covers as (
@@ -1438,7 +1438,7 @@ cumulated as (
 ),
 -- `area` is the sum of the cumulative counts up to a place
 places as (select *, sum(upto) over (order by place rows unbounded preceding) as area from cumulated),
-whole as (
+total as (
     select
         count(s) as m,
         count(*) as last,
@@ -1466,7 +1466,7 @@ runs as (
     from counts c
     join totals t on t.q = c.q
     join places p on p.s is not distinct from c.s
-    cross join whole w
+    cross join total w
     window by_value as (partition by c.q order by p.place)
 ),
 -- the last place at which the table has not yet overtaken the class

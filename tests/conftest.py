@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from anonymizer.contract import rounding
 from tests.selection import spread
+from tests.statement_tables import checked
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
@@ -143,6 +144,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         )
         for report in skipped:
             reporter.write_line(f"  {report.nodeid}: {report.longrepr[-1]}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_read_what_they_are_given() -> Iterator[None]:
+    """Parse every statement that a test renders: it reads none but the tables it was given."""
+    with checked():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     UNITS,
@@ -35,7 +35,7 @@ from anonymizer.algorithms.descriptor import (
 from anonymizer.algorithms.lattice.recode import (
     CLASS_LEVELS,
     ONE,
-    climbed,
+    lattice_columns,
     recode_steps,
     recoded_cells,
 )
@@ -69,7 +69,7 @@ ALGORITHM = Algorithm(
 # The stages that generalize the remaining persons level by level; groups that hold are classes.
 
 
-LADDER = work("ladder")
+COLUMN_ORDER = work("column_order")
 ROUND = work("climbing_round")
 
 
@@ -80,13 +80,13 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
     judging = Judging(how.rules, "climbers")
     context = {
         **residual_context(how),
-        "ladder": LADDER,
+        "column_order": COLUMN_ORDER,
         "round": ROUND,
         "units": UNITS,
         "members": MEMBERS,
         "class_levels": CLASS_LEVELS,
-        "asked": judging.asked,
-        **judging.passed,
+        "asked": judging.groups,
+        **judging.verdict_parameters,
         "closed": CLOSED,
         "residual": RESIDUAL,
         "attributes": attributes,
@@ -100,28 +100,28 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         "next_draw": Sql("md5_number(concat(hex(draw), ':', step))"),
     }
     body = (
-        Step("climb", "geneir/climb.sql.j2", context),
+        Step("climb", "geneir/climb", context),
         *judging.steps(),
-        Step("classes leave", "geneir/leave.sql.j2", context),
-        Step("levels of these classes", "geneir/leave_levels.sql.j2", context),
-        Step("next round", "geneir/next_round.sql.j2", context),
+        Step("classes leave", "geneir/leave", context),
+        Step("levels of these classes", "geneir/leave_levels", context),
+        Step("next round", "geneir/next_round", context),
     )
     return (
-        Step("draw the order of columns", "geneir/ladder.sql.j2", context),
-        Step("first round", "geneir/first_round.sql.j2", context),
+        Step("draw the order of columns", "geneir/column_order", context),
+        Step("first round", "geneir/first_round", context),
         empty("no classes yet", MEMBERS, ("unit", "class_id")),
         empty("no levels yet", CLASS_LEVELS, ("class_id", *(f"l{a.index}" for a in attributes))),
         Loop(
             "climb",
             body,
-            until=Step("more to climb", "geneir/more.sql.j2", context),
+            until=Step("more to climb", "geneir/more", context),
             at_most=steps + 1,
         ),
-        Step("classes that hold", "geneir/classes.sql.j2", context),
-        Step("residual persons", "geneir/left.sql.j2", context),
-        Note(Step("number of residual persons", "geneir/residual.sql.j2", context)),
+        Step("classes that hold", "geneir/classes", context),
+        Step("residual persons", "geneir/left", context),
+        Note(Step("number of residual persons", "geneir/residual", context)),
         *place_in_other_blocks(how, context),
-        Step("levels of classes", "geneir/class_levels.sql.j2", context),
+        Step("levels of classes", "geneir/class_levels", context),
     )
 
 
@@ -174,7 +174,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         some_class(),
         *recoded_cells(roles, policy.publish.cells),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     return Compiled(stages, Assembly(columns, tuple(keys), persons=PERSONS), layout)
 
 
@@ -182,7 +182,7 @@ def _place_steps(roles: Roles, nodes: tuple[Node, ...]) -> tuple[Step, ...]:
     return tuple(
         Step(
             f"nodes above {node.attribute.column}",
-            "geneir/places.sql.j2",
+            "geneir/places",
             {
                 "recoding": a.recoding,
                 "places": node.places,
@@ -190,5 +190,5 @@ def _place_steps(roles: Roles, nodes: tuple[Node, ...]) -> tuple[Step, ...]:
                 "per": ONE // SCALE,
             },
         )
-        for a, node in zip(climbed(roles), nodes, strict=True)
+        for a, node in zip(lattice_columns(roles), nodes, strict=True)
     )

@@ -1,36 +1,37 @@
-"""Renders templates with their filters, and checks every rendered statement."""
+"""Renders templates with their filters to statements."""
 
-from anonymizer.compile.render import Header, Statement, header, render
 from anonymizer.compile.sql import (
     SCRATCH,
     NumberedColumn,
     NumberedTable,
     Sql,
+    Statement,
     Table,
     as_pattern,
     ident,
     join,
     lit,
     one_file,
+    purpose,
     quote,
+    render,
     sql,
     work,
 )
 
 __all__ = [
     "SCRATCH",
-    "Header",
     "NumberedColumn",
     "NumberedTable",
     "Sql",
     "Statement",
     "Table",
     "as_pattern",
-    "header",
     "ident",
     "join",
     "lit",
     "one_file",
+    "purpose",
     "quote",
     "render",
     "sql",

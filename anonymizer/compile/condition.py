@@ -6,10 +6,10 @@ The tree comes from the engine's own parser, so the checked expression is the on
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from anonymizer.compile.render import parser
 from anonymizer.compile.sql import Sql, ident
 from anonymizer.errors import Problem
 
@@ -62,7 +62,7 @@ def condition(text: str, columns: Collection[str], path: str) -> Sql | Problem:
         return Problem(path, "holds a NUL character", hint=HINT)
     # as one expression by itself, it cannot close the parenthesis around it; on a separate line, it
     # cannot comment the parenthesis out
-    trees = [_parse(f"select\n{text}\n"), _parse(f"select (\n{text}\n)")]
+    trees = [query_tree(f"select\n{text}\n"), query_tree(f"select (\n{text}\n)")]
     if any(tree.get("error") for tree in trees):
         return Problem(path, "is not an SQL expression", hint=HINT)
     if any(len(tree["statements"]) != 1 for tree in trees):
@@ -79,7 +79,7 @@ def columns_of(text: str, columns: Collection[str]) -> list[str]:
     """Those of `columns` that an accepted condition reads."""
     if text in columns:
         return [text]
-    named = {name.lower() for name in _names(_parse(f"select (\n{text}\n)"))}
+    named = {name.lower() for name in _names(query_tree(f"select (\n{text}\n)"))}
     return [column for column in columns if column.lower() in named]
 
 
@@ -94,10 +94,23 @@ def _names(tree: Any) -> Iterator[str]:
             yield from _names(part)
 
 
-def _parse(query: str) -> dict[str, Any]:
+_of_thread = threading.local()
+
+
+def parser() -> Any:
+    """A separate connection per thread, used only for parsing."""
+    import duckdb
+
+    if not hasattr(_of_thread, "parser"):
+        _of_thread.parser = duckdb.connect(":memory:", config={"threads": 1})
+    return _of_thread.parser
+
+
+def query_tree(query: str) -> dict[str, Any]:
+    """What the engine's parser reads in a query; has `error` where it reads none."""
     row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
-    return tree
+    found: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+    return found
 
 
 def _bare(node: dict[str, Any]) -> bool:

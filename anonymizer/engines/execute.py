@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from anonymizer.compile import Statement, header, ident
+from anonymizer.compile import Statement, Table, ident
 from anonymizer.engines.base import Engine
 from anonymizer.errors import AnonymizerError, Problem, RegistryError, StatementError
 from anonymizer.process import interrupts
@@ -111,7 +111,7 @@ Recorder: TypeAlias = Callable[[Compute, list[Row], list[Row]], None]
 
 
 class Solver(Protocol):
-    """Solves the parts of a table, each in a database of its own."""
+    """Solves each partition in its own embedded database."""
 
     def solve(
         self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]
@@ -226,7 +226,7 @@ class Executor:
         statement = self._statement(step)
         self._wait_for(statement.reads, statement.writes)
         began = time.perf_counter()
-        with _ours(step, self.engine), self.engine.at_work(laborious=step.laborious):
+        with _ours(step, statement, self.engine), self.engine.at_work(laborious=step.laborious):
             rows = self.engine.execute(statement, step.name, step.binds)
         seconds = time.perf_counter() - began
         if self.listener is not None:
@@ -248,7 +248,7 @@ class Executor:
 
         def work(engine: Engine) -> Callable[[], None]:
             began = time.perf_counter()
-            with _ours(step, engine):
+            with _ours(step, statement, engine):
                 rows = engine.execute(statement, step.name, step.binds)
             seconds = time.perf_counter() - began
             names = engine.column_names
@@ -265,7 +265,7 @@ class Executor:
         aside.begin(statement, work)
 
     def _statement(self, step: Step) -> Statement:
-        """Rendered and checked once, however often a loop runs it."""
+        """Rendered once, however often a loop runs it."""
         known = self.known.get(id(step))
         if known is None:
             known = self.known[id(step)] = step.statement(self.engine.name)
@@ -312,14 +312,15 @@ class Executor:
 
 
 @contextmanager
-def _ours(step: Step, engine: Engine) -> Iterator[None]:
+def _ours(step: Step, statement: Statement, engine: Engine) -> Iterator[None]:
     """Report a statement that the engine refuses as a defect of the tool, unless it reads the
     source itself: only these hold conditions of the policy, or views of the source.
     """
     try:
         yield
     except StatementError as error:
-        if "source" in header(step.template).reads:
+        source = step.parameters.get("source")
+        if isinstance(source, Table) and (ident(source).text,) in statement.reads:
             raise
         said = f"a defect of the tool: {engine.name} does not take one of its statements"
         hint = "please report this line, the algorithm, and the types of the columns"

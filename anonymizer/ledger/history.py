@@ -114,7 +114,7 @@ def _load(engine: DuckDBEngine, column: str) -> None:
 def digests_step(policy: Policy, roles: Roles, profile: TableProfile) -> Step:
     """The step that computes digests for a continued series; the ledger's key is bound in it."""
     context = {**digested(policy, roles, profile), "digests": DIGESTS}
-    return Step("digests of persons", "ledger/digests.sql.j2", context, binds=("ledger_key",))
+    return Step("digests of persons", "ledger/digests", context, binds=("ledger_key",))
 
 
 def digested(policy: Policy, roles: Roles, profile: TableProfile) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a release tells beyond its guarantees: complete records, and rows that belong together."""
+"""Disclosure beyond the guarantees: complete records, and rows that belong together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def proved_records(
     originals: Originals,
     requirements: Iterable[Requirement],
 ) -> dict[str, int]:
-    """How many complete records the release proves that fewer than k rows (persons) may share.
+    """Count the proven complete records that fewer than k rows (persons) may share.
 
     Without a k, those of a single row. Where the release alone is read (`originals.published`), a
     label counts as a value, so the figure is the largest that it can be. A release without classes
@@ -66,7 +66,7 @@ def proved_records(
         "units": Sql("count(*)") if person is None else sql("count(distinct {p})", p=person),
         "k": k_of(requirements) or 2,
     }
-    ((found,),) = run_sql(render("measure/proved.sql.j2", parameters).text)
+    ((found,),) = run_sql(render("measure/proved", parameters).text)
     return {RECORDS: int(found)}
 
 
@@ -103,11 +103,11 @@ def linked_rows(run_sql: RunSql, tables: Tables, where: Where) -> list[tuple[Any
     parameters["tables"] = list(_in_line(parameters["tables"]))
     keys = [table["number"] for table in parameters["tables"] if table["key"] is not None]
     given = {**parameters, "keys": keys, "k": tables.k}
-    return run_sql(render("attack/linked.sql.j2", given).text)
+    return run_sql(render("attack/linked", given).text)
 
 
 def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int]:
-    """How many persons are below k to who knows as many rows as the release guards against, and
+    """Count the persons below k for an observer of as many rows as the release guards against, and
     how these belong together.
     """
     found = linked_rows(run_sql, tables, where) if tables.events else []

@@ -9,39 +9,29 @@ from typing import Any
 from anonymizer.compile import Table
 from anonymizer.contract.checks import turns
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released, Tables, in_release
+from anonymizer.contract.reading import ReleasedTable, Tables, in_release
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import table_path
 from anonymizer.policy.schema.derived import IDENTITY, child_policy, lead_of, persons_policy
-from anonymizer.release.agreement import HINT
+from anonymizer.release.agreement import HINT, masks_of
 from anonymizer.release.certificate import (
     acknowledged,
-    certificate,
     joined_on,
     known_attacks,
     mask_attacks,
 )
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import Manifest, stated_certificate
 from anonymizer.release.objects import Names
-from anonymizer.source.masking.masks import options_told
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import TOGETHER
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
 """The published role of a policy's role, if it is another."""
-CERTIFICATE = (
-    " Not promised: that nothing follows from knowing which events a person does not have, from"
-    " what else stands in rows like a known one (rules count all rows of those who remain), from"
-    " the order of events or the time between them (unless a column shows it), from more events"
-    " than stated, or from what the choice of levels itself tells."
-)
-"""Additional sentences of the certificate for several tables."""
-
 Paths = Mapping[tuple[str, str], Any]
-"""What the rules of columns need to know of values or cells: paths to the root, or `together`."""
+"""Properties of values or cells that rules of columns use: paths to the root, or `together`."""
 
 
 def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
@@ -56,7 +46,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
         knows.rows,
         knows.sensitive,
         tuple(
-            Released(
+            ReleasedTable(
                 name, policy.view(name), layouts[name], tuple(required_in(policy, name, paths))
             )
             for name in listed
@@ -97,7 +87,6 @@ def tables_manifest(
     data = dict(manifest.data)
     data |= {
         "policy_digest": policy.digest(),
-        "certificate": data["certificate"] + CERTIFICATE,
         "known_attacks": known_attacks_of(policy),
         "tables": tables.as_dict(),
     }
@@ -109,6 +98,7 @@ def tables_manifest(
         for turn, check in _in_turn(data["verification"]["checks"])
     ]
     data["verification"] = {**data["verification"], "checks": checks}
+    data["certificate"] = stated_certificate(replace(manifest, data=data))
     return replace(manifest, data=data)
 
 
@@ -174,20 +164,8 @@ def known_attacks_of(policy: AnyPolicy) -> list[str]:
     return found
 
 
-def stated_certificate(manifest: Manifest) -> str:
-    """The certificate that belongs to a manifest."""
-    said = certificate(
-        manifest.kind,
-        guaranteed=bool(manifest.requirements),
-        persons=manifest.layout.of_persons,
-        safe_harbor="safe_harbor" in manifest.data,
-        measures=manifest.data["measures"],
-    )
-    return said + (CERTIFICATE if "tables" in manifest.data else "")
-
-
 def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
-    """Whether the manifest lists the tables of a policy, with its requirements."""
+    """Return whether the manifest lists the tables of a policy, with its requirements."""
     tables = released_tables(manifest)
     if tables is None or {one.table for one in tables.tables} != set(policy.tables):
         return False
@@ -224,10 +202,7 @@ def tables_unmet(policy: SchemaPolicy, tables: Tables) -> Iterator[Problem]:
                 yield Problem(table_path(name, "columns", column), said, hint=HINT)
         for shown in one.layout.columns:
             described = table.columns.get(shown.column)
-            masks = () if described is None else described.masks
-            # (the content of a population file is not compared)
-            if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
-                {"mask": mask, **options_told(mask, options)} for mask, options in masks
-            ]:
+            wanted, made = masks_of(described, shown) if described is not None else ([], [])
+            if wanted != made:
                 said = "has other masks in the release than in the policy"
                 yield Problem(table_path(name, "columns", shown.column), said, hint=HINT)

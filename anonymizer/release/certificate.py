@@ -43,7 +43,7 @@ def mask_attacks(policy: Policy, at: str = "") -> Iterator[str]:
 
 
 def mask_words(policy: Policy, name: str) -> str:
-    """How a column is masked, in words; empty for an unmasked column."""
+    """Describe the mask of a column; empty for an unmasked column."""
     column = policy.columns[name]
     unit = "persons" if policy.person is not None else "rows"
     return "; ".join(_words(kind, options, unit) for kind, options in column.masks)
@@ -105,6 +105,13 @@ SAFE_HARBOR = (
     " that the policy states to hold them; the covered entity must also have no actual knowledge"
     " that what is left could identify a person (ii)."
 )
+OF_TABLES = (
+    " Not promised: that nothing follows from knowing which events a person does not have, from"
+    " what else stands in rows like a known one (rules count all rows of those who remain), from"
+    " the order of events or the time between them (unless a column shows it), from more events"
+    " than stated, or from what the choice of levels itself tells."
+)
+"""Additional sentences of the certificate for several tables."""
 LEAST = "Its information loss (NCP) is {least}."
 LISTED = "Guarantees hold only where they are listed, and only for what they are about."
 
@@ -150,7 +157,7 @@ def known_attacks(policy: Policy) -> list[str]:
 
 
 def published_as_it_is(policy: Policy, column: str) -> bool:
-    """Whether the values of a column are published unchanged and no guarantee covers them."""
+    """True if the values of a column are published unchanged and no guarantee covers them."""
     described = policy.columns[column]
     return described.role == "keep" or (described.role == "sensitive" and described.protect is None)
 
@@ -175,5 +182,5 @@ def joined_on(policy: AnyPolicy) -> str:
 
 
 def presence_disclosed(policy: Policy) -> bool:
-    """Whether quasi-identifiers are published exactly, which shows who is in the table."""
+    """Return whether quasi-identifiers are published exactly, which shows who is in the table."""
     return policy.algorithm.exact

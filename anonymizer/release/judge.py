@@ -13,8 +13,8 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.guarantees.requirements import GUARANTEES, unanswered
-from anonymizer.policy import Policy, SchemaPolicy
+from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.schema.derived import child_policy, persons_policy
 from anonymizer.verification.across_tables import Where, tables_questions
@@ -41,19 +41,32 @@ def judge(
     return verify_release(run_sql, view, layout, requirements, population, ask)
 
 
-def path_of(name: str, column: str | None) -> str:
+def path_of(name: str, column: str | None, policy: AnyPolicy | None = None) -> str:
     """The path in the policy of what a check judges; checks of form and source have no rule."""
     if column is None:
         known = name.startswith("known_")
         return f"privacy.knows.{name.removeprefix('known_')}" if known else "privacy"
+    if isinstance(policy, SchemaPolicy):
+        for table in sorted(policy.tables, key=len, reverse=True):
+            if column == table:
+                return table_path(table)
+            if column.startswith(f"{table}."):
+                return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
+        return f"{table_path(policy.person)}.{path_of(name, column)}"
     asked = not name.startswith(("cell_", "source_", "mask_"))
     return column_path(column, *(["protect"] if asked else []))
 
 
-def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> Problem:
+def unmet(
+    name: str,
+    column: str | None,
+    required: Figure,
+    achieved: Figure,
+    policy: AnyPolicy | None = None,
+) -> Problem:
     """The problem of a failed check, with its figures."""
     return Problem(
-        path_of(name, column),
+        path_of(name, column, policy),
         f"{name} requires {required}, the release reaches {achieved}",
         hint=(
             "a token is a value of the column by chance: format: hex, uuid or number"
@@ -69,12 +82,12 @@ def unmet(name: str, column: str | None, required: Figure, achieved: Figure) -> 
     )
 
 
-def refuse_unless_passed(verification: Verification) -> None:
+def refuse_unless_passed(verification: Verification, policy: AnyPolicy | None = None) -> None:
     """Raise GuaranteeError with the figures of every failed check."""
     if verification.passed and not verification.not_checked:
         return
     problems = [
-        unmet(check.name, check.column, check.required, check.achieved)
+        unmet(check.name, check.column, check.required, check.achieved, policy)
         for check in verification.failed
     ]
     problems += [
@@ -84,19 +97,25 @@ def refuse_unless_passed(verification: Verification) -> None:
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
 
 
-def refuse_unanswered(policy: Policy, verification: Verification, *, source: bool = False) -> None:
+def refuse_unanswered(
+    policy: AnyPolicy, verification: Verification, *, source: bool = False
+) -> None:
     """Raise GuaranteeError for every guarantee of the policy that has no check.
 
     The guarantees are read from the policy's fields, not from the verifier's questions. `source`:
     also for every mask that was not compared with the source.
     """
+    if isinstance(policy, SchemaPolicy):
+        missing = _unanswered(policy, verification, source=source)
+    else:
+        missing = missing_checks(policy, verification, source=source)
     GuaranteeError.refuse(
         Problem(
             path,
             f"was not judged: the verification has no check {names} of it",
             hint="nothing is claimed of it; this is a defect of the guarantee's descriptor",
         )
-        for path, names in unanswered(policy, verification, source=source)
+        for path, names in missing
     )
 
 
@@ -117,7 +136,7 @@ def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """How much of the source is not published, in the policy's unit."""
+    """The part of the source that is not published, in the policy's unit."""
 
     unit: str
     total: int
@@ -132,7 +151,7 @@ class Suppression:
         return self.suppressed / self.total if self.total else 0.0
 
     def within(self, limit: float) -> bool:
-        """Whether the suppressed rows are within the limit. The limit is exact as written: 0.29 of
+        """True if the suppressed rows are within the limit. The limit is exact as written: 0.29 of
         100 is 29, not 28.999... as with doubles.
         """
         return self.suppressed <= self.total * Decimal(repr(limit))
@@ -179,58 +198,18 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
     return verification(ask_all(tables_questions(tables, where), run_sql))
 
 
-def refuse_tables_unless_passed(policy: SchemaPolicy, found: Verification) -> None:
-    """Raise GuaranteeError naming every failed check across tables."""
-    GuaranteeError.refuse(
-        replace(
-            unmet(check.name, check.column, check.required, check.achieved),
-            path=path_in_tables(policy, check.name, check.column),
-        )
-        for check in found.failed
-    )
-
-
-def path_in_tables(policy: SchemaPolicy, name: str, column: str | None) -> str:
-    """The path in the policy of what a check judges."""
-    if column is None:
-        return path_of(name, column)
-    for table in sorted(policy.tables, key=len, reverse=True):
-        if column == table:
-            return table_path(table)
-        if column.startswith(f"{table}."):
-            return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
-    return f"{table_path(policy.person)}.{path_of(name, column)}"
-
-
-def refuse_tables_unanswered(
-    policy: SchemaPolicy, verification: Verification, *, source: bool = False
-) -> None:
-    """Raise GuaranteeError for every guarantee of the policy that has no check.
-
-    `source`: also for every mask that was not compared with the source.
-    """
-    found = {(check.name, check.column) for check in verification.checks}
-    GuaranteeError.refuse(
-        Problem(path, f"was not judged: the verification has no check {names} of it")
-        for path, names in _unanswered(policy, verification, found, source=source)
-    )
-
-
 def _of_values(path: str) -> bool:
-    """Whether a guarantee concerns sensitive values, so that tables without any need no check."""
+    """True if a guarantee concerns sensitive values, so that tables without any need no check."""
     return path in BY_FIELD and BY_FIELD[path].of_values
 
 
 def _unanswered(
-    policy: SchemaPolicy,
-    verification: Verification,
-    found: set[tuple[str, str | None]],
-    *,
-    source: bool,
+    policy: SchemaPolicy, verification: Verification, *, source: bool
 ) -> Iterator[tuple[str, str]]:
+    found = {(check.name, check.column) for check in verification.checks}
     lead = persons_policy(policy, identity=True)
     elsewhere = not lead.sensitive and any(table for table, _ in policy.sensitive)
-    for path, names in unanswered(lead, verification, source=source):
+    for path, names in missing_checks(lead, verification, source=source):
         if not (elsewhere and _of_values(path)):
             yield path, names
     for name in policy.children:
@@ -243,7 +222,7 @@ def _unanswered(
         if single.sensitive or single.masked:
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
-            for path, names in unanswered(single, judged, source=source):
+            for path, names in missing_checks(single, judged, source=source):
                 if not single.sensitive and _of_values(path):
                     continue
                 yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names

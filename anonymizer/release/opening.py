@@ -23,19 +23,23 @@ from anonymizer.engines.duckdb.connection import (
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.duckdb.source import usual_settings
 from anonymizer.engines.session import Database, Session, find_table
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, SourceError
+from anonymizer.errors import (
+    EngineError,
+    NothingToCheckError,
+    PolicyError,
+    Problem,
+    SourceError,
+    no_file,
+)
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
-from anonymizer.policy.paths import within
 from anonymizer.policy.privacy import Population
-from anonymizer.policy.schema.derived import lead_of
 from anonymizer.policy.values import file_format
-from anonymizer.release.across_tables import released_tables, tables_unmet
-from anonymizer.release.agreement import HINT, refuse_other
+from anonymizer.release.across_tables import released_tables
 from anonymizer.release.consistency import refuse_not_as_published
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.sealing import changes_in_database, refuse_unknown_columns
 from anonymizer.source.files import READERS, file_relation
 from anonymizer.source.profile import published_type
 from anonymizer.source.roles import Roles
@@ -150,7 +154,7 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
     return (
         Step(
             "read the population",
-            "prepare/population.sql.j2",
+            "prepare/population",
             {
                 "population": POPULATION,
                 "population_source": relation.table or relation.sql,
@@ -200,63 +204,62 @@ def members_at_hand(
 
 
 def unchanged(
-    policy: Policy, engine: DuckDBEngine, catalog: str, file: Path
+    policy: AnyPolicy, engine: DuckDBEngine, catalog: str, file: Path
 ) -> tuple[Table, Manifest]:
-    """The view and the manifest of the release of `policy` in `file`.
+    """The view (of several tables: that of the persons) and the manifest of a release in `file`.
 
     Raises NothingToCheckError if there is none, PolicyError if the policy has other columns, and
     GuaranteeError if the release was changed. Its guarantees are not verified again.
     """
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
-    refuse_other(policy, manifest.layout)
-    _refuse_changed(policy, engine, view, manifest, file)
+    alone = policy.publish.database is not None
+    inside = changes_in_database(engine, view, manifest, alone=alone)
+    changes = chain(inside, changes_beside(file, view, manifest))
+    refuse_not_as_published(policy, engine, view, manifest, changes)
     return view, manifest
 
 
 def unchanged_tables(
     policy: SchemaPolicy, engine: DuckDBEngine, catalog: str, file: Path
 ) -> tuple[Table, Manifest, Tables]:
-    """Like `unchanged`, for several tables: the view is that of the persons."""
-    view = Names.of(policy, "").view(catalog)
-    manifest = read_manifest(engine, view)
-    try:
-        refuse_other(lead_of(policy), manifest.layout)
-    except PolicyError as error:
-        raise PolicyError(within(policy.person, error.problems)) from None
+    """Like `unchanged`, with the tables of a release of several."""
+    view, manifest = unchanged(policy, engine, catalog, file)
     tables = released_tables(manifest)
-    if tables is None:
-        raise GuaranteeError.at("policy", "is of several tables, and the release of one", hint=HINT)
-    GuaranteeError.refuse(tables_unmet(policy, tables))
-    _refuse_changed(policy, engine, view, manifest, file, tables)
+    assert tables is not None
     return view, manifest, tables
 
 
-def _refuse_changed(
-    policy: AnyPolicy,
-    engine: DuckDBEngine,
-    view: Table,
-    manifest: Manifest,
-    file: Path,
-    tables: Tables | None = None,
-) -> None:
-    refuse_unknown_columns(engine, view, manifest.layout, tables)
-    alone = policy.publish.database is not None
-    inside = changes_in_database(engine, view, manifest, alone=alone)
-    changes = chain(inside, changes_beside(file, view, manifest))
-    refuse_not_as_published(policy, view, manifest, changes)
+def release_file(
+    policy: Policy | None,
+    database: str | Path | None,
+    source: str | Path | None = None,
+    where: str = "--database",
+) -> Path:
+    """The file of a policy's release: as given by the option `where`, or publish.database, or the
+    source's database.
+    """
+    if database is not None:
+        path = Path(database)
+    elif policy is not None and policy.publish.database is not None:
+        path = policy.resolve(policy.publish.database)
+    elif source is not None:
+        path = Path(source)
+    else:
+        hint = "the policy has no publish.database, so the release is in the source's database"
+        raise NothingToCheckError.at(where, "names no release", hint=hint)
+    if not path.is_file():
+        where = place_of(policy, path, where)
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
+    return path.resolve()
 
 
 def place_of(policy: Policy | None, database: Path, option: str = "--database") -> str:
-    """Where the file of a release was named: the path in the policy, or the option."""
+    """The place where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
-    if policy is not None and named is not None and _same(policy.resolve(named), database):
-        return "publish.database"
-    return option
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+    if policy is None or named is None:
+        return option
+    return "publish.database" if policy.resolve(named).resolve() == database.resolve() else option
 
 
 @contextmanager
@@ -283,7 +286,7 @@ def opened(
         return
     refuse_transaction(database)
     with usual_settings(database):
-        engine = DuckDBEngine(database, owned=False)
+        engine = DuckDBEngine(database, owns_connection=False)
         catalog, schema = engine.raw("select current_catalog(), current_schema()", where)[0]
         # a macro there must not shadow a built-in function
         place = f"{quote(str(catalog))}.{quote(str(schema))}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import CODED, UNITS, coded_stages, domain_steps, units_step
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, partition_stages
 from anonymizer.algorithms.core.protections import protection
@@ -18,7 +18,7 @@ from anonymizer.guarantees.frequency import Alpha
 from anonymizer.guarantees.requirements import bucket_rule, least_class
 from anonymizer.ledger.history import digests_step
 from anonymizer.ledger.protected_columns import same_text
-from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SPELLS
+from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_TEXTS, HISTORY_VALUES, SIGNATURE_SINCE
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
@@ -38,7 +38,7 @@ from anonymizer.steps import Compute, Guard, Loop, Row, Stage, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(OfAttribute):
+class AttributeColumns(OfAttribute):
     """The names of an attribute's columns in the statements of this package."""
 
     p = NumberedColumn("p")
@@ -76,7 +76,7 @@ class Extents:
 
 def _several(a: Attribute) -> int:
     """Approximate loss of a cell with several values."""
-    whole = a.scaled(SCALE)
+    whole = a.scaled_loss(SCALE)
     return whole if a.height else max(2 * whole // max(a.distinct, 1), 1)
 
 
@@ -151,10 +151,10 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         digests_step(policy, roles, profile),
         *_buckets(sensitive, m, context),
         units,
-        _step("persons without a bucket", "loose", context),
+        _step("persons without a bucket", "without_bucket", context),
         *rule_stages,
         *partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive),
-        *_seats(m, context),
+        *_final_classes(m, context),
         *_swaps(context),
         _step("final groups", "groups", context),
         _step("counterfeits", "forge", context),
@@ -163,7 +163,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         _step("classes", "members", context),
         *cell_steps(roles.quasi, policy.publish.cells),
     )
-    layout, columns = published(rows, roles, {})
+    layout, columns = published_columns(rows, roles, {})
     return Compiled(stages, Assembly(columns, (Sql("row_id"),)), layout, COUNTERFEITS)
 
 
@@ -177,20 +177,20 @@ def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
         "history_values": HISTORY_VALUES,
         "history_texts": HISTORY_TEXTS,
         "standing": work("standing"),
-        "spells": SPELLS,
+        "signature_since": SIGNATURE_SINCE,
         "known_values": work("known_values"),
         "quotas": QUOTAS,
         "regional": REGIONAL,
         "placed": work("placed_rows"),
         "nodes": work("nodes"),
         "groups": work("groups"),
-        "seats": work("seats"),
-        "classes": work("seat_classes"),
-        "rest": work("seat_rest"),
-        "near": work("seat_near"),
-        "offers": work("seat_offers"),
-        "swaps": work("seat_swaps"),
-        "rounds": work("seat_rounds"),
+        "final_classes": work("final_classes"),
+        "classes": work("class_extents"),
+        "rest": work("class_rest"),
+        "near": work("class_near"),
+        "offers": work("class_offers"),
+        "swaps": work("class_swaps"),
+        "rounds": work("class_rounds"),
         "extents": extents(roles.quasi),
         "orders": _orders(roles),
         "beside": BESIDE,
@@ -199,7 +199,7 @@ def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
         "members": MEMBERS,
         "counterfeits": COUNTERFEITS,
         "domains": [a.domain for a in roles.quasi],
-        "attributes": [Placed(a) for a in roles.quasi],
+        "attributes": [AttributeColumns(a) for a in roles.quasi],
         "sensitive": sensitive.s,
         "type": Sql(published_type(sensitive.sql_type)),
         "text": same_text(f"cast({sensitive.s} as varchar)", sensitive.sql_type),
@@ -210,23 +210,23 @@ def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
         "repeated": Sql("count(*) - count(distinct person)" if policy.person else "0"),
         "arrival_draw": later_draw("draw", "bucket"),
         "region_draw": later_draw("s.draw", "region"),
-        "seat_draw": later_draw("p.draw", "seat"),
+        "position_draw": later_draw("p.draw", "seat"),
     }
 
 
 def _step(name: str, template: str, context: dict[str, Any]) -> Step:
-    return Step(name, f"republish/{template}.sql.j2", context)
+    return Step(name, f"republish/{template}", context)
 
 
 def _refine(name: str, template: str, context: dict[str, Any]) -> Step:
     """A step of the swaps of `refine`, with the tables of this release."""
-    return Step(name, f"refine/{template}.sql.j2", context)
+    return Step(name, f"refine/{template}", context)
 
 
 def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[Stage]:
     """Buckets by signature: persons who stay, completed with new persons."""
     yield _step("who stays", "standing", context)
-    yield _step("since when", "spells", context)
+    yield _step("since when", "signature_since", context)
     yield _step("values of counterfeits", "known_values", context)
     yield _enough_values(sensitive, m, context)
     yield _signatures_of_m(m, context)
@@ -239,7 +239,7 @@ def _buckets(sensitive: Sensitive, m: int, context: dict[str, Any]) -> Iterator[
     yield _step("rows in their buckets", "placed", context)
 
 
-def _seats(m: int, context: dict[str, Any]) -> Iterator[Stage]:
+def _final_classes(m: int, context: dict[str, Any]) -> Iterator[Stage]:
     """Buckets for the persons of the regions, and the halving of all buckets into classes."""
     yield Compute(
         _step("assignment in regions", "region_counts", context),
@@ -263,7 +263,7 @@ def _swaps(context: dict[str, Any]) -> Iterator[Stage]:
         _step("extents of classes", "classes", context),
         _step("extents without a row", "rest", context),
     )
-    yield _step("rows as extents", "seats", context)
+    yield _step("rows as extents", "final_classes", context)
     yield from around
     yield _step("near classes", "near", context)
     yield _refine("every class to look at", "every_class", context)
@@ -312,8 +312,8 @@ def _regions(sensitive: Sensitive, m: int, rows: int) -> tuple[Partitioning, tup
         "count": Sql("count(*)"),
     }
     stages = (
-        Step("values of new persons", "prepare/reference.sql.j2", context),
-        Step("new persons by value", "prepare/sensitive_cells.sql.j2", context),
+        Step("values of new persons", "prepare/reference", context),
+        Step("new persons by value", "prepare/sensitive_cells", context),
     )
     rule = protection(sensitive, [Alpha(column=sensitive.column, alpha=1 / m)])
     return Partitioning(

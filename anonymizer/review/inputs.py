@@ -12,11 +12,11 @@ from anonymizer.compile import Table, ident, lit, render, work
 from anonymizer.contract.layout import Layout, Originals
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import RELEASE, SOURCE, DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import unopened
+from anonymizer.engines.duckdb.sandbox import open_problem
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError, NothingToCheckError, no_file
+from anonymizer.errors import EngineError
 from anonymizer.policy import Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, population_files, unchanged
@@ -52,7 +52,7 @@ class Published:
 
     def select(self, template: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Render a template, run it, and return its rows."""
-        return self.run_sql(render(f"{template}.sql.j2", parameters).text)
+        return self.run_sql(render(f"{template}", parameters).text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +62,6 @@ class Beside(Published):
     session: Session
     roles: Roles
     originals: Originals
-
-
-def release_file(
-    policy: Policy,
-    database: str | Path | None,
-    source: str | Path | None,
-    where: str = "--database",
-) -> Path:
-    """The file of a policy's release: as given by the option `where`, or publish.database, or the
-    source's database.
-    """
-    if database is not None:
-        path = Path(database)
-    elif policy.publish.database is not None:
-        where, path = "publish.database", policy.resolve(policy.publish.database)
-    elif source is not None:
-        path = Path(source)
-    else:
-        hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError.at(where, "names no release", hint=hint)
-    if not path.is_file():
-        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
-    return path.resolve()
 
 
 @contextmanager
@@ -136,14 +113,14 @@ def attached_release(
     try:
         engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
-        raise EngineError(unopened(database, where, error.__cause__ or error)) from error
+        raise EngineError(open_problem(database, where, error.__cause__ or error)) from error
     with detaching(engine, name, where):
         yield name
 
 
 def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tuple[Roles, Originals]:
     """Read the source, build the hierarchies, and return the names of their tables."""
-    read = roles(policy, session.profile).unmasked
+    read = roles(policy, session.profile).without_masks
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
     executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])
@@ -171,5 +148,5 @@ def _read(policy: Policy, session: Session, view: Table, layout: Layout) -> tupl
 
 
 def unit_of(policy: Policy) -> str:
-    """What a class counts: persons if the policy names a person column, else rows."""
+    """The unit of a class: persons if the policy names a person column, else rows."""
     return "persons" if policy.person is not None else "rows"

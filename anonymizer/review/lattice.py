@@ -143,11 +143,11 @@ def lattice_table(
         quasi = prepared.roles.quasi
         parameters = {
             **context,
-            "cells": lit(float(sum(a.scaled(ONE) for a in quasi))),
-            "heights": lit(float(max(sum(a.height * a.scaled(ONE) for a in quasi), ONE))),
+            "cells": lit(float(sum(a.scaled_loss(ONE) for a in quasi))),
+            "heights": lit(float(max(sum(a.height * a.scaled_loss(ONE) for a in quasi), ONE))),
             "measure": by,
         }
-        text = render("lattice/table.sql.j2", parameters).text
+        text = render("lattice/table", parameters).text
         rows = session.engine.raw(text, "lattice")
         names = [name for name, _ in session.engine.describe(f"({text})", "lattice")]
     columns = tuple(a.column for a in quasi)

@@ -21,12 +21,20 @@ from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.queries import about, about_share
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import child_policy, lead_of
-from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
+from anonymizer.process.document import (
+    Bar,
+    Document,
+    NotebookResult,
+    Section,
+    facts,
+    say,
+    table_section,
+)
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of, unchanged_tables
-from anonymizer.review.inputs import attached_release, release_file
+from anonymizer.release.opening import opened, place_of, release_file, unchanged_tables
+from anonymizer.review.inputs import attached_release
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.source.masking.masks import bound_values
@@ -143,7 +151,7 @@ class Observer:
     found: float
     """Expected share of persons found: the mean of 1 / number of candidates."""
     promised: bool = False
-    """Whether the release guarantees k candidates against this observer."""
+    """True if the release guarantees k candidates against this observer."""
 
     @property
     def holds(self) -> bool:
@@ -234,7 +242,7 @@ def _read(read: TablesRead) -> dict[str, Any]:
 
 
 def _observers(run_sql: RunSql, k: int, parameters: dict[str, Any]) -> tuple[Observer, ...]:
-    text = render("attack/observers.sql.j2", {"alone": False, **parameters, "k": k}).text
+    text = render("attack/observers", {"alone": False, **parameters, "k": k}).text
     return tuple(map(_observer, run_sql(text)))
 
 
@@ -260,7 +268,7 @@ class TablesAttack:
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee against an observer holds."""
+        """True if every guarantee against an observer holds."""
         return all(observer.holds for observer in self.after)
 
     def as_dict(self) -> dict[str, Any]:
@@ -294,7 +302,7 @@ class TablesAttack:
             before = "before -> after; before, classes are persons with equal quasi-identifiers"
             said = f"{before}\n{said}"
         title = f"{self.view}: persons found by somebody who knows their class and, besides,"
-        return Document(title, sections=(tabled("", heads, rows), Section(said)))
+        return Document(title, sections=(table_section("", heads, rows), Section(said)))
 
 
 def attack_tables(
@@ -345,7 +353,7 @@ class AssessedTable:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TablesAssessment(Displayed):
+class TablesAssessment(NotebookResult):
     """The assessment of several existing tables, as figures without values."""
 
     person: str
@@ -398,7 +406,7 @@ class TablesAssessment(Displayed):
         )
         head = ("known", "alone", "", f"below {self.k}", "", "fewest left", "found, on average")
         sections = (
-            tabled(
+            table_section(
                 title,
                 head,
                 (
@@ -415,7 +423,7 @@ class TablesAssessment(Displayed):
             if observers
         )
         return Document(
-            self._title, (say(known), say(rows)), (tabled("", heads, tables), *sections)
+            self._title, (say(known), say(rows)), (table_section("", heads, tables), *sections)
         )
 
 

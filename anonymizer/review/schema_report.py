@@ -29,11 +29,12 @@ from anonymizer.process.document import (
     say,
 )
 from anonymizer.process.text import figure
-from anonymizer.release.across_tables import known_attacks_of, stated_certificate
+from anonymizer.release.across_tables import known_attacks_of
 from anonymizer.release.certificate import mask_words
 from anonymizer.release.consistency import refuse_other_figures
 from anonymizer.release.judge import judge, judge_tables
-from anonymizer.review.inputs import release_file
+from anonymizer.release.manifest import stated_certificate
+from anonymizer.release.opening import release_file
 from anonymizer.review.observers import (
     OPEN,
     Observer,
@@ -72,7 +73,7 @@ class PlannedTable:
     orphans: int | None = None
     """Rows whose link leads to no row; None if they cannot be counted."""
     left_out: bool = False
-    """Whether the policy suppresses such rows."""
+    """True if the policy suppresses such rows."""
 
     def as_dict(self) -> dict[str, object]:
         """The table as data for JSON."""

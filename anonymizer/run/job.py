@@ -17,7 +17,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, EngineError, Problem
@@ -27,10 +27,10 @@ from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, Target, Writer
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
+from anonymizer.release.integrity import Sign
 from anonymizer.release.judge import judge, refuse_beyond, refuse_unanswered, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
-from anonymizer.release.seal import Sign
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.source_comparison import (
     LINK,
@@ -111,7 +111,7 @@ def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
         said = "is in a folder that does not exist"
         yield Problem(path, said, hint=f"mkdir -p {file.parent.name}")
     elif file.exists() and os.name == "posix" and file.stat().st_mode & 0o077:
-        said = f"{file.name} can be read by others, and it tells what tokens stand for"
+        said = f"{file.name} can be read by others, and it discloses what tokens stand for"
         yield Problem(path, said, hint=f"chmod 600 {file.name}")
 
 
@@ -162,7 +162,7 @@ def _opened(where: str, file: Path) -> Iterator[None]:
     try:
         yield
     except (AnonymizerError, OSError) as error:
-        said, hint = unattached(file, "close the process that has it open")
+        said, hint = attach_problem(file, "close the process that has it open")
         raise EngineError.at(where, said, hint=hint) from error
 
 
@@ -208,7 +208,7 @@ class Job:
         snapshot = self.prepared.read[0]
         assert isinstance(snapshot, Step)
         self.target.build(self.engine, Writer(self._write, snapshot))
-        with self.target.judged(self.engine, self.compiled.layout) as (view, layout):
+        with self.target.built_rows(self.engine, self.compiled.layout) as (view, layout):
             verification, measures = self._judged(view, layout)
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)

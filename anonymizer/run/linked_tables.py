@@ -14,7 +14,7 @@ from anonymizer.algorithms.schema.compiler import CompiledTables, PublishedTable
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.layout import Layout
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
@@ -33,8 +33,8 @@ from anonymizer.publish.target import Places, StagedTarget
 from anonymizer.release.across_tables import tables_manifest, tables_of
 from anonymizer.release.judge import (
     judge_tables,
-    refuse_tables_unanswered,
-    refuse_tables_unless_passed,
+    refuse_unanswered,
+    refuse_unless_passed,
 )
 from anonymizer.release.manifest import Manifest
 from anonymizer.run.ambiguities import meant_notes
@@ -56,27 +56,27 @@ from anonymizer.run.warnings import table_remarks, written_as_notes
 from anonymizer.source.child import (
     Above,
     Child,
-    counted,
     counts_step,
     flat_step,
     kept_step,
     masked_stages,
-    numbered,
     orphans_guard,
     reached_step,
     read_step,
     same_type,
     searched_for,
     values_of,
+    with_counts,
+    with_number,
 )
-from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.masks import IdentifierColumn
 from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, Relation, key_text, rows_read
 from anonymizer.steps import Guard, Plan, Row, Stage, Step
 from anonymizer.verification.across_tables import Where
-from anonymizer.verification.questions import Achieved, Question, ask_all
+from anonymizer.verification.questions import FigureColumn, Question, ask_all
 from anonymizer.verification.source_comparison import verify_against_source
 
 # Lifted columns: columns of other tables with one value per person, as columns of the persons.
@@ -140,7 +140,7 @@ def with_lifted(
         "called": _unlike([name for name, _ in session.profile.columns]),
         "lifted": LIFTED,
     }
-    stages.append(Step("columns of the persons", "schema/lifted.sql.j2", context))
+    stages.append(Step("columns of the persons", "schema/lifted", context))
     executor.run(stages, "reading")
     return replace(session, source=Relation(ident(LIFTED), LIFTED), profile=profile), tuple(stages)
 
@@ -170,7 +170,7 @@ def _of_table(
         "steps": steps,
         "rows": rows,
     }
-    yield Step(f"rows of {name} by person", "schema/lifted_rows.sql.j2", context)
+    yield Step(f"rows of {name} by person", "schema/lifted_rows", context)
 
     def explain(row: Row) -> Problem:
         place, persons = row
@@ -181,7 +181,7 @@ def _of_table(
             hint="role: event, or choose one in source.query",
         )
 
-    step = Step(f"columns of {name} that differ", "schema/lifted_differ.sql.j2", context)
+    step = Step(f"columns of {name} that differ", "schema/lifted_differ", context)
     yield Guard(step, explain, SourceError)
 
 
@@ -260,7 +260,7 @@ def read_tables(policy: SchemaPolicy, session: Session, executor: Executor) -> T
             read = _reading(child, sources[name].relation, above[child.above], named, session)
             executor.run(read, f"reading {name}")
             counts = counts_step(child)
-            child = counted(child, session.engine.execute(counts.statement(), counts.name))
+            child = with_counts(child, session.engine.execute(counts.statement(), counts.name))
             meant = meant_notes(
                 child.policy, child.profile, child.roles, child.kept, alone=False, rows=child.rows
             )
@@ -357,7 +357,7 @@ def _child(
     number: int,
     profile: TableProfile,
     above: Mapping[str, Above],
-    sought: Sequence[Named],
+    sought: Sequence[IdentifierColumn],
 ) -> Child:
     """A table whose rows have not been read."""
     name = policy.children[number - 1]
@@ -375,7 +375,7 @@ def _child(
         link,
         own,
         profile,
-        numbered(roles(own, profile), number),
+        with_number(roles(own, profile), number),
         drop_orphans=drop,
         astray=astray,
         keyed=has_role(policy, "shift"),
@@ -418,7 +418,7 @@ def _reading(
 
 
 def has_role(policy: SchemaPolicy, role: str) -> bool:
-    """Whether any column of any table has this role."""
+    """Return whether any column of any table has this role."""
     return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
 
 
@@ -487,7 +487,7 @@ def tables_measures(
     run_sql = engine.asking("measures")
     found: dict[str, Any] = {}
     for one in read.compiled.tables:
-        child, released = one.child, tables.named(one.child.name)
+        child, released = one.child, tables.table(one.child.name)
         rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
         lost = child.owned - rows
         losses = column_losses(
@@ -532,10 +532,10 @@ class TablesJob(Job):
             self.executor.run([one.publish(place(one.name))], f"writing {one.child.name}")
 
     def _where(self, view: Table) -> Where:
-        """Where the tables are during verification; that of the persons is `view`."""
+        """The relations of the tables during verification; that of the persons is `view`."""
         target = self.target
 
-        def where(one: Released) -> Table:
+        def where(one: ReleasedTable) -> Table:
             if one.table == self.schema.person:
                 return view
             if isinstance(target, StagedTarget):
@@ -551,10 +551,10 @@ class TablesJob(Job):
         began = time.perf_counter()
         tables, where = self._tables, self._where(view)
         together = judge_tables(self.engine, tables, where)
-        refuse_tables_unless_passed(self.schema, together)
+        refuse_unless_passed(together, self.schema)
         source = self._against_source(tables, where)
-        refuse_tables_unless_passed(self.schema, source)
-        refuse_tables_unanswered(self.schema, found + together + source, source=True)
+        refuse_unless_passed(source, self.schema)
+        refuse_unanswered(self.schema, found + together + source, source=True)
         measures |= linked_below(self.engine.asking("measures"), tables, where)
         measures["tables"] = tables_measures(self.engine, self.read, tables, where)
         self.told = (*self.told, *_tables_job_left_out(measures["tables"]))
@@ -602,7 +602,7 @@ class TablesJob(Job):
         drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
         total = verification(ask_all([drawn], self.engine.asking("verification")))
         for one in self._published:
-            child, released = one.child, tables.named(one.child.name)
+            child, released = one.child, tables.table(one.child.name)
             stage_table_originals(self.engine, one)
             run_sql = self.engine.asking("verification")
             published = self.engine.raw(
@@ -633,7 +633,7 @@ class TablesJob(Job):
         return tables_manifest(manifest, self.schema, self._tables, self.target.names)
 
 
-SUMS = (Achieved("n", "sum"),)
+SUMS = (FigureColumn("n", "sum"),)
 
 
 def _tables_job_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, 
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.schema.derived import lead_of
-from anonymizer.publish.target import Published, publisher
+from anonymizer.publish.target import PublishedReleases, publisher
 from anonymizer.release import signing
 from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
 from anonymizer.release.agreement import HINT, cells_apart, disagreements, files_not_compared
@@ -27,17 +27,15 @@ from anonymizer.release.consistency import (
     refuse_other_policy,
     unverified,
 )
+from anonymizer.release.integrity import of_another, refuse_unknown_columns, seal_of
 from anonymizer.release.judge import (
     judge,
     judge_tables,
-    refuse_tables_unanswered,
     refuse_unanswered,
 )
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import members_at_hand, with_population
-from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.sealing import refuse_unknown_columns
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.verification.fast import fast_release
 from anonymizer.verification.questions import Asking, ask_all
@@ -98,7 +96,7 @@ def verify(
     if total is None:
         raise NothingToCheckError.at("--database", "holds no release of this tool")
     if policy is not None:
-        _refuse_unanswered(policy, total)
+        refuse_unanswered(policy, total)
     origin: Origin = "unknown" if policy is None else "policy"
     origin = "signature" if public_key is not None else origin
     named = (*(str(other.data["view"]) for other in others), *unlisted)
@@ -167,15 +165,8 @@ def _one(
     )
     if not judged.passed:
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
-    _refuse_unanswered(policy, judged)
+    refuse_unanswered(policy, judged)
     return manifest, judged
-
-
-def _refuse_unanswered(policy: AnyPolicy, judged: Verification) -> None:
-    if isinstance(policy, SchemaPolicy):
-        refuse_tables_unanswered(policy, judged)
-    else:
-        refuse_unanswered(policy, judged)
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
@@ -210,7 +201,7 @@ def _releases(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     kind = chosen_engine(lead, database, engine)
-    place = publisher(kind).published(complete, database, limits or Limits())
+    place = publisher(kind).open_published(complete, database, limits or Limits())
     with at_persons(policy), place as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
@@ -226,7 +217,7 @@ def _releases(
 
 def _judged_again(
     policy: AnyPolicy | None,
-    found: Published,
+    found: PublishedReleases,
     view: Table,
     manifest: Manifest,
     complete: Policy | None,
@@ -247,7 +238,7 @@ def _judged_again(
     elif policy is not None and (tables is not None) != isinstance(policy, SchemaPolicy):
         said = "is of one table, and the release of several, or the other way round"
         raise GuaranteeError.at("policy", said, hint=HINT)
-    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
+    refuse_unknown_columns(found.engine, view, manifest)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements
     required = with_paths_of(required, manifest.requirements)

@@ -41,7 +41,7 @@ def normal(file: Path, inside: str = "") -> str:
     """What of a file counts."""
     if file.suffix == ".py":
         return of_python(file.read_text(), inside)
-    if file.name.endswith(".sql.j2"):
+    if file.suffix == ".sql":
         return of_template(file.read_text())
     return hashlib.sha256(file.read_bytes()).hexdigest()
 

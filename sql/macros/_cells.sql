@@ -4,7 +4,7 @@ create or replace temp macro _anon_cell(macro_name, name, class) as
     || ' <> ''categorical'' as ordered from (select distinct '
     || _anon_name(class) || ' as class, ' || _anon_name(name) || ' as value, '
     || _anon_label(_anon_name(name)) || ' as label from _anon_source)), '
-    || 'whole as (select count(distinct label) as size from parts), '
+    || 'total as (select count(distinct label) as size from parts), '
     || 'boxes as (select class, min(value) as lo, max(value) as hi, bool_or(ordered) as ordered,'
     || ' bool_or(value is null) as mixes, min(label) as label,'
     || ' list_sort(list(distinct label) filter (where label is not null)) as labels'
@@ -13,7 +13,7 @@ create or replace temp macro _anon_cell(macro_name, name, class) as
     || ' when ordered then case when lo = hi then ' || _anon_shown('lo')
     || ' else ''['' || ' || _anon_shown('lo') || ' || '', '' || ' || _anon_shown('hi') || ' || '']'' end'
     || ' when len(labels) = 1 then ' || _anon_category('labels[1]')
-    || ' when len(labels) = (select size from whole) then ''*'''
+    || ' when len(labels) = (select size from total) then ''*'''
     || ' else ''{'' || array_to_string(list_transform(labels, lambda label: ' || _anon_category('label')
     || '), '', '') || ''}'' end || case when mixes then '' or NULL'' else '''' end as cell from boxes';
 

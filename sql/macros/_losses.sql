@@ -43,7 +43,7 @@ create or replace temp macro _anon_column_loss(macro_name, name, class) as
     || ' end as exact from moments), '
     || 'placed as (select *, case when kind = ''date'' and isfinite(found) then cast(exact as double)'
     || ' else found end as place from exactly), '
-    || 'whole as (select count(distinct label) + max(case when label is null then 1 else 0 end) as size,'
+    || 'domain as (select count(distinct label) + max(case when label is null then 1 else 0 end) as size,'
     || ' min(place / 2) filter (where isfinite(place)) as first_place,'
     || ' max(place / 2) filter (where isfinite(place)) as last_place,'
     || ' min(exact) as first_exact, max(exact) as last_exact,'
@@ -55,4 +55,4 @@ create or replace temp macro _anon_column_loss(macro_name, name, class) as
     || ' when lo = hi and low is not distinct from high then 0'
     || ' when not isfinite(lo) or not isfinite(hi) then 1'
     || ' when near then cast(high - low as double) / cast(last_exact - first_exact as double)'
-    || ' else (hi / 2 - lo / 2) / (last_place - first_place) end as ncp from boxes cross join whole';
+    || ' else (hi / 2 - lo / 2) / (last_place - first_place) end as ncp from boxes cross join domain';

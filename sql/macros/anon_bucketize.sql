@@ -98,12 +98,12 @@ _anon_placed as (
     from _anon_ranked
     where value is null and (select n from _anon_total) > 0
 ),
-_anon_seats as (
+_anon_positions as (
     select
         id,
         value,
         bucket,
-        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), id) as seat,
+        row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':row')), id) as position,
         row_number() over (partition by bucket order by md5_number(concat(hex(draw), ':value')), id) as card
     from _anon_placed
 ),
@@ -114,8 +114,8 @@ _anon_numbers as (
 ),
 _anon_dealt as (
     select s.id, c.value, n.number
-    from _anon_seats s
-    join _anon_seats c on c.bucket = s.bucket and c.card = s.seat
+    from _anon_positions s
+    join _anon_positions c on c.bucket = s.bucket and c.card = s.position
     join _anon_numbers n on n.bucket = s.bucket
 )
 select r.* exclude (_anon_value, _anon_draw, _anon_row) replace (d.value as $$

@@ -28,8 +28,8 @@ with source as (
     )
 ),
 classes as (select distinct q from source),
-held as (select distinct q, s, p from source where s is not null and p is not null),
-people as (select q, p, count(*) as different, min(s) as one from held group by q, p),
+person_values as (select distinct q, s, p from source where s is not null and p is not null),
+people as (select q, p, count(*) as different, min(s) as one from person_values group by q, p),
 singles as (
     select q, count(*) as persons, count(distinct one) filter (where different = 1) as values_of_one
     from people
@@ -40,7 +40,7 @@ reach as (
         q,
         row_number() over w as taken,
         sum(n) over (w rows unbounded preceding) as persons
-    from (select q, s, count(*) as n from held group by q, s)
+    from (select q, s, count(*) as n from person_values group by q, s)
     window w as (partition by q order by n desc, s)
 ),
 covers as (

@@ -35,7 +35,7 @@ cumulated as (
 ),
 -- `area` is the sum of the cumulative counts up to a place
 places as (select *, sum(upto) over (order by place rows unbounded preceding) as area from cumulated),
-whole as (
+total as (
     select
         count(s) as m,
         count(*) as last,
@@ -63,7 +63,7 @@ runs as (
     from counts c
     join totals t on t.q = c.q
     join places p on p.s is not distinct from c.s
-    cross join whole w
+    cross join total w
     window by_value as (partition by c.q order by p.place)
 ),
 -- the last place at which the table has not yet overtaken the class

@@ -20,7 +20,7 @@ def test_units_end_with_their_numbers(unpacked: list[tuple[Sql, Sql]]) -> None:
         "codes": [],
         "unpacked": unpacked,
     }
-    text = Step("units", "split/units.sql.j2", parameters).statement("spark").text
+    text = Step("units", "split/units", parameters).statement("spark").text
     found = numbering(Route.of(text).rows_written)
     assert found is not None
     assert found.order == "leaf, t1"

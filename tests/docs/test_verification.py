@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from anonymizer.compile import Sql, Table
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import templates
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.across_tables import tables_questions
-from anonymizer.verification.form import form, of_safe_harbor, released
+from anonymizer.verification.form import column_questions, form, of_safe_harbor
 from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
@@ -96,7 +96,7 @@ def of_masks() -> set[tuple[str, str]]:
     layout = Layout("none", "text", columns, class_id=None)
     harbor = Layout("none", "text", said, class_id=None, safe_harbor=2020)
     asked = [
-        *released(VIEW, layout),
+        *column_questions(VIEW, layout),
         *against_originals(Originals(ORIGINALS, {}, masked=masked)),
         *of_safe_harbor(VIEW, harbor),
     ]
@@ -114,7 +114,7 @@ def of_tables() -> set[tuple[str, str]]:
         events=1,
         rows=True,
         sensitive=False,
-        tables=(Released("persons", "persons", persons), Released("rows", "rows", rows)),
+        tables=(ReleasedTable("persons", "persons", persons), ReleasedTable("rows", "rows", rows)),
     )
     asked = tables_questions(tables, lambda one: Table(one.name))
     source = {
@@ -129,17 +129,14 @@ def test_the_page_lists_every_check_with_its_template() -> None:
     listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
     assert len(listed) == len(set(listed))
     assert set(listed) == (of_guarantees() | of_form_and_source() | of_masks() | of_tables())
-    plain = {path.name for path in (folder("templates") / "verify").glob("[!_]*.sql.j2")}
-    assert plain == {f"{template}.sql.j2" for _, template in listed} | {
-        f"{work_table}.sql.j2"
-        for work_table in (
-            "side_by_side",
-            "nodes",
-            "admitted",
-            "owned_cells",
-            "owned_values",
-            "known_values",
-        )
+    plain = {name for name in templates("verify") if not name.startswith("_")}
+    assert plain == {template for _, template in listed} | {
+        "side_by_side",
+        "nodes",
+        "admitted",
+        "owned_cells",
+        "owned_values",
+        "known_values",
     }
 
 

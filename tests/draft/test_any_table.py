@@ -151,11 +151,11 @@ def test_the_detectors_of_a_run_say_what_identifies(tmp_path: Path) -> None:
         held = {
             name
             for i, (name, _, _) in enumerate(listed)
-            if (
-                (reason := found.guesses[f"c{i}"].reason).startswith("holds ")
-                or (planted and "hold a frequent name" in reason)
+            if (reason := found.guesses[f"c{i}"].reason).startswith("holds ")
+            or (
+                (planted and "hold a frequent name" in reason)
+                and found.guesses[f"c{i}"].role == "identifier"
             )
-            and found.guesses[f"c{i}"].role == "identifier"
         }
         assert held == (set(kinds) if planted else set())
 

@@ -19,7 +19,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.compile.dialect import Dialect
-from anonymizer.compile.render import CREATES, environment, variant
+from anonymizer.compile.sql import CREATES, environment, variant
 from anonymizer.engines.duckdb import source
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.postgres.dialect import DIALECT as POSTGRES
@@ -55,9 +55,6 @@ class Recorded:
     @property
     def loader(self) -> Any:
         return environment().loader
-
-    def list_templates(self) -> list[str]:
-        return environment().list_templates()
 
     def get_template(self, template: str) -> _Template:
         """What the product asks of its environment."""
@@ -119,7 +116,7 @@ def recording(recorded: Recorded, name: str) -> Iterator[None]:
     postgres = recorded.engine == "postgres"
     profile = partial(TableProfile, recursive=not postgres, numeric_draws=False, eras=not postgres)
     with pytest.MonkeyPatch.context() as changed:
-        rendering = import_module("anonymizer.compile.render")
+        rendering = import_module("anonymizer.compile.sql")
         changed.setattr(rendering, "environment", lambda: recorded)
         changed.setattr(source, "TableProfile", profile)
         changed.setattr(DuckDBEngine, "embedded", False)

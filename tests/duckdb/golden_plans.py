@@ -166,7 +166,7 @@ def second_release(name: str, folder: Path) -> Plan:
 
     def recorded(rendering: Callable[..., Statement]) -> Callable[..., Statement]:
         def wrapped(template: str, parameters: Mapping[str, Any], *rest: Any) -> Statement:
-            name = template.removesuffix(".sql.j2").replace("/", " ")
+            name = template.replace("/", " ")
             steps.append(Step(name, template, dict(parameters)))
             return rendering(template, parameters, *rest)
 

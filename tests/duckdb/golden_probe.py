@@ -18,8 +18,7 @@ from jinja2 import meta, nodes
 from markupsafe import Markup
 
 from anonymizer.compile import Statement
-from anonymizer.compile.render import environment, only_sql, variant
-from anonymizer.compile.sql import Sql
+from anonymizer.compile.sql import Sql, environment, only_sql, variant
 from anonymizer.steps import Step
 
 START, NUMBERED, END, VALUE = "\ue000", "\ue001", "\ue002", "\ue003"

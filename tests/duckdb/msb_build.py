@@ -29,7 +29,7 @@ STRATEGIES = ("mbf", "msdcf", "mmdcf")
 @contextmanager
 def engine() -> Iterator[DuckDBEngine]:
     with duckdb.connect(config={"threads": 1}) as connection, scratch(connection):
-        yield DuckDBEngine(connection, owned=False)
+        yield DuckDBEngine(connection, owns_connection=False)
 
 
 def build(
@@ -46,7 +46,7 @@ def build(
     formed: list[Group] = []
 
     def listen(event: Event) -> None:
-        if event.step.template == "msb/group.sql.j2":
+        if event.step.template == "msb/group":
             found: dict[tuple[int, int], list[int]] = {}
             rows = "select block, grp, bucket, c from msb_formed order by all"
             for block, grp, bucket, c in engine.raw(rows, "test"):

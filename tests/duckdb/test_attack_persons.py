@@ -70,6 +70,6 @@ def test_rows_in_buckets_are_as_likely_as_the_ways_to_fill_them(tmp_path: Path) 
             "person": Sql("e2"),
         }
         for template in ("weights", "beliefs_persons"):
-            connection.execute(render(f"attack/{template}.sql.j2", parameters).text)
+            connection.execute(render(f"attack/{template}", parameters).text)
         found = dict(connection.execute("select value, chance from s.beliefs").fetchall())
     assert found == pytest.approx({v: n / len(every) / 4 for v, n in expected.items()})

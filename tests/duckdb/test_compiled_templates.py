@@ -10,7 +10,7 @@ import jinja2
 import pytest
 from jinja2.compiler import CodeGenerator
 
-from anonymizer.compile.render import (
+from anonymizer.compile.sql import (
     CompiledTemplates,
 )
 

@@ -56,7 +56,9 @@ def test_equals_a_naive_climb(tmp_path: Path, privacy: dict[str, Any]) -> None:
     database = runs.source(tmp_path, tables.TYPES, rows)
     policy = policy_of(tmp_path, "geneir", privacy, suppression_limit=1)
     with tables.executed(policy, database, 5) as (prepared, read):
-        ladder = [int(column) for (column,) in read("select attribute from ladder order by step")]
+        ladder = [
+            int(column) for (column,) in read("select attribute from column_order order by step")
+        ]
         members = read("select class_id, person from members join units using (unit)")
         persons: dict[int, tuple[tuple[int, ...], ...]] = {}
         quasi = prepared.roles.quasi

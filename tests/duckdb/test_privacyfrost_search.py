@@ -94,7 +94,7 @@ def _sql_score(
             "words": [{"m": Sql("m0")}],
             "judging": False,
         }
-        connection.execute(render("privacyfrost/levels.sql.j2", parameters).text)
+        connection.execute(render("privacyfrost/levels", parameters).text)
         row = connection.execute(f"select {total}(merit) from depths where depth = 0").fetchone()
     assert row is not None
     return float(row[0])

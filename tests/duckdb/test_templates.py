@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import anonymizer
 from anonymizer.algorithms.msb.compiler import compile_msb
-from anonymizer.compile import header
-from anonymizer.compile.render import folder
+from anonymizer.compile.sql import Template, folder, templates
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.hierarchy import stages
 from anonymizer.source.profile import TableProfile
@@ -29,32 +29,35 @@ def msb(rows: int, **options: Any) -> Plan:
 
 def test_every_template_is_named_by_the_code_or_by_a_template() -> None:
     """A template that nothing names is a leftover."""
-    root = folder("templates")
     package = Path(anonymizer.__file__).parent
     code = "\n".join(path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py")))
-    # families are named by their stems: "halves", f"verify/{rule}.sql.j2" with rule = "alpha"
-    named = set(re.findall(r'["/](\w+)(?:\.sql\.j2)?"', code))
+    # families are named by their stems: "halves", f"verify/{rule}" with rule = "alpha"
+    named = set(re.findall(r'["/](\w+)"', code))
     families = re.findall(r"/(\w+_)\{", code)
     asked = [ask.template for guarantee in GUARANTEES for ask in guarantee.asks]
     families += [template.partition("{")[0] for template in asked if "{" in template]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.sql.j2")))
+    texts = "\n".join(one.text for _, one in every())
     left = []
-    for path in sorted(root.rglob("*.sql.j2")):
-        name = path.relative_to(root).as_posix()
-        # a variant of a template for another engine stands beside it, as in coded.postgres.sql.j2
-        stem = path.name.removesuffix(".sql.j2").removesuffix(".postgres").removesuffix(".spark")
+    for name, _ in every():
+        # a variant of a template for another engine is named after it, as in coded.postgres
+        stem = name.rpartition("/")[2].partition(".")[0]
         family = any(stem.startswith(prefix) for prefix in families)
-        if stem not in named and not family and f'"{name}"' not in text:
+        if stem not in named and not family and f'"{name}"' not in texts:
             left.append(name)
     assert left == []
 
 
-def test_every_template_says_what_it_is_for() -> None:
+def every() -> Iterator[tuple[str, Template]]:
     root = folder("templates")
-    for path in sorted(root.rglob("*.sql.j2")):
-        if not path.name.startswith("_"):
-            name = path.relative_to(root).as_posix()
-            assert header(name).purpose, name
+    paths = {path.relative_to(root).with_suffix("") for path in root.rglob("*.sql")}
+    for place in sorted({(path.parts[0]) for path in paths}):
+        for name, template in templates(place).items():
+            yield f"{place}/{name}", template
+
+
+def test_every_template_says_what_it_is_for() -> None:
+    for name, template in every():
+        assert template.purpose or name.partition("/")[2].startswith("_"), name
 
 
 def test_texts_in_a_hierarchy_stay_literals() -> None:

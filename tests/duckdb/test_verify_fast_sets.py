@@ -5,15 +5,15 @@ from itertools import product
 import duckdb
 import pytest
 
-from anonymizer.compile.render import environment
+from anonymizer.compile.sql import environment
 
 MEMBERS = ["a", "b", "B", "a b", "", " a", "a ", "*", "NULL", "a or NULL", "or", "a,b", "{a", "b}",
            "[a", '"a"', '"a', "ä", "-", "a  b", "é.1"]  # fmt: skip
 SEPARATORS = [", ", ",", ",  ", " , ", ""]
 
 CONDITIONS = """
-{%- from "verify/_cells.sql.j2" import members, written_set with context -%}
-{%- from "verify/fast/_cells.sql.j2" import plain_set with context -%}
+{%- from "verify/_cells" import members, written_set with context -%}
+{%- from "fast/_cells" import plain_set with context -%}
 select
     {{ plain_set("body" | ident) }},
     coalesce(

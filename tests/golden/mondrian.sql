@@ -443,7 +443,7 @@ kinds as (
     select 10 as kind
 ),
 -- one branch for all kinds: Spark runs a common table expression as often as it is read
-judged as (
+verdicts as (
     select
         l.place, k.kind,
         cast(case k.kind
@@ -474,7 +474,7 @@ judged as (
 ),
 shown as (
     select place, kind, cast(n as varchar) as n, length(cast(n as varchar)) as digits
-    from judged
+    from verdicts
     where n > 0
 ),
 grouped as (
@@ -512,9 +512,9 @@ words as (
         , max(case when kind = 9 then 'coordinates' end) as k9
         , max(case when kind = 10 then concat(n, ' values with UUIDs') end) as w10
         , max(case when kind = 10 then 'uuid' end) as k10
-        , max(case when kind = 11 then concat(n, ' different values under a name that says who somebody is') end) as w11
+        , max(case when kind = 11 then concat(n, ' different values in a column named like an identifier') end) as w11
         , max(case when kind = 11 then 'name' end) as k11
-        , max(case when kind = 12 then concat(n, ' values that hold one of an identifier column') end) as w12
+        , max(case when kind = 12 then concat(n, ' values that contain a value of an identifier column') end) as w12
         , max(case when kind = 12 then 'identifier_value' end) as k12
     from grouped
     group by place
@@ -702,7 +702,7 @@ from anon_scratch.main.units
     group by class_id, attribute, code
 ),
 -- the rows below every code, counted from the first class on where sums are taken together
-placed as (
+cumulative as (
     select
         h.class_id, h.attribute, h.code, h.level, h.n, h.units, p.share, p.size,
         cast(sum(h.n) over below as bigint) as n_below,
@@ -726,7 +726,7 @@ spans as (
         min(n_below - n) as n_before,
         min(units_below - units) as units_before,
         min(values_below - 1) as values_before
-    from placed
+    from cumulative
     group by class_id, attribute
     having count(*) > 1 and sum(n) >= 4
 ),
@@ -738,7 +738,7 @@ running as (
         p.units_below - s.units_before as units_left,
         p.values_below - s.values_before as values_left,
         case when p.code < s.last_code then p.next_share end as next_share
-    from placed p
+    from cumulative p
     join spans s on s.class_id = p.class_id and s.attribute = p.attribute
 ),
 scored as (
@@ -849,7 +849,7 @@ lost as (
     from losses
     group by class_id, cut
 ),
-weighed as (
+least_loss as (
     select l.class_id, min(l.cut) as attribute
     from lost l
     join (select class_id, min(lost) as lost from lost group by class_id) b on b.class_id = l.class_id and b.lost = l.lost
@@ -865,7 +865,7 @@ cuts as (
         , coalesce(l.left_several, -1) as left_several
         , coalesce(l.right_several, -1) as right_several
     from contenders c
-    left join weighed w on w.class_id = c.class_id
+    left join least_loss w on w.class_id = c.class_id
     left join lost l on l.class_id = w.class_id and l.cut = w.attribute
     where c.attribute = coalesce(w.attribute, c.attribute) and (w.attribute is not null or c.rank = 1)
 )
@@ -938,14 +938,14 @@ from anon_scratch.main.refine_classes;
 
 -- new classes in blocks: New classes in every block, all blocks at once: the unit with the rarest values starts a class, which takes the unit that widens it least until it is large enough.
 create or replace table anon_scratch.main.refine_groups as
-with recursive grow(unit, block, n, turn, left_over, grp, taken, size, w1, l1, h1) as (
+with recursive grow(unit, block, n, rank, left_over, grp, taken, size, w1, l1, h1) as (
     with units as (
     select p.*, b.block, count(*) over (partition by b.block) as units
     from anon_scratch.main.refine_points p
     join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
 )
 select
-    unit, block, n, row_number() over (partition by block order by rarity desc, unit) as turn,
+    unit, block, n, row_number() over (partition by block order by rarity desc, unit) as rank,
     cast(0 as bigint) as left_over, cast(0 as bigint) as grp, false as taken, cast(0 as bigint) as size
 , w1, l1, h1
 from units
@@ -961,25 +961,25 @@ group by block
 
     union all (
         with open as (
-    select unit, block, n, turn, w1, l1, h1
+    select unit, block, n, rank, w1, l1, h1
     from "grow"
-    where turn > 0 and not taken
+    where rank > 0 and not taken
 ),
 growing as (
     select
         g.*
 , 4611686018427387903 - g.w1 as free_w1, cast(case when (cast(bit_count(g.w1 & 511) as integer)) = 1 then 2500000 else 1250000 end as double) as step2
     from "grow" g
-    where g.turn = 0
+    where g.rank = 0
 ),
 best as (
-    select block, cast(min(case when size = 0 then turn else (
+    select block, cast(min(case when size = 0 then rank else (
         greatest(jh1 - jl1, 0) + cast((bit_count(w1 & free_w1 & 511)) * step2 as bigint)
 
-    ) * 16384 + turn end) % 16384 as bigint) as turn
+    ) * 16384 + rank end) % 16384 as bigint) as rank
     from (
         select
-            u.block, u.turn, u.n, g.size
+            u.block, u.rank, u.n, g.size
 , u.w1, least(u.l1, g.l1) as jl1, greatest(u.h1, g.h1) as jh1, g.free_w1, g.step2
         from open u
         join growing g on g.block = u.block
@@ -988,22 +988,22 @@ best as (
 ),
 joined as (
     select
-        u.block, u.turn, g.size + u.n as size, g.left_over - u.n as left_over,
+        u.block, u.rank, g.size + u.n as size, g.left_over - u.n as left_over,
         g.grp + case when g.size = 0 then 1 else 0 end as grp
 , (u.w1 | g.w1) as w1, least(u.l1, g.l1) as l1, greatest(u.h1, g.h1) as h1
     from best b
-    join open u on u.block = b.block and u.turn = b.turn
+    join open u on u.block = b.block and u.rank = b.rank
     join growing g on g.block = b.block
 ),
 picked as (
     select *, size >= 2 as closes from joined
 )
 select
-    u.unit, u.block, u.n, u.turn, 0, p.grp, u.turn = p.turn, 0
+    u.unit, u.block, u.n, u.rank, 0, p.grp, u.rank = p.rank, 0
 , u.w1, u.l1, u.h1
 from open u
 join picked p on p.block = u.block
-where u.turn = p.turn or not p.closes or p.left_over >= 2
+where u.rank = p.rank or not p.closes or p.left_over >= 2
 union all
 select
     0, block, 0, 0, left_over, grp, false, case when closes then 0 else size end
@@ -1026,7 +1026,7 @@ with grown as (
     join anon_scratch.main.refine_points p on p.unit = g.unit
     group by g.block, g.grp
 ),
-whole as (
+full_groups as (
     select *, size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost
     from grown
     where size >= 2
@@ -1034,7 +1034,7 @@ whole as (
 placed as (
     select g.unit, g.block, g.grp
     from anon_scratch.main.refine_groups g
-    join whole w on w.block = g.block and w.grp = g.grp
+    join full_groups w on w.block = g.block and w.grp = g.grp
 ),
 left_over as materialized (
     select p.*, b.block
@@ -1047,7 +1047,7 @@ offered as (
         p.unit, w.block, w.grp, w.size + p.n as j_size, w.lost
 , (w.w1 | p.w1) as jw1, least(w.l1, p.l1) as jl1, greatest(w.h1, p.h1) as jh1
     from left_over p
-    join whole w on w.block = p.block
+    join full_groups w on w.block = p.block
 ),
 costs as (
     select unit, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost from offered
@@ -1244,21 +1244,21 @@ where a not in (select class_id from changed) and b not in (select class_id from
 -- swaps: The swaps of a round: the best of all that touch one of their two classes, so that each class is in one; then the best of what these leave, twice.
 create or replace table anon_scratch.main.refine_swaps as
 with offers_1 as (
-    select *, row_number() over (order by gain desc, a, b) as turn from anon_scratch.main.refine_offers
+    select *, row_number() over (order by gain desc, a, b) as rank from anon_scratch.main.refine_offers
 ),
 taken_1 as (
     select o.a, o.b, o.r, o.q, o.gain
     from "offers_1" o
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_1" union all select b, rank from "offers_1") t
         group by class_id
-    ) x on x.class_id = o.a and x.turn = o.turn
+    ) x on x.class_id = o.a and x.rank = o.rank
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_1" union all select b, turn from "offers_1") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_1" union all select b, rank from "offers_1") t
         group by class_id
-    ) y on y.class_id = o.b and y.turn = o.turn
+    ) y on y.class_id = o.b and y.rank = o.rank
 
 ),
 offers_2 as (
@@ -1271,15 +1271,15 @@ taken_2 as (
     select o.a, o.b, o.r, o.q, o.gain
     from "offers_2" o
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_2" union all select b, rank from "offers_2") t
         group by class_id
-    ) x on x.class_id = o.a and x.turn = o.turn
+    ) x on x.class_id = o.a and x.rank = o.rank
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_2" union all select b, turn from "offers_2") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_2" union all select b, rank from "offers_2") t
         group by class_id
-    ) y on y.class_id = o.b and y.turn = o.turn
+    ) y on y.class_id = o.b and y.rank = o.rank
 
 ),
 offers_3 as (
@@ -1292,15 +1292,15 @@ taken_3 as (
     select o.a, o.b, o.r, o.q, o.gain
     from "offers_3" o
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_3" union all select b, rank from "offers_3") t
         group by class_id
-    ) x on x.class_id = o.a and x.turn = o.turn
+    ) x on x.class_id = o.a and x.rank = o.rank
     join (
-        select class_id, min(turn) as turn
-        from (select a as class_id, turn from "offers_3" union all select b, turn from "offers_3") t
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_3" union all select b, rank from "offers_3") t
         group by class_id
-    ) y on y.class_id = o.b and y.turn = o.turn
+    ) y on y.class_id = o.b and y.rank = o.rank
 
 )
 select a, b, r, q, gain from taken_1
@@ -1416,7 +1416,7 @@ with d1 as (
 wanted as (
     select distinct class_id from anon_scratch.main.bound_sample where place <= 32
 ),
-held as (
+totals as (
     select m.class_id, m.unit, u.c2, case when c2 between 0 and 8 then cast(1 as bigint) << (c2 + 0) else 0 end as w1, case when u.c1 = 0 then 40000000 else d1.place end as l1, case when u.c1 = 0 then -40000000 else d1.place end as h1
     from wanted w
     join anon_scratch.main.members m on m.class_id = w.class_id
@@ -1426,7 +1426,7 @@ held as (
 ),
 classes as (
     select class_id, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
-    from held
+    from totals
     group by class_id
 ),
 capped as (
@@ -1435,7 +1435,7 @@ capped as (
 select
     h.unit, s.n, c.cap
 , h.c2, h.w1, h.l1, h.h1
-from held h
+from totals h
 join anon_scratch.main.bound_sample s on s.unit = h.unit and s.place <= 32
 join capped c on c.class_id = h.class_id;
 
@@ -1496,7 +1496,7 @@ with ends as (
 ),
 pairs as (
     select
-        x.r, x.unit, x.n, x.d, r.n + x.n as held, e.far
+        x.r, x.unit, x.n, x.d, r.n + x.n as rows_of_pair, e.far
 , (r.w1 | x.w1) as w1, least(r.l1, x.l1) as l1, greatest(r.h1, x.h1) as h1
     from anon_scratch.main.bound_near x
     join anon_scratch.main.bound_rows r on r.unit = x.r
@@ -1505,19 +1505,19 @@ pairs as (
 ),
 triples as (
     select
-        p.r, p.unit, p.n, p.held, p.far, t.n as more
+        p.r, p.unit, p.n, p.rows_of_pair, p.far, t.n as more
 , (p.w1 | t.w1) as jw1, least(p.l1, t.l1) as jl1, greatest(p.h1, t.h1) as jh1
     from pairs p
     join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
-    where t.unit <> p.unit and p.held < 2
+    where t.unit <> p.unit and p.rows_of_pair < 2
 ),
 weighed as (
-    select r, unit, n, held, far, more, cast(greatest(jh1 - jl1, 0) + ((cast(bit_count(jw1 & 511) as integer))) * least(((cast(bit_count(jw1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as lost from triples
+    select r, unit, n, rows_of_pair, far, more, cast(greatest(jh1 - jl1, 0) + ((cast(bit_count(jw1 & 511) as integer))) * least(((cast(bit_count(jw1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as lost from triples
 ),
 reached as (
     select
         r, unit, lost,
-        held + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
+        rows_of_pair + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
     from weighed
     where lost < far
 ),
@@ -1526,12 +1526,12 @@ least_of as (
 )
 select
     p.r, p.unit, p.n,
-    case when p.held >= 2 then p.d else coalesce(l.lost, p.far) end as least
+    case when p.rows_of_pair >= 2 then p.d else coalesce(l.lost, p.far) end as least
 from pairs p
 left join least_of l on l.r = p.r and l.unit = p.unit;
 
 -- least loss of any classes: A lower bound of the mean loss per cell of any grouping into classes of k rows. Every drawn unit counts with its weight, or the threshold of the draw; some standard errors are subtracted.
-with counted as (
+with cumulative as (
     select
         x.r, x.d, x.place, r.cap,
         r.n + sum(x.n) over (partition by x.r order by x.place rows unbounded preceding) as rows_reached
@@ -1543,7 +1543,7 @@ ends as (
         r,
         min(case when rows_reached >= 2 or place > 32 then d else cap end) as first,
         min(case when place > 32 then d else cap end) as far
-    from counted
+    from cumulative
     group by r
 ),
 reached as (

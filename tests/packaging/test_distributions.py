@@ -55,7 +55,7 @@ def test_wheel_holds_the_package_templates_sql_and_data(files: dict[str, bytes])
 @pytest.mark.parametrize(
     ("folder", "suffix"),
     [
-        ("anonymizer/templates/", ".sql.j2"),
+        ("anonymizer/templates/", ".sql"),
         ("anonymizer/sql/", ".md"),
         ("anonymizer/policy/", ".py"),
         ("anonymizer/data/hierarchies/", ".csv"),

@@ -35,7 +35,7 @@ from t {# here #} where a = 'x--y'
 def tree(tmp_path: Path) -> Path:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "module.py").write_text(MODULE)
-    (tmp_path / "code" / "rows.sql.j2").write_text(TEMPLATE)
+    (tmp_path / "code" / "rows.sql").write_text(TEMPLATE)
     (tmp_path / "code" / "tree.csv").write_text("a;b\n")
     return tmp_path
 
@@ -47,9 +47,9 @@ def tree(tmp_path: Path) -> Path:
         ("module.py", "Double.", "Two times."),
         ("module.py", "How many.", "Rows of a block."),
         ("module.py", "LIMIT = 3", "\n\nLIMIT = (\n    3\n)"),
-        ("rows.sql.j2", "Rows of a class.", "All rows."),
-        ("rows.sql.j2", "-- the key", "-- what is counted"),
-        ("rows.sql.j2", "\n\nfrom", "\n  from"),
+        ("rows.sql", "Rows of a class.", "All rows."),
+        ("rows.sql", "-- the key", "-- what is counted"),
+        ("rows.sql", "\n\nfrom", "\n  from"),
     ],
 )
 def test_words_and_layout_do_not_count(tree: Path, file: str, before: str, after: str) -> None:
@@ -65,8 +65,8 @@ def test_words_and_layout_do_not_count(tree: Path, file: str, before: str, after
         ("module.py", "128", "256"),
         ("module.py", "return 2 * x", "return x * 2"),
         ("module.py", "return 2 * x", "return"),
-        ("rows.sql.j2", "count(*)", "sum(n)"),
-        ("rows.sql.j2", "x--y", "x--z"),
+        ("rows.sql", "count(*)", "sum(n)"),
+        ("rows.sql", "x--y", "x--z"),
         ("tree.csv", "b", "c"),
     ],
 )
@@ -100,7 +100,7 @@ def test_of_a_class_nothing_else_in_its_file_counts(tree: Path) -> None:
 
 
 def test_order_and_repetition_of_inputs_do_not_count(tree: Path) -> None:
-    files = ["code/module.py", "code/tree.csv", "code/rows.sql.j2"]
+    files = ["code/module.py", "code/tree.csv", "code/rows.sql"]
     assert fingerprint(files, tree) == fingerprint([*files[::-1], "code"], tree)
 
 

@@ -44,7 +44,7 @@ def present(attribute: Attribute) -> Table:
     return work(f"present_{attribute.index}")
 
 
-def shown(attribute: Attribute) -> Table:
+def labels_table(attribute: Attribute) -> Table:
     """The table of a column's published values and nodes: level, node, label, lo and hi."""
     return work(f"shown_{attribute.index}")
 
@@ -53,7 +53,7 @@ def present_step(attribute: Attribute, units: Table = UNITS) -> Step:
     """The step that writes `present` from `members` and the tuples of `units`."""
     return Step(
         f"published values of {attribute.column}",
-        "nodes/present.sql.j2",
+        "nodes/present",
         {
             "members": MEMBERS,
             "units": units,
@@ -65,13 +65,13 @@ def present_step(attribute: Attribute, units: Table = UNITS) -> Step:
     )
 
 
-def shown_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
-    """Steps that write `shown`, from `members` and the tuples of `units`."""
+def labels_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
+    """Steps that write `labels_table`, from `members` and the tuples of `units`."""
     shared = {
         "present": present(attribute),
         "domain": attribute.domain,
         "hierarchy": attribute.hierarchy,
-        "shown": shown(attribute),
+        "shown": labels_table(attribute),
         "height": attribute.height,
     }
     if attribute.ordered:
@@ -81,7 +81,7 @@ def shown_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
     name = f"nodes of {attribute.column}"
     return (
         present_step(attribute, units),
-        Step(name, f"nodes/{template}.sql.j2", {**shared, **own}),
+        Step(name, f"nodes/{template}", {**shared, **own}),
     )
 
 
@@ -131,8 +131,8 @@ def _hull(spec: Any) -> tuple[Sql, Sql]:
                 return Sql("h.lo"), Sql("h.hi")
             # a grid between the ends of the data would disclose ends that are not published
             return (
-                Sql("case when x.whole then h.lo else h.value end"),
-                Sql("case when x.whole then h.hi else h.value end"),
+                Sql("case when x.complete then h.lo else h.value end"),
+                Sql("case when x.complete then h.hi else h.value end"),
             )
         case _:
             return Sql("h.value"), Sql("h.value")
@@ -191,7 +191,7 @@ class Cell(OfAttribute):
 
     @property
     def as_bits(self) -> bool:
-        """Whether its sets fit in one integer, one bit per code.
+        """True if its sets fit in one integer, one bit per code.
 
         Classes share sets: the text of each is then made only once.
         """
@@ -264,7 +264,7 @@ def cell_steps(
     """Steps that write `cells` from `members` and the tuples of `units`."""
     made = [Cell(a) for a in attributes]
     shared = {"members": MEMBERS, "units": units, "boxes": BOXES, "attributes": made}
-    steps = [Step("extent of classes", "cells/boxes.sql.j2", shared)]
+    steps = [Step("extent of classes", "cells/boxes", shared)]
     for cell in made:
         if cell.shape == "range":
             continue
@@ -275,19 +275,19 @@ def cell_steps(
             if cell.flagged or not cell.as_bits:
                 steps.append(present_step(cell.attribute, units))
                 own["present"] = present(cell.attribute)
-            steps.append(Step(f"sets of {cell.attribute.column}", "cells/sets.sql.j2", own))
+            steps.append(Step(f"sets of {cell.attribute.column}", "cells/sets", own))
         else:
             own |= {
                 "labels": cell.labels,
                 "hierarchy": cell.attribute.hierarchy,
-                "shown": shown(cell.attribute),
+                "shown": labels_table(cell.attribute),
             }
-            steps += shown_steps(cell.attribute, units)
-            steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels.sql.j2", own))
-    return (*steps, *_written(made, mode))
+            steps += labels_steps(cell.attribute, units)
+            steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels", own))
+    return (*steps, *cells_steps(made, mode))
 
 
-def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
+def cells_steps(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
     """Steps that write `cells`, in parts that are joined if there are very many attributes."""
     parts = in_parts(made, "cells_part")
     names: list[Sql] = []
@@ -298,7 +298,7 @@ def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
         names += [name for name, _ in columns]
         yield Step(
             f"cells of classes, part {number}" if parts else "cells of classes",
-            "cells/cells.sql.j2",
+            "cells/cells",
             {
                 "cells": table,
                 "boxes": BOXES,
@@ -315,4 +315,4 @@ def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
         )
     if parts:
         written = {"cells": CELLS, "parts": [table for table, _ in parts], "names": names}
-        yield Step("cells of classes", "cells/joined.sql.j2", written)
+        yield Step("cells of classes", "cells/joined", written)

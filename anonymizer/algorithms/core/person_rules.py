@@ -27,8 +27,8 @@ from anonymizer.steps import Compute, Row, Step
 
 
 HOLDINGS = work("holdings")
-SETS = work("held_sets")
-PAIRS = work("held_pairs")
+SETS = work("value_sets")
+PAIRS = work("value_pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class PersonRules:
 
     @property
     def only_hitting(self) -> bool:
-        """Whether EIR l-diversity is the only requirement."""
+        """True if EIR l-diversity is the only requirement."""
         return bool(self.hitting) and len(self.rules) == 1
 
     @property
@@ -70,7 +70,7 @@ class PersonRules:
 
     @property
     def monotone(self) -> bool:
-        """Whether a group that holds still holds after adding any persons."""
+        """True if a group that holds still holds after adding any persons."""
         return all(survives_additions(rule) for rule in self.rules)
 
     def without_hitting_sets(self) -> PersonRules:
@@ -84,14 +84,14 @@ class PersonRules:
         If no value has more than a share s of the persons, 1/s values are needed to hit everyone.
         Added persons break none of these rules.
         """
-        needed = tuple(_needed(rule) for rule in self.rules)
+        needed = tuple(_necessary_rule(rule) for rule in self.rules)
         hitting = [rule for rule in needed if isinstance(rule, EirL)]
         strictest = [max(hitting, key=lambda rule: rule.l)] if hitting else []
         others = (rule for rule in needed if not isinstance(rule, EirL))
         return replace(self, rules=(*others, *strictest))
 
 
-def _needed(rule: Rule) -> Rule:
+def _necessary_rule(rule: Rule) -> Rule:
     match rule:
         case PersonShare():
             return IrK(rule.column, fewest(rule.alpha))
@@ -115,7 +115,7 @@ def person_rules(policy: Policy, roles: Roles) -> PersonRules:
     return PersonRules(columns, rules, fewest_persons(policy), least_class(policy))
 
 
-def held_values(column: Sensitive) -> Table:
+def numbered_values(column: Sensitive) -> Table:
     """Work table that numbers a sensitive column's values."""
     return work(f"held_values_{column.index}")
 
@@ -139,10 +139,10 @@ def holding_steps(
     steps = [
         Step(
             f"values of {column.column}",
-            "persons/held_values.sql.j2",
+            "persons/numbered_values",
             {
                 "coded": CODED,
-                "held_values": held_values(column),
+                "numbered_values": numbered_values(column),
                 "column": column.s,
                 "null_as_value": policy.columns[column.column].null_as_value,
                 "person": Sql("person"),
@@ -150,26 +150,28 @@ def holding_steps(
         )
         for column in rules.columns
     ]
-    columns = [{"index": c.index, "s": c.s, "held_values": held_values(c)} for c in rules.columns]
+    columns = [
+        {"index": c.index, "s": c.s, "numbered_values": numbered_values(c)} for c in rules.columns
+    ]
     steps.append(
         Step(
-            "who holds what",
-            "persons/holdings.sql.j2",
+            "values of persons",
+            "persons/holdings",
             {
                 "coded": CODED,
                 "units": UNITS,
                 "numbers": numbers,
                 "holdings": HOLDINGS,
                 "columns": columns,
-                "held_values": [held_values(c) for c in rules.columns],
+                "numbered_values": [numbered_values(c) for c in rules.columns],
                 "keys": list(keys),
             },
         )
     )
-    steps.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    steps.append(Step("value sets", "persons/sets", {"holdings": HOLDINGS, "sets": SETS}))
     if judged and rules.only_hitting:
-        context = {"sets": SETS, "held_pairs": PAIRS}
-        steps.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", context))
+        context = {"sets": SETS, "value_pairs": PAIRS}
+        steps.append(Step("pairs of persons and values", "persons/value_pairs", context))
     return tuple(steps)
 
 
@@ -193,10 +195,10 @@ class Judging:
     rules: PersonRules
     name: str = "asked"
     large: bool = False
-    """Whether every group is known to have enough persons."""
+    """True if every group is known to have enough persons."""
 
     @property
-    def asked(self) -> Table:
+    def groups(self) -> Table:
         return work(self.name)
 
     @property
@@ -204,7 +206,7 @@ class Judging:
         return work(f"{self.name}_verdicts")
 
     @property
-    def searched(self) -> Table:
+    def search_results(self) -> Table:
         return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
@@ -215,7 +217,7 @@ class Judging:
     def counts(self) -> Step:
         """The statement without the search."""
         context = {
-            "asked": self.asked,
+            "asked": self.groups,
             "units": UNITS,
             "verdicts": self.verdicts,
             "least": self.rules.least,
@@ -223,18 +225,18 @@ class Judging:
         }
         if self.rules.only_hitting:
             columns, l = len(self.rules.columns), self.rules.hitting
-            context |= {"held_pairs": PAIRS, "l": l, "columns": columns}
-            return Step("judge", "persons/judge_hitting.sql.j2", context)
+            context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
+            return Step("judge", "persons/judge_hitting", context)
         screen = self.rules.screen
-        needed = screen.needed if screen else frozenset()
+        needed = screen.columns if screen else frozenset()
         of_values = [Sql(name) for name in OF_VALUES if name in needed]
         context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
-        return Step("judge", "persons/judge.sql.j2", {**context, "of_values": of_values})
+        return Step("judge", "persons/judge", {**context, "of_values": of_values})
 
     @property
-    def passed(self) -> Mapping[str, Any]:
-        """Parameters of `persons/_passed.sql.j2`, which lists the groups that hold."""
-        searched = self.searched if self.rules.hitting else None
+    def verdict_parameters(self) -> Mapping[str, Any]:
+        """Parameters of `persons/_passed`, which lists the groups that hold."""
+        searched = self.search_results if self.rules.hitting else None
         return {"verdicts": self.verdicts, "searched": searched}
 
     def _search(self, l: int) -> Compute:
@@ -248,16 +250,16 @@ class Judging:
 
         step = Step(
             "undecided groups",
-            "persons/undecided.sql.j2",
-            {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
+            "persons/undecided",
+            {"asked": self.groups, "verdicts": self.verdicts, "sets": SETS},
         )
-        tables = (self.asked, self.verdicts, SETS)
+        tables = (self.groups, self.verdicts, SETS)
         return Compute(
             step,
             search,
-            self.searched,
+            self.search_results,
             (("grp", "BIGINT"),),
-            in_sql=searching(step, tables, "persons/search_groups.sql.j2", self.searched, l),
+            in_sql=searching(step, tables, "persons/search_groups", self.search_results, l),
         )
 
 

@@ -18,9 +18,9 @@ from anonymizer.algorithms.core.encode import UNITS
 from anonymizer.algorithms.core.loss import shape
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.guarantees.guarantee import Given
+from anonymizer.guarantees.guarantee import RuleInput
 from anonymizer.guarantees.population import PopulationRule, PresenceAtLeast
-from anonymizer.guarantees.requirements import OF_TABLE, asked
+from anonymizer.guarantees.requirements import OF_TABLE, required_guarantees
 from anonymizer.guarantees.rule import all_hold, at_most
 from anonymizer.policy import Policy
 from anonymizer.source.profile import Level, OfAttribute
@@ -69,7 +69,7 @@ class PopulationRules:
     ranks: tuple[Rank, ...]
     holds: Sql
     all_matched: bool
-    """Whether every member of the population has to match some class."""
+    """True if every member of the population has to match some class."""
     typed: bool
     extents: Table
     models: str
@@ -101,8 +101,8 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
     rules = [
         # members that only may match could all be in the table: the strict side of each bound
         replace(rule, in_table="n", members=("sure", "possible")[type(rule) is PresenceAtLeast])
-        for guarantee, value in asked(OF_TABLE, policy.privacy)
-        for rule in guarantee.rules(Given(value))
+        for guarantee, value in required_guarantees(OF_TABLE, policy.privacy)
+        for rule in guarantee.rules(RuleInput(value))
         if isinstance(rule, PopulationRule)
     ]
     if not rules:
@@ -126,7 +126,7 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
     places = [
         Step(
             f"population in the domain of {rank.attribute.column}",
-            "prepare/population_places.sql.j2",
+            "prepare/population_places",
             {
                 "population": POPULATION,
                 "domain": rank.domain,
@@ -140,7 +140,7 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
     ]
     tuples = Step(
         "tuples of the population",
-        "prepare/population_tuples.sql.j2",
+        "prepare/population_tuples",
         {
             "population": POPULATION,
             "places": [rank.places for rank in rules.ranks],
@@ -162,26 +162,26 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
             hint=hint,
         )
 
-    whole = Step("the table in the population", "mondrian/population_whole.sql.j2", rules.context())
+    whole = Step("the table in the population", "mondrian/population_whole", rules.context())
     return (*places, tuples, Guard(whole, explain, InfeasibleError))
 
 
 def first_within(rules: PopulationRules, first_class: Sql) -> Step:
     """The step that finds the tuples that match the initial class of all units."""
     context = {**rules.context(), "first_class": first_class}
-    return Step("population of the first class", "mondrian/population_first.sql.j2", context)
+    return Step("population of the first class", "mondrian/population_first", context)
 
 
 def compare_step(rules: PopulationRules, context: Mapping[str, Any]) -> Step:
     """The step that judges the halves of `asked` cuts into COMPARED (offer, holds)."""
     own = {**context, **rules.context()}
-    return Step("halves in the population", "mondrian/population_judge.sql.j2", own)
+    return Step("halves in the population", "mondrian/population_judge", own)
 
 
 def narrow_steps(rules: PopulationRules, context: Mapping[str, Any]) -> Sequence[Step]:
     """Steps after the cuts that find the tuples that match the classes still to be cut."""
     own = {**context, **rules.context()}
     return (
-        Step("population of the halves", "mondrian/population_within.sql.j2", own),
-        Step("population of open classes", "mondrian/population_moved.sql.j2", own),
+        Step("population of the halves", "mondrian/population_within", own),
+        Step("population of open classes", "mondrian/population_moved", own),
     )

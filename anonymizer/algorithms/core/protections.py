@@ -60,11 +60,11 @@ def protections(
             "count": Sql("count(distinct r.person)" if person else "count(*)"),
         }
         stages += [
-            Step(f"values of {column.column}", "prepare/reference.sql.j2", context),
+            Step(f"values of {column.column}", "prepare/reference", context),
             feasible(
                 column, rules, leaves_out=(_BY_PERSONS if person else _BY_ROWS) if alone else ""
             ),
-            Step(f"{column.column} by unit", "prepare/sensitive_cells.sql.j2", context),
+            Step(f"{column.column} by unit", "prepare/sensitive_cells", context),
         ]
         made.append(protection(column, rules))
     return tuple(made), tuple(stages)
@@ -100,12 +100,15 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
             column.column, described.protect, described.null_as_value, height=column.height
         )
     table = table_rules_of(
-        column.column, policy.privacy, described.null_as_value, declared=_declared(policy, column)
+        column.column,
+        policy.privacy,
+        described.null_as_value,
+        declared=_limited_code(policy, column),
     )
     return rules + of_basis(table, "histogram")
 
 
-def _declared(policy: Policy, column: Sensitive) -> Sql | None:
+def _limited_code(policy: Policy, column: Sensitive) -> Sql | None:
     """The code of the single value that `alpha_k` limits; NULL if the column does not have it."""
     value = _declared_value(policy, column)
     if value is None:
@@ -134,7 +137,7 @@ def thinning_steps(policy: Policy, profile: TableProfile, roles: Roles) -> Itera
         for share, limited, null_as_value in _shares(policy, column):
             yield Step(
                 f"rows of frequent values of {column.column}",
-                "prepare/thinned.sql.j2",
+                "prepare/thinned",
                 {
                     "coded": CODED,
                     "column": column.s,
@@ -223,7 +226,7 @@ def feasible(
         "holds": all_hold(rules),
     }
     return Guard(
-        Step(f"feasibility of {column.column}", "guards/rule.sql.j2", context),
+        Step(f"feasibility of {column.column}", "guards/rule", context),
         explain,
         InfeasibleError,
     )

@@ -12,9 +12,9 @@ from anonymizer.algorithms.lattice.recode import (
     LIMITS,
     ONE,
     TUPLES,
-    Climbed,
+    LatticeColumn,
     Packing,
-    climbed,
+    lattice_columns,
 )
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.guarantees.requirements import least_class
@@ -26,7 +26,7 @@ from anonymizer.steps import Loop, Step
 
 NODES = work("lattice_nodes")
 UNDECIDED = work("lattice_undecided")
-JUDGED = work("lattice_judged")
+EVALUATIONS = work("lattice_evaluations")
 BATCH = work("lattice_batch")
 SCREENED = work("lattice_screened")
 CLASSES = work("lattice_classes")
@@ -35,7 +35,7 @@ VERDICTS = work("lattice_verdicts")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NodeRules:
     """The rules of one sensitive column for the classes of many nodes."""
 
     column: Sensitive
@@ -76,19 +76,19 @@ class Judged:
         return all_hold(self.rules)
 
 
-def judged_columns(policy: Policy, roles: Roles) -> tuple[Judged, ...]:
+def node_rules(policy: Policy, roles: Roles) -> tuple[NodeRules, ...]:
     """The sensitive columns that have rules."""
-    found = (Judged(column, column_rules(policy, column)) for column in roles.sensitive)
+    found = (NodeRules(column, column_rules(policy, column)) for column in roles.sensitive)
     return tuple(one for one in found if one.rules)
 
 
 def lattice_context(
-    policy: Policy, roles: Roles, packed: Packing, columns: Sequence[Judged]
+    policy: Policy, roles: Roles, packed: Packing, columns: Sequence[NodeRules]
 ) -> dict[str, Any]:
     """The parameters of all templates that judge nodes."""
     options = policy.algorithm
     optimum = options.optimum if isinstance(options, FullDomain) else "ncp"
-    attributes = climbed(roles)
+    attributes = lattice_columns(roles)
     persons = policy.person is not None
     return {
         "attributes": attributes,
@@ -100,7 +100,7 @@ def lattice_context(
         "recodings": [a.recoding for a in attributes],
         "nodes": NODES,
         "undecided": UNDECIDED,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "batch": BATCH,
         "screened": SCREENED,
         "classes": CLASSES,
@@ -130,14 +130,14 @@ def _radixes(packed: Packing) -> list[int]:
     return weights[::-1]
 
 
-def _penalties(attributes: Sequence[Climbed]) -> list[tuple[Sql, Sql]]:
+def _penalties(attributes: Sequence[LatticeColumn]) -> list[tuple[Sql, Sql]]:
     """The loss of a suppressed row by each measure that is a sum over cells."""
-    cells = lit(sum(a.attribute.scaled(ONE) for a in attributes))
-    heights = lit(sum(a.height * a.attribute.scaled(ONE) for a in attributes))
+    cells = lit(sum(a.attribute.scaled_loss(ONE) for a in attributes))
+    heights = lit(sum(a.height * a.attribute.scaled_loss(ONE) for a in attributes))
     return [(Sql("ncp"), cells), (Sql("glm"), cells), (Sql("distortion"), heights)]
 
 
-def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[Step | Loop, ...]:
+def judge_stages(context: dict[str, Any], columns: Sequence[NodeRules]) -> tuple[Step | Loop, ...]:
     """Stages that write `classes` of the nodes of `batch`, with what each node would publish.
 
     Classes smaller than k are suppressed, then those that break a rule of a sensitive column.
@@ -145,21 +145,21 @@ def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[St
     are judged again until none fails. Suppressed classes stay suppressed.
     """
     stages: list[Step | Loop] = [
-        Step("sizes of classes", "lattice/screen.sql.j2", context),
-        Step("classes of nodes", "lattice/classes.sql.j2", context),
+        Step("sizes of classes", "lattice/screen", context),
+        Step("classes of nodes", "lattice/classes", context),
     ]
     for one in columns:
         own = {**context, "histogram": one.histogram, "cells": one.cells}
         name = f"{one.column.column} by class"
-        stages.append(Step(name, "lattice/histogram.sql.j2", own))
+        stages.append(Step(name, "lattice/histogram", own))
     if not columns:
         return tuple(stages)
     applied = (
-        Step("classes that break a rule", "lattice/failing.sql.j2", context),
-        Step("suppress classes", "lattice/suppress.sql.j2", context),
+        Step("classes that break a rule", "lattice/failing", context),
+        Step("suppress classes", "lattice/suppress", context),
     )
     if any(rule.relative for one in columns for rule in one.rules):
-        until = Step("classes to judge again", "lattice/still_failing.sql.j2", context)
+        until = Step("classes to judge again", "lattice/still_failing", context)
         return (*stages, Loop("suppress until the rest holds", applied, until, MOST_ROUNDS))
     return (*stages, *applied)
 
@@ -171,6 +171,6 @@ MOST_ROUNDS = 1_000_000
 def verdict_steps(context: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that add the verdicts over `classes` to `judged`."""
     return (
-        Step("verdicts", "lattice/verdicts.sql.j2", context),
-        Step("remember verdicts", "lattice/remember.sql.j2", context),
+        Step("verdicts", "lattice/verdicts", context),
+        Step("remember verdicts", "lattice/add_evaluations", context),
     )

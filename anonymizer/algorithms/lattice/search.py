@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from anonymizer.algorithms.core.encode import UNITS
-from anonymizer.algorithms.lattice.judging import Judged, judge_stages, verdict_steps
+from anonymizer.algorithms.lattice.judging import NodeRules, judge_stages, verdict_steps
 from anonymizer.algorithms.lattice.recode import Packing
 from anonymizer.compile import Sql, work
 from anonymizer.errors import PolicyError, Problem
@@ -73,9 +73,9 @@ LEAST_NODES, MOST_NODES_AT_ONCE = 8, 4096
 
 
 def search_stages(
-    context: dict[str, Any], columns: tuple[Judged, ...], *, pruned: bool = True, size: int
+    context: dict[str, Any], columns: tuple[NodeRules, ...], *, pruned: bool = True, size: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `judged` from tuples and levels; without `pruned`, for every node.
+    """Stages that write `evaluations` from tuples and levels; without `pruned`, for every node.
 
     `size`: number of nodes, which bounds the rounds.
     """
@@ -87,18 +87,18 @@ def search_stages(
         "most": MOST_NODES_AT_ONCE,
     }
     return (
-        Step("nodes of the lattice", "lattice/nodes.sql.j2", own),
-        Step("nodes to judge", "lattice/undecided.sql.j2", own),
-        Step("no verdicts yet", "lattice/judged.sql.j2", own),
+        Step("nodes of the lattice", "lattice/nodes", own),
+        Step("nodes to judge", "lattice/undecided", own),
+        Step("no verdicts yet", "lattice/no_evaluations", own),
         Loop(
             "judge nodes",
             (
-                Step("choose nodes", "lattice/choose.sql.j2", own),
+                Step("choose nodes", "lattice/choose", own),
                 *judge_stages(own, columns),
                 *verdict_steps(own),
-                Step("nodes still to judge", "lattice/decide.sql.j2", own),
+                Step("nodes still to judge", "lattice/decide", own),
             ),
-            until=Step("nodes left", "lattice/left_undecided.sql.j2", own),
+            until=Step("nodes left", "lattice/left_undecided", own),
             at_most=size,
         ),
     )
@@ -118,28 +118,28 @@ FAILED = work("lattice_failed")
 
 TEAM = 6
 """Number of walkers, which differ in how they price steps and weight columns."""
-TURNS = 6
+WALKS = 6
 """Number of turns of a walker; the first starts from the coarsest node."""
 AT_ONCE = 60
 """Number of nodes per walker that are judged in a round."""
 PLAIN = 4
-"""Number of walkers whose first turn does not weight columns; the others use random weights."""
+"""Number of walkers whose first walk does not weight columns; the others use random weights."""
 STOPS = 16
-"""Number of nodes on a path down from the coarsest that the first round of a turn judges."""
+"""Number of nodes on a path down from the coarsest that the first round of a walk judges."""
 RAISED_OF = 4
 """Between 1/4 and all of the best node's columns are raised, depending on the walker."""
 
 
 def walk_stages(
     context: dict[str, Any],
-    columns: tuple[Judged, ...],
+    columns: tuple[NodeRules, ...],
     budget: int,
     *,
     known: tuple[Step, ...] = (),
-    begin: str = "lattice/walk_start.sql.j2",
+    begin: str = "lattice/walk_start",
     verdicts: Callable[[dict[str, Any]], tuple[Step, ...]] = verdict_steps,
 ) -> tuple[Stage, ...]:
-    """Stages that write `nodes` and `judged` for at most `budget` nodes of any lattice.
+    """Stages that write `nodes` and `evaluations` for at most `budget` nodes of any lattice.
 
     `known` adds nodes from which a search may `begin`; `verdicts` compute the loss of nodes.
     """
@@ -151,37 +151,37 @@ def walk_stages(
         "found": FOUND,
         "failed": FAILED,
         "team": range(1, TEAM + 1),
-        "turns": TURNS,
+        "walks": WALKS,
         "at_once": AT_ONCE,
         "raised_of": RAISED_OF,
         "plain": PLAIN,
         "stops": STOPS,
         "budget": budget,
         "column_draw": Sql(
-            "md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.turn, ' ', v.attribute, ' ',"
+            "md5_number(concat(hex(w.draw), ':', w.walker, ' ', w.walk, ' ', v.attribute, ' ',"
             " v.level))"
         ),
     }
     return (
-        Step("the coarsest node", "lattice/walk_root.sql.j2", own),
+        Step("the coarsest node", "lattice/walk_root", own),
         *(Step(step.name, step.template, own) for step in known),
-        Step("steps between nodes", "lattice/walk_steps.sql.j2", own),
-        Step("no verdicts yet", "lattice/judged.sql.j2", own),
-        Step("no failures yet", "lattice/walk_failed.sql.j2", own),
+        Step("steps between nodes", "lattice/walk_steps", own),
+        Step("no verdicts yet", "lattice/no_evaluations", own),
+        Step("no failures yet", "lattice/walk_failed", own),
         Step("walkers", begin, own),
         Loop(
             "walk the lattice",
             (
-                Step("nodes reached", "lattice/walk_reached.sql.j2", own),
-                Step("nodes found", "lattice/walk_found.sql.j2", own),
-                Step("keep nodes", "lattice/walk_nodes.sql.j2", own),
-                Step("choose nodes", "lattice/walk_batch.sql.j2", own),
+                Step("nodes reached", "lattice/walk_reached", own),
+                Step("nodes found", "lattice/walk_found", own),
+                Step("keep nodes", "lattice/walk_nodes", own),
+                Step("choose nodes", "lattice/walk_batch", own),
                 *judge_stages(own, columns),
                 *verdicts(own),
-                Step("keep failures", "lattice/walk_fails.sql.j2", own),
-                Step("move walkers", "lattice/walk_move.sql.j2", own),
+                Step("keep failures", "lattice/walk_fails", own),
+                Step("move walkers", "lattice/walk_move", own),
             ),
-            until=Step("turns left", "lattice/walk_left.sql.j2", own),
+            until=Step("turns left", "lattice/walk_left", own),
             at_most=1_000_000,
         ),
     )
@@ -249,7 +249,7 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
         "for_bound": PROBES_FOR_ONE * budget,
         # from half to one and a half
         "chain_draw": Sql(
-            "500 + md5_number_lower(concat(hex(b.draw), ':', b.slice, ' ', b.chain, ' ', b.turn,"
+            "500 + md5_number_lower(concat(hex(b.draw), ':', b.slice, ' ', b.chain, ' ', b.round,"
             " ' ', b.attribute)) % 1001"
         ),
         # a random order of the sets: multiplication by a number below the prime
@@ -260,22 +260,22 @@ def bound_stages(context: dict[str, Any], packed: Packing, budget: int) -> tuple
     }
     judging = {**own, "batch": PROBES, "screened": PROBED}
     return (
-        Step("slices of the loss", "lattice/bound_slices.sql.j2", own),
-        Step("sets that failed", "lattice/bound_learned.sql.j2", own),
-        Step("sets of columns", "lattice/bound_subsets.sql.j2", own),
-        Step("no answers yet", "lattice/bound_answers.sql.j2", own),
-        Step("chains of columns", "lattice/bound_chains.sql.j2", {**own, "first": True}),
+        Step("slices of the loss", "lattice/bound_slices", own),
+        Step("sets that failed", "lattice/bound_learned", own),
+        Step("sets of columns", "lattice/bound_subsets", own),
+        Step("no answers yet", "lattice/bound_answers", own),
+        Step("chains of columns", "lattice/bound_chains", {**own, "first": True}),
         Loop(
             "bound the loss",
             (
-                Step("first columns of chains", "lattice/bound_probes.sql.j2", own),
-                Step("sizes of their classes", "lattice/screen.sql.j2", judging),
-                Step("keep answers", "lattice/bound_answered.sql.j2", own),
-                Step("sets that fail", "lattice/bound_failed.sql.j2", own),
-                Step("sets left", "lattice/bound_fewer.sql.j2", own),
-                Step("narrow chains", "lattice/bound_chains.sql.j2", {**own, "first": False}),
+                Step("first columns of chains", "lattice/bound_probes", own),
+                Step("sizes of their classes", "lattice/screen", judging),
+                Step("keep answers", "lattice/bound_answered", own),
+                Step("sets that fail", "lattice/bound_failed", own),
+                Step("sets left", "lattice/bound_fewer", own),
+                Step("narrow chains", "lattice/bound_chains", {**own, "first": False}),
             ),
-            until=Step("chains left", "lattice/bound_left.sql.j2", own),
+            until=Step("chains left", "lattice/bound_left", own),
             at_most=1_000_000,
             asked_first=True,
         ),
@@ -290,9 +290,9 @@ BUDGET = 1_000
 
 
 def budgeted_stages(
-    context: dict[str, Any], columns: tuple[Judged, ...], packed: Packing, budget: int
+    context: dict[str, Any], columns: tuple[NodeRules, ...], packed: Packing, budget: int
 ) -> tuple[Stage, ...]:
-    """Stages that write `nodes` and `judged`, and also `subsets` for the bound if losses add up."""
+    """Stages that write `nodes` and `evaluations`, and `subsets` for the bound if losses add up."""
     own = {**context, "units": UNITS, "first_draw": later_draw("min(draw)", "walk")}
     if not additive(context):
         return walk_stages(own, columns, budget)
@@ -304,11 +304,11 @@ def budgeted_stages(
 
 
 def additive(context: dict[str, Any]) -> bool:
-    """Whether the loss of a node is the sum of the losses of its columns."""
+    """Return whether the loss of a node is the sum of the losses of its columns."""
     return bool(context["optimum"] != "c_dm")
 
 
-def whole_row(context: dict[str, Any]) -> Sql:
+def suppression_loss(context: dict[str, Any]) -> Sql:
     """The loss of a suppressed row."""
     wholes: dict[str, Sql] = {measure.text: whole for measure, whole in context["penalties"]}
     return wholes.get(context["optimum"], Sql("l.records"))

@@ -38,8 +38,8 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
     context = {
         **shared,
         "owned": work(f"owned_{number}"),
-        "turn": work(f"swap_turn_{number}"),
-        "seat_draw": later_draw("p.draw", "seat"),
+        "swap_round": work(f"swap_round_{number}"),
+        "position_draw": later_draw("p.draw", "seat"),
         "tries": TRIES,
         "rounds": ROUNDS,
     }
@@ -52,21 +52,21 @@ def separation_stages(name: str, shared: Mapping[str, Any]) -> tuple[Stage, ...]
             hint="relax the column's rules, or leave persons with many rows out in source.query",
         )
 
-    crowded = Step(f"persons apart in {name}", "lgb/still_crowded.sql.j2", context)
+    crowded = Step(f"persons apart in {name}", "lgb/still_crowded", context)
     return (
-        Step(f"owners of {name}", "lgb/owners.sql.j2", context),
-        Step(f"no swaps of {name} yet", "lgb/first_swap_turn.sql.j2", context),
+        Step(f"owners of {name}", "lgb/owners", context),
+        Step(f"no swaps of {name} yet", "lgb/first_swap_round", context),
         Loop(
             f"part persons in {name}",
             (
-                Step(f"swap cells of {name}", "lgb/swap.sql.j2", context),
-                Step("count the round", "lgb/swap_turn.sql.j2", context),
+                Step(f"swap cells of {name}", "lgb/swap", context),
+                Step("count the round", "lgb/next_swap_round", context),
             ),
-            until=Step("cells that share a bucket", "lgb/more_swaps.sql.j2", context),
+            until=Step("cells that share a bucket", "lgb/more_swaps", context),
             at_most=ROUNDS + 1,
         ),
         Guard(crowded, explain, InfeasibleError),
-        Step(f"buckets of {name} without repeated persons", "lgb/disowned.sql.j2", context),
+        Step(f"buckets of {name} without repeated persons", "lgb/swapped_cells", context),
     )
 
 
@@ -83,7 +83,7 @@ def crowding_guard(name: str, shared: Mapping[str, Any]) -> Guard:
 
     context = {**shared, "coded": CODED}
     return Guard(
-        Step(f"persons with too many cells in {name}", "lgb/crowding.sql.j2", context),
+        Step(f"persons with too many cells in {name}", "lgb/crowding", context),
         explain,
         InfeasibleError,
     )
@@ -101,7 +101,7 @@ FEWER = "ask for fewer different values (a lower l, a higher alpha)"
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
+class ProtectedColumn:
     """A column with sensitive cells, its rule, and its work tables."""
 
     source: Attribute | Sensitive
@@ -114,7 +114,7 @@ class Protected:
 
     @property
     def coded(self) -> bool:
-        """Whether it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
+        """True if it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
         return isinstance(self.source, Attribute)
 
     @property
@@ -154,7 +154,7 @@ class Protected:
         return self._table("quotas")
 
     @property
-    def placed(self) -> Table:
+    def cells_table(self) -> Table:
         return self._table("placed")
 
     @property
@@ -179,7 +179,7 @@ class Protected:
 
 
 def bucket_stages(
-    column: Protected, *, tight: bool, persons: bool = False, leaves_out: bool = False
+    column: ProtectedColumn, *, tight: bool, persons: bool = False, leaves_out: bool = False
 ) -> tuple[Stage, ...]:
     """Stages that write the column's `dealt` (row_id, bucket, value, label).
 
@@ -192,7 +192,7 @@ def bucket_stages(
         **named,
         "leaves": column.leaves,
         "quotas": column.quotas,
-        "placed": column.placed,
+        "placed": column.cells_table,
         "dealt": column.dealt,
         "domain": column.domain,
         "least": rule.m,
@@ -217,25 +217,25 @@ def bucket_stages(
     splitting: tuple[Stage, ...] = (
         Loop(
             f"split leaves of {name}",
-            (Step(f"split leaves of {name}", "lgb/split_leaves.sql.j2", shared),),
-            until=Step(f"open leaves of {name}", "lgb/open_leaves.sql.j2", shared),
+            (Step(f"split leaves of {name}", "lgb/split_leaves", shared),),
+            until=Step(f"open leaves of {name}", "lgb/open_leaves", shared),
             at_most=MAX_SPLITS,
         ),
     )
     return (
-        Step(f"sensitive cells of {name}", "lgb/sensitive_values.sql.j2", shared),
+        Step(f"sensitive cells of {name}", "lgb/sensitive_values", shared),
         Guard(
-            Step(f"eligibility of {name}", "lgb/ineligible.sql.j2", shared),
+            Step(f"eligibility of {name}", "lgb/ineligible", shared),
             lambda row: ineligible(column, row, leaves_out=leaves_out),
             InfeasibleError,
         ),
         *((crowding_guard(name, shared),) if persons else ()),
-        Step(f"one leaf of {name}", "lgb/leaves.sql.j2", shared),
+        Step(f"one leaf of {name}", "lgb/leaves", shared),
         *(() if persons else splitting),
-        Step(f"buckets of {name}", "lgb/leaf_buckets.sql.j2", shared),
-        Step(f"deal {name}", "lgb/deal.sql.j2", shared),
+        Step(f"buckets of {name}", "lgb/leaf_buckets", shared),
+        Step(f"deal {name}", "lgb/deal", shared),
         *(separation_stages(name, shared) if persons else ()),
-        Step(f"permute {name}", "lgb/permute.sql.j2", shared),
+        Step(f"permute {name}", "lgb/permute", shared),
     )
 
 
@@ -243,7 +243,7 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
     return Attribute(source.index, source.column, source.sql_type, source.kind)
 
 
-def ineligible(column: Protected, row: Row, *, leaves_out: bool = False) -> Problem:
+def ineligible(column: ProtectedColumn, row: Row, *, leaves_out: bool = False) -> Problem:
     """The problem if no buckets exist, described by counts.
 
     `leaves_out`: rows of frequent values are left out, up to suppression_limit.

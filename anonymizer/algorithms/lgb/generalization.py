@@ -111,7 +111,7 @@ def spans(attributes: Sequence[Attribute], words: Packed) -> list[Span]:
 
 def loss(attributes: Sequence[Attribute]) -> Sql:
     """NCP of a box, in units of 1/SCALE, as an integer."""
-    return _whole(" + ".join(_weighed(a, _of_box(a)) for a in attributes))
+    return _scaled_integer(" + ".join(_times_weight(a, _of_box(a)) for a in attributes))
 
 
 def _of_box(a: Attribute) -> str:
@@ -137,10 +137,10 @@ def _of_box(a: Attribute) -> str:
 
 def distance(attributes: Sequence[Attribute], x: str, y: str) -> Sql:
     """NCP of the pair {x, y}, in units of 1/SCALE, as an integer."""
-    return _whole(" + ".join(_weighed(a, _of_pair(a, x, y)) for a in attributes))
+    return _scaled_integer(" + ".join(_times_weight(a, _of_pair(a, x, y)) for a in attributes))
 
 
-def _weighed(a: Attribute, lost: str) -> str:
+def _times_weight(a: Attribute, lost: str) -> str:
     return f"({lost})" if a.weight is None else f"({lost}) * {lit(float(a.weight))}"
 
 
@@ -167,7 +167,7 @@ def _below_root(a: Attribute) -> Sequence[Level]:
     return a.levels[:-1]
 
 
-def _whole(amount: str) -> Sql:
+def _scaled_integer(amount: str) -> Sql:
     return Sql(f"cast(round({SCALE} * cast({amount} as double)) as bigint)")
 
 
@@ -216,24 +216,24 @@ def seed_stages(
         "distance": distance(attributes, "x", "y"),
     }
     return (
-        Step("units as points", "lgb/points.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("units as points", "lgb/points", context),
+        Step("no final classes yet", "mondrian/members", context),
         Loop(
             "divide classes",
             (
-                Step("choose seeds", "lgb/choose_seeds.sql.j2", context),
-                Step("groups of one seed", "lgb/seeded.sql.j2", context),
+                Step("choose seeds", "lgb/choose_seeds", context),
+                Step("groups of one seed", "lgb/seeded", context),
                 Loop(
                     "grow groups",
-                    (Step("grow", "lgb/grow.sql.j2", context),),
-                    until=Step("units in no group", "lgb/undealt.sql.j2", context),
+                    (Step("grow", "lgb/grow", context),),
+                    until=Step("units in no group", "lgb/ungrouped", context),
                     at_most=GROWTH_ROUNDS,
                 ),
-                Step("divide", "lgb/divide.sql.j2", context),
-                Step("close classes", "lgb/close_undivided.sql.j2", context),
-                Step("apply the division", "lgb/apply_division.sql.j2", context),
+                Step("divide", "lgb/divide", context),
+                Step("close classes", "lgb/close_undivided", context),
+                Step("apply the division", "lgb/apply_division", context),
             ),
-            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("open classes", "mondrian/open_classes", context),
             at_most=MAX_LEVELS,
         ),
     )

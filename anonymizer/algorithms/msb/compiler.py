@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.core.cells import Cell, cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, RowWriter, Separated, published
+from anonymizer.algorithms.core.compiled import (
+    Assembly,
+    Compiled,
+    RowWriter,
+    SeparateTable,
+    published_columns,
+)
 from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
@@ -52,7 +58,7 @@ def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
         Guard(
             Step(
                 f"one level for every value of {d.column}",
-                "msb/guard_levels.sql.j2",
+                "msb/guard_levels",
                 {"values": d.values, "unlisted": d.default is None},
             ),
             lambda row, d=d: _level_problem(d, row),  # type: ignore[misc]
@@ -74,7 +80,7 @@ def _level_problem(dimension: Dimension, row: Row) -> Problem:
         )
     return Problem(
         f"{path}.default_level",
-        f"is missing: {without} values of the data stand in no level",
+        f"is missing: {without} values of the data are in no level",
         hint="default_level: <the level of all values that are not listed>",
     )
 
@@ -88,12 +94,12 @@ def diversity_guards(policy: Policy, how: Grouping) -> tuple[Guard, ...]:
         )
         context = {
             "values": d.values,
-            "whole": math.lcm(*wanted),
+            "unit": math.lcm(*wanted),
             "allowed": share_at_most(policy.suppression_limit),
         }
         guards.append(
             Guard(
-                Step(f"diversity of {d.column}", "msb/guard_diversity.sql.j2", context),
+                Step(f"diversity of {d.column}", "msb/guard_diversity", context),
                 lambda row, d=d: _diversity_problem(d, row, policy, how.unit),  # type: ignore[misc]
                 InfeasibleError,
             )
@@ -115,7 +121,7 @@ def enough_rows(how: Grouping) -> Guard:
             hint=f"lower l, or release more {how.unit}",
         )
 
-    step = Step("enough rows for a group", "msb/guard_rows.sql.j2", how.context)
+    step = Step("enough rows for a group", "msb/guard_rows", how.context)
     return Guard(step, explain, InfeasibleError)
 
 
@@ -150,7 +156,7 @@ def enough_for_classes(how: Grouping, k: int) -> Guard:
 
     step = Step(
         "enough rows for a class",
-        "guards/too_few.sql.j2",
+        "guards/too_few",
         {"coded": how.records, "count": Sql("count(*)"), "least": k},
     )
     return Guard(step, explain, InfeasibleError)
@@ -174,13 +180,13 @@ def record_stages(roles: Roles) -> tuple[Stage, ...]:
     """Stages that write RECORDS; a person with different values in one column stops the run."""
     return (
         *(_one_value(column) for column in roles.sensitive),
-        Step("one record per person", "msb/records.sql.j2", {"coded": CODED, "records": RECORDS}),
+        Step("one record per person", "msb/records", {"coded": CODED, "records": RECORDS}),
     )
 
 
 def group_rows_step() -> Step:
     """The step that reduces CODED to the rows of grouped persons, with the group's number."""
-    return Step("rows of persons", "msb/person_rows.sql.j2", {"coded": CODED, "records": RECORDS})
+    return Step("rows of persons", "msb/person_rows", {"coded": CODED, "records": RECORDS})
 
 
 def _one_value(column: Sensitive) -> Guard:
@@ -195,7 +201,7 @@ def _one_value(column: Sensitive) -> Guard:
 
     query = Step(
         f"one value of {column.column} per person",
-        "msb/guard_persons.sql.j2",
+        "msb/guard_persons",
         {"coded": CODED, "column": column.s},
     )
     return Guard(query, explain, SourceError)
@@ -226,7 +232,7 @@ class ExactRows:
         """The step that writes the rows to `target`, with `extra` columns where it is a link."""
         return Step(
             "write the release",
-            "msb/rows.sql.j2",
+            "msb/rows",
             {
                 "release": target,
                 "coded": CODED,
@@ -242,7 +248,7 @@ class ExactRows:
 
 def layout_of(policy: Policy, roles: Roles, *, generalized: bool) -> tuple[Layout, Columns]:
     """The layout, and the columns of the view, which has no sensitive columns."""
-    layout, columns = published(policy, replace(roles, sensitive=()), {})
+    layout, columns = published_columns(policy, replace(roles, sensitive=()), {})
     group = policy.generated_name("group_id")
     sensitive = tuple(
         PublishedColumn(
@@ -270,12 +276,12 @@ def exact_rows(policy: Policy, roles: Roles, columns: Columns) -> ExactRows:
     typed = policy.publish.cells == "typed"
     cells: list[tuple[Sql, Sql]] = []
     for a in roles.quasi:
-        cells += _typed(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
+        cells += _label_columns(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
     persons = PERSONS if policy.person is not None else None
     return ExactRows(columns, tuple(cells), roles.quasi, persons)
 
 
-def _typed(attribute: Attribute) -> list[tuple[Sql, Sql]]:
+def _label_columns(attribute: Attribute) -> list[tuple[Sql, Sql]]:
     cell, value = Cell(attribute), Sql(f"{attribute.d}.value")
     nullable = (cell.out_nullable, Sql(f"{value} is null"))
     if cell.shape == "range":
@@ -300,7 +306,7 @@ class SeparateValues:
         """The step that writes the table to `target`."""
         return Step(
             f"write {self.table}",
-            "msb/separate.sql.j2",
+            "msb/separate",
             {
                 "release": target,
                 "coded": self.records,
@@ -314,7 +320,7 @@ class SeparateValues:
 
 def separate_values(
     policy: Policy, roles: Roles, layout: Layout, records: Table
-) -> tuple[Separated, ...]:
+) -> tuple[SeparateTable, ...]:
     """One table per sensitive column, each in a separate order."""
     assert layout.group_id is not None
     return tuple(

@@ -75,7 +75,7 @@ class Dimension:
 
     @property
     def use(self) -> Sql:
-        """How often the open group holds the value."""
+        """Number of times that the open group has the value."""
         return self._named("use")
 
     @property
@@ -151,12 +151,12 @@ def _text(value: object) -> str:
 def values_step(dimension: Dimension, records: Table) -> Step:
     """The step that writes the codes and levels of one column's values."""
     listed = [
-        (lit(level.rank), lit(level.needed), _listed(dimension, level.values))
+        (lit(level.rank), lit(level.needed), _list_condition(dimension, level.values))
         for level in dimension.levels
     ]
     return Step(
         f"levels of {dimension.column}",
-        "msb/values.sql.j2",
+        "msb/values",
         {
             "coded": records,
             "values": dimension.values,
@@ -167,7 +167,7 @@ def values_step(dimension: Dimension, records: Table) -> Step:
     )
 
 
-def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
+def _list_condition(dimension: Dimension, values: Sequence[str]) -> Sql:
     """Condition that a value is in a list; texts that are not values of the type never match."""
     cast = ", ".join(f"try_cast({lit(value)} as {dimension.type})" for value in values)
     return Sql(f"coalesce(value in ({cast}), false)")
@@ -184,7 +184,7 @@ def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
 BUCKETS = work("msb_buckets")
 LEFT = work("msb_left")
 SCALE = work("msb_scale")
-STOCK = work("msb_stock")
+REMAINING = work("msb_remaining")
 FORMED = work("msb_formed")
 ARRIVED = work("msb_arrived")
 TYPES = work("msb_types")
@@ -237,7 +237,7 @@ class Grouping:
             "buckets": BUCKETS,
             "left": LEFT,
             "scale": SCALE,
-            "stock": STOCK,
+            "remaining": REMAINING,
             "formed": FORMED,
             "arrived": ARRIVED,
             "types": TYPES,
@@ -274,15 +274,15 @@ class Grouping:
 
 def bucket_stages(how: Grouping) -> tuple[Stage, ...]:
     """Stages that write the buckets."""
-    return (Step("buckets", "msb/buckets.sql.j2", how.context),)
+    return (Step("buckets", "msb/buckets", how.context),)
 
 
 def empty_stages(how: Grouping) -> tuple[Stage, ...]:
     """Stages that write the state before the first group: all records are left."""
     return (
-        Step("records left", "msb/left.sql.j2", how.context),
-        Step("no types of groups yet", "msb/no_types.sql.j2", how.context),
-        Step("no members of groups yet", "msb/no_members.sql.j2", how.context),
+        Step("records left", "msb/left", how.context),
+        Step("no types of groups yet", "msb/no_types", how.context),
+        Step("no members of groups yet", "msb/no_members", how.context),
     )
 
 
@@ -290,25 +290,25 @@ def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
     """Stages that write the types of groups and their members."""
     context = how.context
     form: Sequence[Step] = (
-        Step("stock of a pass", "msb/stock.sql.j2", context),
-        Step("form groups", "msb/group.sql.j2", context),
-        Step("types of groups", "msb/types.sql.j2", context),
-        Step("add types", "msb/add_types.sql.j2", context),
-        Step("add members", "msb/add_members.sql.j2", context),
-        Step("what is left", "msb/take.sql.j2", context),
+        Step("records of a pass", "msb/remaining", context),
+        Step("form groups", "msb/group", context),
+        Step("types of groups", "msb/types", context),
+        Step("add types", "msb/add_types", context),
+        Step("add members", "msb/add_members", context),
+        Step("what is left", "msb/left_after_pass", context),
     )
     if how.options.mode == "exact":
         return (
             _affordable(context),
-            Step("scale", "msb/exact_scale.sql.j2", context),
+            Step("scale", "msb/exact_scale", context),
             *form,
         )
     return (
-        Step("first scale", "msb/first_scale.sql.j2", context),
+        Step("first scale", "msb/first_scale", context),
         Loop(
             "form groups",
-            (Step("next scale", "msb/next_scale.sql.j2", context), *form),
-            until=Step("passes left", "msb/passes.sql.j2", context),
+            (Step("next scale", "msb/next_scale", context), *form),
+            until=Step("passes left", "msb/passes", context),
             at_most=PASSES,
         ),
     )
@@ -338,7 +338,7 @@ def _affordable(context: dict[str, Any]) -> Guard:
             hint="mode: batched",
         )
 
-    step = Step("work of the exact mode", "msb/guard_work.sql.j2", context)
+    step = Step("work of the exact mode", "msb/guard_work", context)
     return Guard(step, explain, InfeasibleError)
 
 
@@ -349,7 +349,7 @@ def _affordable(context: dict[str, Any]) -> Guard:
 
 
 SHAPES = work("msb_shapes")
-TURN = work("msb_turn")
+ROUND_STATE = work("msb_round_state")
 OFFERS = work("msb_offers")
 
 PAIRS = 500_000
@@ -364,27 +364,27 @@ def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
     context = {
         **how.context,
         "shapes": SHAPES,
-        "turn": TURN,
+        "round_state": ROUND_STATE,
         "offers": OFFERS,
         "pairs": PAIRS,
         "patience": PATIENCE,
     }
     return (
-        Step("before the first round", "msb/first_turn.sql.j2", context),
-        Step("no offers yet", "msb/no_offers.sql.j2", context),
-        Step("shapes of groups", "msb/shapes.sql.j2", {**context, "held": MEMBERS_OF_TYPES}),
+        Step("before the first round", "msb/first_round", context),
+        Step("no offers yet", "msb/no_offers", context),
+        Step("shapes of groups", "msb/shapes", {**context, "type_members": MEMBERS_OF_TYPES}),
         Loop(
             "place the residual",
             (
-                Step("next round", "msb/next_turn.sql.j2", context),
-                Step("offers", "msb/offers.sql.j2", context),
-                Step("grown groups", "msb/grown.sql.j2", context),
-                Step("add members", "msb/add_members.sql.j2", context),
-                Step("add shapes", "msb/add_shapes.sql.j2", {**context, "held": ARRIVED}),
-                Step("types of groups", "msb/regroup.sql.j2", context),
-                Step("records left", "msb/settle.sql.j2", context),
+                Step("next round", "msb/next_round", context),
+                Step("offers", "msb/offers", context),
+                Step("grown groups", "msb/grown", context),
+                Step("add members", "msb/add_members", context),
+                Step("add shapes", "msb/add_shapes", {**context, "type_members": ARRIVED}),
+                Step("types of groups", "msb/regroup", context),
+                Step("records left", "msb/settle", context),
             ),
-            until=Step("rounds left", "msb/rounds.sql.j2", context),
+            until=Step("rounds left", "msb/rounds", context),
             # every round that is not idle places a record
             at_most=(rows + 1) * PATIENCE,
         ),
@@ -395,6 +395,6 @@ def placing_step(how: Grouping) -> Step:
     """The step that reduces `coded` to the published rows, with the number of their group."""
     return Step(
         "records into groups",
-        "msb/place.sql.j2",
+        "msb/place",
         {**how.context, "group_draw": later_draw("draw", "group")},
     )

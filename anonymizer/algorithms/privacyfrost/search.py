@@ -11,16 +11,16 @@ from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.protections import column_rules
 from anonymizer.algorithms.lattice.judging import (
-    JUDGED,
+    EVALUATIONS,
     NODES,
-    Judged,
+    NodeRules,
     judge_stages,
-    judged_columns,
     lattice_context,
+    node_rules,
 )
 from anonymizer.algorithms.lattice.recode import CLASS_LEVELS, LEVELS, PATHS, TUPLES, Packing
 from anonymizer.algorithms.lattice.search import SUBSETS, bound_stages, walk_stages
-from anonymizer.algorithms.privacyfrost.priorities import Searched
+from anonymizer.algorithms.privacyfrost.priorities import SearchColumn
 from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.rule import all_hold, merge_layers, size_layer
@@ -41,22 +41,22 @@ class RuleResults:
     column: Sensitive
     dense: bool
     sized: bool
-    """Whether its rules use the size of the group, which is computed before the layers."""
+    """True if its rules use the size of the group, which is computed before the layers."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
     @property
     def dear(self) -> bool:
-        """Whether it is expensive: it compares distributions instead of only counting values."""
+        """True if it is expensive: it compares distributions instead of only counting values."""
         return self.dense or self.sized or bool(self.layers)
 
     @property
     def number(self) -> Sql:
         return lit(self.column.index)
 
-    def held(self, stage: int) -> Sql:
+    def passing_columns(self, stage: int) -> Sql:
         """The candidates that satisfy its rules and those of the columns before it."""
-        return Sql(f"held_{stage}_{self.column.index}")
+        return Sql(f"passing_columns_{stage}_{self.column.index}")
 
     @property
     def cells(self) -> Table:
@@ -72,7 +72,7 @@ class RuleResults:
         return work(f"base_cells_{self.column.index}")
 
 
-def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
+def sensitive_rules(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
     """The rules of all sensitive columns that have any, over groups identified by `keys`."""
     made = []
     for column in roles.sensitive:
@@ -110,20 +110,20 @@ TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
 
 
 def search_context(
-    policy: Policy, roles: Roles, columns: Sequence[Searched], packed: Packing, k: int
+    policy: Policy, roles: Roles, columns: Sequence[SearchColumn], packed: Packing, k: int
 ) -> dict[str, Any]:
     """The parameters of the search's templates."""
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     keys = [Sql("node"), *(word.g for word in packed.words)]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     return {
         "attributes": list(columns),
         "words": packed.words,
         "tuples": TUPLES,
-        "recodings": [a.climbed.recoding for a in columns],
+        "recodings": [a.lattice_column.recoding for a in columns],
         "masks": [
-            (a.climbed.position, level, *packed.masks(a.climbed.position, level))
+            (a.lattice_column.position, level, *packed.masks(a.lattice_column.position, level))
             for a in columns
             for level in range(a.height + 1)
         ],
@@ -148,7 +148,7 @@ def search_context(
 
 
 def search_stages(
-    policy: Policy, columns: Sequence[Searched], context: dict[str, Any]
+    policy: Policy, columns: Sequence[SearchColumn], context: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (the record).
 
@@ -157,29 +157,29 @@ def search_stages(
     """
     rules: tuple[RuleResults, ...] = context["protections"]
     return (
-        Step("merit of levels", "privacyfrost/levels.sql.j2", context),
-        Step("tuples worth looking at", "privacyfrost/base.sql.j2", context),
+        Step("merit of levels", "privacyfrost/levels", context),
+        Step("tuples worth looking at", "privacyfrost/base", context),
         *(_base_cells(rule, context) for rule in rules),
-        Step("pre-computation", "privacyfrost/start.sql.j2", context),
-        _failed(policy, columns, rules, context),
-        Step("search", "privacyfrost/search.sql.j2", context),
-        Step("best table", "privacyfrost/best.sql.j2", context),
+        Step("pre-computation", "privacyfrost/start", context),
+        _no_table_guard(policy, columns, rules, context),
+        Step("search", "privacyfrost/search", context),
+        Step("best table", "privacyfrost/best", context),
     )
 
 
 def _base_cells(rule: RuleResults, context: dict[str, Any]) -> Step:
     own = {**context, "cells": rule.cells, "base_cells": rule.base_cells}
     name = f"{rule.column.column} by tuple"
-    return Step(name, "privacyfrost/base_cells.sql.j2", own)
+    return Step(name, "privacyfrost/base_cells", own)
 
 
-def _failed(
+def _no_table_guard(
     policy: Policy,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     rules: Sequence[RuleResults],
     context: dict[str, Any],
 ) -> Guard:
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
     names = {rule.column.index: rule.column.column for rule in rules}
 
@@ -199,7 +199,7 @@ def _failed(
             hint = "weaken the guarantee, or lower presampling_k"
         return Problem(path, f"failed: no table is safe even at {where}: {reason}", hint=hint)
 
-    query = Step("coarsest table", "privacyfrost/failed.sql.j2", context)
+    query = Step("coarsest table", "privacyfrost/failed", context)
     return Guard(query, explain, GuaranteeError)
 
 
@@ -230,11 +230,11 @@ MOST_STEPS = 1_000_000
 
 def judging_context(
     policy: Policy, roles: Roles, packed: Packing, search: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[Judged, ...], dict[str, Any]]:
+) -> tuple[dict[str, Any], tuple[NodeRules, ...], dict[str, Any]]:
     """The parameters of the judging templates, the columns with rules, and the parameters of the
     search.
     """
-    columns = judged_columns(policy, roles)
+    columns = node_rules(policy, roles)
     judging = lattice_context(policy, roles, packed, columns)
     shared = ("batch", "screened", "classes", "limits", "monotone", "persons", "verdicts")
     own = {
@@ -256,53 +256,53 @@ def judging_context(
 def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
     """Steps that write the merit of levels, and the number of units per value at each level."""
     return (
-        Step("merit of levels", "privacyfrost/levels.sql.j2", own),
-        Step("values of levels", "privacyfrost/values.sql.j2", own),
+        Step("merit of levels", "privacyfrost/levels", own),
+        Step("values of levels", "privacyfrost/values", own),
     )
 
 
 def suppressing_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` and `search_trail`, from tuples and limits."""
     return (
-        Step("pre-computation", "privacyfrost/first_tables.sql.j2", own),
+        Step("pre-computation", "privacyfrost/first_tables", own),
         *_judge(judging, columns, own),
-        Step("start", "privacyfrost/started.sql.j2", own),
-        Step("tables of the start", "privacyfrost/trail.sql.j2", own),
-        Step("best table so far", "privacyfrost/standing.sql.j2", own),
-        Step("tables that fail", "privacyfrost/first_failures.sql.j2", own),
+        Step("start", "privacyfrost/started", own),
+        Step("tables of the start", "privacyfrost/trail", own),
+        Step("best table so far", "privacyfrost/standing", own),
+        Step("tables that fail", "privacyfrost/first_failures", own),
         Loop(
             "search",
             (
-                Step("next tables", "privacyfrost/next_tables.sql.j2", own),
+                Step("next tables", "privacyfrost/next_tables", own),
                 *_judge(judging, columns, own),
-                Step("best of them", "privacyfrost/ordered.sql.j2", own),
-                Step("tables considered", "privacyfrost/considered.sql.j2", own),
-                Step("more tables that fail", "privacyfrost/more_failures.sql.j2", own),
-                Step("go on", "privacyfrost/move.sql.j2", own),
+                Step("best of them", "privacyfrost/ordered", own),
+                Step("tables considered", "privacyfrost/considered", own),
+                Step("more tables that fail", "privacyfrost/more_failures", own),
+                Step("go on", "privacyfrost/move", own),
             ),
-            until=Step("search goes on", "privacyfrost/searching.sql.j2", own),
+            until=Step("search goes on", "privacyfrost/searching", own),
             at_most=MOST_STEPS,
             asked_first=True,
         ),
-        Step("best table", "privacyfrost/ended.sql.j2", own),
+        Step("best table", "privacyfrost/ended", own),
     )
 
 
 def _judge(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Step | Loop, ...]:
     return (
-        Step("tables to judge", "privacyfrost/batch.sql.j2", own),
+        Step("tables to judge", "privacyfrost/batch", own),
         *judge_stages(judging, columns),
-        Step("scores of tables", "privacyfrost/scored.sql.j2", own),
+        Step("scores of tables", "privacyfrost/scored", own),
     )
 
 
-def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) -> Guard:
+def none_safe(policy: Policy, columns: Sequence[SearchColumn], own: dict[str, Any]) -> Guard:
     """A guard that stops the run if no table holds."""
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
 
     def explain(row: Row) -> Problem:
@@ -327,18 +327,18 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
         said = f"failed: no table is safe even at {where}, with {allowed:,} {unit} to suppress"
         return Problem(path, f"{said} at most: {reason}", hint=hint)
 
-    query = Step("a safe table", "privacyfrost/none_safe.sql.j2", own)
+    query = Step("a safe table", "privacyfrost/none_safe", own)
     return Guard(query, explain, GuaranteeError)
 
 
 def leave_out_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that remove the rows that the best table suppresses from `coded`."""
     return (
-        Step("the table found", "privacyfrost/chosen.sql.j2", own),
+        Step("the table found", "privacyfrost/chosen", own),
         *judge_stages(judging, columns),
-        Step("rows suppressed", "privacyfrost/without.sql.j2", own),
+        Step("rows suppressed", "privacyfrost/without", own),
     )
 
 
@@ -359,7 +359,7 @@ rules that compare distributions, this is done for any table. The classes are th
 def class_stages(
     policy: Policy,
     roles: Roles,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     k: int,
     *,
@@ -373,7 +373,7 @@ def class_stages(
     the one with the most parts, weighted by priority, is divided, until none can.
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     context: dict[str, Any] = {
         "attributes": list(columns),
         "by_rank": sorted(columns, key=lambda a: a.rank),
@@ -399,29 +399,29 @@ def class_stages(
         recursive = rows <= RECURSIVE_UP_TO
         dividing = _recursive(context) if recursive else _driven(context, levels + 1)
     return (
-        Step("classes", "privacyfrost/classes.sql.j2", context),
+        Step("classes", "privacyfrost/classes", context),
         *dividing,
-        Step("classes of units", "privacyfrost/members.sql.j2", context),
-        Step("levels of classes", "privacyfrost/class_levels.sql.j2", context),
+        Step("classes of units", "privacyfrost/members", context),
+        Step("levels of classes", "privacyfrost/class_levels", context),
     )
 
 
 def _recursive(context: dict[str, Any]) -> tuple[Stage, ...]:
     own = {**context, "open": Sql("division")}
-    return (Step("partial-domain de-generalization", "privacyfrost/partial.sql.j2", own),)
+    return (Step("partial-domain de-generalization", "privacyfrost/partial", own),)
 
 
 def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
     own = {**context, "open": OPEN}
     return (
-        Step("open classes", "privacyfrost/open.sql.j2", own),
+        Step("open classes", "privacyfrost/open", own),
         Loop(
             "partial-domain de-generalization",
             (
-                Step("divide classes", "privacyfrost/divide.sql.j2", own),
-                Step("name parts", "privacyfrost/rename.sql.j2", own),
+                Step("divide classes", "privacyfrost/divide", own),
+                Step("name parts", "privacyfrost/rename", own),
             ),
-            until=Step("undivided", "privacyfrost/undivided.sql.j2", own),
+            until=Step("undivided", "privacyfrost/undivided", own),
             at_most=at_most,
         ),
     )
@@ -438,9 +438,9 @@ def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
 
 def anytime_stages(
     judging: dict[str, Any],
-    judged: tuple[Judged, ...],
+    judged: tuple[NodeRules, ...],
     own: dict[str, Any],
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     *,
     budget: int,
@@ -462,31 +462,31 @@ def anytime_stages(
         **own,
         "nodes": NODES,
         "levels": LEVELS,
-        "judged": JUDGED,
+        "evaluations": EVALUATIONS,
         "subsets": SUBSETS,
         # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
-        "named": [(a.level, ident(f"level.{a.climbed.attribute.column}")) for a in columns],
+        "named": [(a.level, ident(f"level.{a.lattice_column.attribute.column}")) for a in columns],
     }
     walked = {**lattice, **{name: own[name] for name in _SEARCHED}, "given": NODES}
 
     def verdicts(context: dict[str, Any]) -> tuple[Step, ...]:
         return (
-            Step("scores of tables", "privacyfrost/scored.sql.j2", {**own, "given": NODES}),
-            Step("verdicts", "privacyfrost/walk_verdicts.sql.j2", own),
-            Step("remember verdicts", "lattice/remember.sql.j2", context),
+            Step("scores of tables", "privacyfrost/scored", {**own, "given": NODES}),
+            Step("verdicts", "privacyfrost/walk_verdicts", own),
+            Step("remember verdicts", "lattice/add_evaluations", context),
         )
 
-    result = Step("table of the search", "privacyfrost/walk_result.sql.j2")
+    result = Step("table of the search", "privacyfrost/walk_result")
     walks: tuple[Stage, ...]
     if own["score"] == "log":
         alone = {**walked, "budget": budget}
         walks = (
-            Step("the coarsest node", "lattice/walk_root.sql.j2", alone),
+            Step("the coarsest node", "lattice/walk_root", alone),
             Step(result.name, result.template, alone),
-            Step("single columns", "privacyfrost/walk_singles.sql.j2", alone),
-            Step("no verdicts yet", "lattice/judged.sql.j2", alone),
-            Step("choose nodes", "lattice/walk_batch.sql.j2", alone),
+            Step("single columns", "privacyfrost/walk_singles", alone),
+            Step("no verdicts yet", "lattice/no_evaluations", alone),
+            Step("choose nodes", "lattice/walk_batch", alone),
             *judge_stages(alone, judged),
             *verdicts(alone),
         )
@@ -498,18 +498,18 @@ def anytime_stages(
                 judged,
                 budget - for_bound,
                 known=(result,),
-                begin="privacyfrost/walk_begin.sql.j2",
+                begin="privacyfrost/walk_begin",
                 verdicts=verdicts,
             ),
             *bound_stages(lattice, packed, for_bound),
         )
     return (
-        Step("levels of the lattice", "privacyfrost/walk_levels.sql.j2", {**own, "levels": LEVELS}),
+        Step("levels of the lattice", "privacyfrost/walk_levels", {**own, "levels": LEVELS}),
         *walks,
-        Step("best table within the budget", "privacyfrost/walk_best.sql.j2", own),
+        Step("best table within the budget", "privacyfrost/walk_best", own),
         *safe,
-        Step("record of the budget", "privacyfrost/walk_told.sql.j2", own),
-        Note(Step("levels of the best table", "privacyfrost/walk_measures.sql.j2", own)),
+        Step("record of the budget", "privacyfrost/walk_trail", own),
+        Note(Step("levels of the best table", "privacyfrost/walk_measures", own)),
     )
 
 

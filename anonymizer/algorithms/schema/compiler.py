@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from anonymizer.algorithms.core.cells import Cell, cell_steps, present, shown_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, published
+from anonymizer.algorithms.core.cells import Cell, cell_steps, labels_steps, present
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, published_columns
 from anonymizer.algorithms.core.encode import (
     coded_stages,
     domain_steps,
@@ -29,12 +29,12 @@ from anonymizer.algorithms.schema.event_generalization import (
     shared_context,
 )
 from anonymizer.algorithms.schema.events import (
-    Known,
+    EventColumn,
     Weights,
     coded_steps,
     event_cells,
+    event_columns,
     event_steps,
-    known,
     owners_step,
     steps_of,
     tree_stages,
@@ -80,16 +80,16 @@ class PublishedTable:
     """Its events are quasi-identifiers in the layout, at levels of their hierarchies."""
     columns: tuple[tuple[str, Sql], ...]
     gone: bool
-    """Whether some of its rows may be left out."""
+    """True if some of its rows may be left out."""
 
     def steps(self, above: Table) -> Iterator[Step]:
         """The steps that write `linked` of the child: its rows, each with its original.
 
         `above`: the same table of its parent; for children of the persons, that of the persons.
         """
-        child, attributes = self.child, known(self.child)
+        child, attributes = self.child, event_columns(self.child)
         for a in attributes:
-            _, *steps = shown_steps(a.attribute)
+            _, *steps = labels_steps(a.attribute)
             yield self._present(a)
             yield from steps
         codes = list(self._codes()) if self.gone else []
@@ -97,7 +97,7 @@ class PublishedTable:
             again = {"kept": child.kept, "gone": child.gone, "codes": codes}
             again["coded_again"] = child.kept
             name = f"codes of {child.name} among the rows that are left"
-            yield Step(name, "schema/coded_again.sql.j2", again)
+            yield Step(name, "schema/coded_again", again)
         columns = [(expression, ident(name)) for name, expression in self.columns]
         columns.append((Sql("c.row_ref"), ident(ROW_REF)))
         context = {
@@ -111,11 +111,11 @@ class PublishedTable:
             "link": child.linked,
             "columns": columns,
             "number": child.number,
-            "ladder": child.ladder,
+            "step_levels": child.step_levels,
             "attributes": attributes,
             "row_ref": ROW_REF,
         }
-        yield Step(f"rows of {child.name} with their originals", "schema/rows.sql.j2", context)
+        yield Step(f"rows of {child.name} with their originals", "schema/rows", context)
 
     def _codes(self) -> Iterator[tuple[Sql, Sql, Sql]]:
         """Columns coded at a value that a given number of rows reach: computed from all rows, and
@@ -136,30 +136,27 @@ class PublishedTable:
             )
             yield mask.physical, limit, Sql(cut)
 
-    def _present(self, a: Known) -> Step:
+    def _present(self, a: EventColumn) -> Step:
         context = {
             "coded": self.child.coded,
             "gone": self.child.gone,
             "present": present(a.attribute),
             "code": a.c,
         }
-        return Step(f"published values of {a.attribute.column}", "schema/present.sql.j2", context)
+        return Step(f"published values of {a.attribute.column}", "schema/present", context)
 
     def publish(self, target: Table) -> Step:
         """The step that writes the published table from `linked`."""
         context = {"link": self.child.linked, "release": target, "row_ref": ROW_REF, "written": []}
-        return Step(f"publish {self.child.name}", "link/published.sql.j2", context)
+        return Step(f"publish {self.child.name}", "link/published", context)
 
 
-def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
-    """The tables except the persons', each after its parent."""
-    return tuple(_published(policy, child, children) for child in children)
-
-
-def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) -> PublishedTable:
+def _published_table(
+    policy: SchemaPolicy, child: Child, children: Sequence[Child]
+) -> PublishedTable:
     table = policy.tables[child.name]
     above = policy.tables[child.above].key
-    events = {a.attribute.column: a for a in known(child)}
+    events = {a.attribute.column: a for a in event_columns(child)}
     sensitive = {s.column: s for s in child.roles.sensitive}
     kept = {c.column: c for c in child.roles.kept}
     columns: list[tuple[str, Sql]] = []
@@ -185,7 +182,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
                     sensitive[name].kind if name in sensitive else "categorical",
                     published_type(one.sql_type),
                     name=name,
-                    masks=child.roles.masks_told(name),
+                    masks=child.roles.mask_descriptions(name),
                 )
             )
     layout = Layout(
@@ -201,7 +198,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
 
 
 def _event(
-    policy: SchemaPolicy, child: Child, a: Known
+    policy: SchemaPolicy, child: Child, a: EventColumn
 ) -> tuple[PublishedColumn, list[tuple[str, Sql]]]:
     """A published event column, and the columns of its cell."""
     attribute, cell = a.attribute, Cell(a.attribute)
@@ -212,7 +209,7 @@ def _event(
         kind=attribute.kind,
         sql_type=published_type(attribute.sql_type),
         hierarchy=cell.shape == "node",
-        masks=child.roles.masks_told(name),
+        masks=child.roles.mask_descriptions(name),
         **codes_of(child.policy, attribute),
     )
     made = [expression for _, expression in cell_columns(a, policy.publish.cells)]
@@ -283,11 +280,12 @@ def compile_tables(
         *(step for child in children for step in coded_steps(child)),
         *(event_steps(children) if with_events(children) else ()),
         *_cuts(policy, single, profile, roles, children, how),
-        *_raised(policy, single, roles, children, persons, judged, of_events),
+        *_event_stages(policy, single, roles, children, persons, judged, of_events),
         *cell_steps(roles.quasi, single.publish.cells),
     )
     return CompiledTables(
-        _persons_table(policy, single, roles, stages), published_tables(policy, children)
+        _persons_table(policy, single, roles, stages),
+        tuple(_published_table(policy, child, children) for child in children),
     )
 
 
@@ -314,7 +312,7 @@ def _cuts(
     return partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
 
 
-def _raised(
+def _event_stages(
     policy: SchemaPolicy,
     single: Policy,
     roles: Roles,
@@ -346,7 +344,7 @@ def _persons_table(
     policy: SchemaPolicy, single: Policy, roles: Roles, stages: tuple[Stage, ...]
 ) -> Compiled:
     """The table of the persons, with a drawn number instead of its key."""
-    layout, (class_id, *columns) = published(single, roles, {})
+    layout, (class_id, *columns) = published_columns(single, roles, {})
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
     number = Sql(f"row_number() over (order by {KEY_DRAW('r.draw')})")

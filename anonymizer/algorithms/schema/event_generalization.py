@@ -11,15 +11,21 @@ from anonymizer.algorithms.core.person_rules import PersonRules
 from anonymizer.algorithms.schema.events import (
     AGAINST_SUPPRESSION,
     EVENTS,
-    LADDERS,
     OWNERS,
+    STEP_SEQUENCES,
     WHOLE,
-    Known,
-    known,
+    EventColumn,
+    event_columns,
     steps_of,
     with_events,
 )
-from anonymizer.algorithms.schema.rules import FAILING, Judged, Ruled, failing_steps, rule_steps
+from anonymizer.algorithms.schema.rules import (
+    FAILING,
+    Judged,
+    RuledTable,
+    failing_steps,
+    rule_steps,
+)
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.guarantees.identity import EirL
@@ -57,7 +63,7 @@ def raising_stages(
     events: int,
     rows: bool,
     least: int,
-    ruled: Sequence[Ruled] = (),
+    ruled: Sequence[RuledTable] = (),
     holding: Sequence[Step] = (),
     merged: Step | None = None,
 ) -> tuple[Stage, ...]:
@@ -75,18 +81,18 @@ def raising_stages(
 
 
 def _raising(
-    children: Sequence[Child], ruled: Sequence[Ruled], *, events: int, rows: bool, least: int
+    children: Sequence[Child], ruled: Sequence[RuledTable], *, events: int, rows: bool, least: int
 ) -> tuple[Step | Loop, ...]:
     some = bool(with_events(children))
     if not (some or rows):
         return ()
     shared = shared_context(children, events=events, rows=rows, least=least)
-    nothing = Step("nothing left out", "schema/nothing_removed.sql.j2", shared)
+    nothing = Step("nothing left out", "schema/nothing_removed", shared)
     body: tuple[Step | Loop, ...] = (
         *(_even(shared) if rows else ()),
         *(_search(shared, events, steps_of(children), ruled) if some else ()),
-        *_gone(children, shared, rows=rows),
-        *((Step("rows that are left", "schema/rows_left.sql.j2", shared),) if rows else ()),
+        *_unpublished_steps(children, shared, rows=rows),
+        *((Step("rows that are left", "schema/rows_left", shared),) if rows else ()),
     )
     names = partial_tables(children, rows=rows)
     judged = [one.child for one in ruled if events and one.child is not None]
@@ -95,7 +101,7 @@ def _raising(
         return (nothing, *body)
     left = [(child.number, child.remaining) for child in judged if child.above in names]
     until = {**shared, "events": some, "judged": left, "remaining": [table for _, table in left]}
-    hanging = Step("rows that do not count", "schema/hanging.sql.j2", until)
+    hanging = Step("rows that do not count", "schema/suppressed_references", until)
     return (nothing, Loop("raise events", body, until=hanging, at_most=ROUNDS))
 
 
@@ -116,11 +122,11 @@ def shared_context(
     return {
         "owners": OWNERS,
         "members": MEMBERS,
-        "ladders": LADDERS,
+        "step_sequences": STEP_SEQUENCES,
         "removed": REMOVED,
-        "known": work("known_rows"),
+        "event_rows": work("event_rows"),
         "placed": PLACED,
-        "held": work("held_cells"),
+        "value_counts": work("value_counts"),
         "broken": work("broken_sets"),
         "raised_cells": work("raised_cells"),
         "raised_items": work("raised_items"),
@@ -138,28 +144,28 @@ def shared_context(
 
 def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
     """Steps that leave out rows until enough persons have equal numbers of rows."""
-    left = Step("rows that are left", "schema/rows_left.sql.j2", shared)
+    left = Step("rows that are left", "schema/rows_left", shared)
     yield left
     yield Loop(
         "even numbers of rows",
-        (Step("rows in excess", "schema/excess.sql.j2", shared), left),
-        until=Step("persons with rare numbers", "schema/uneven.sql.j2", shared),
+        (Step("rows in excess", "schema/excess", shared), left),
+        until=Step("persons with rare numbers", "schema/uneven", shared),
         at_most=ROUNDS,
         asked_first=True,
     )
 
 
 def _search(
-    shared: Mapping[str, Any], events: int, last: int, ruled: Sequence[Ruled]
+    shared: Mapping[str, Any], events: int, last: int, ruled: Sequence[RuledTable]
 ) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
-    known = Step("rows of classes", "schema/known.sql.j2", own)
-    every = Step("final rows", "schema/placed.sql.j2", {**shared, "all": True})
+    known = Step("rows of classes", "schema/event_rows", own)
+    every = Step("final rows", "schema/placed", {**shared, "all": True})
     places = [
         Step(
             f"place rows, step {step}",
-            "schema/place.sql.j2",
+            "schema/place",
             {**shared, "step": step, "lending": step > 0},
         )
         for step in range(last + 1)
@@ -168,26 +174,28 @@ def _search(
         return (known, *(places if events else ()), every)
     # if rules compare with the whole table, no class is final before all are
     apart = not any(table.relative for table in ruled)
-    settled = Step("final classes", "schema/settled.sql.j2", shared)
+    settled = Step("final classes", "schema/settled", shared)
     loop = Loop(
         "raise rows",
         (
-            Step("cells of persons", "schema/held.sql.j2", shared),
-            Step("sets of too few persons", "schema/broken.sql.j2", shared),
+            Step("cells of persons", "schema/value_counts", shared),
+            Step("sets of too few persons", "schema/broken", shared),
             *(rule_steps(ruled, shared) if ruled else ()),
             *((settled,) if apart else ()),
-            Step("cells to raise", "schema/raised_cells.sql.j2", shared),
-            Step("rows to raise", "schema/raised_items.sql.j2", shared),
-            Step("raise", "schema/raise.sql.j2", {**shared, "all": not apart}),
+            Step("cells to raise", "schema/raised_cells", shared),
+            Step("rows to raise", "schema/raised_items", shared),
+            Step("raise", "schema/raise", {**shared, "all": not apart}),
         ),
-        until=Step("sets left", "schema/still_broken.sql.j2", shared),
+        until=Step("sets left", "schema/still_broken", shared),
         at_most=ROUNDS,
     )
-    none_final = Step("no final rows yet", "schema/placed.sql.j2", {**shared, "all": False})
+    none_final = Step("no final rows yet", "schema/placed", {**shared, "all": False})
     return (known, *(places if events == 1 else ()), none_final, loop, *(() if apart else (every,)))
 
 
-def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -> tuple[Step, ...]:
+def _unpublished_steps(
+    children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool
+) -> tuple[Step, ...]:
     """Steps that list, table by table, the rows that are not published."""
     steps: list[Step] = []
     by_name = {child.name: child for child in children}
@@ -204,10 +212,10 @@ def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -
             "number": child.number,
             "events": bool(child.attributes),
         }
-        steps.append(Step(f"unpublished rows of {child.name}", "schema/gone.sql.j2", context))
+        steps.append(Step(f"unpublished rows of {child.name}", "schema/unpublished", context))
         numbered.append((child.number, child.gone))
     every = {"removed": REMOVED, "numbered": numbered, "gone": [table for _, table in numbered]}
-    return (*steps, Step("unpublished rows", "schema/removed.sql.j2", every))
+    return (*steps, Step("unpublished rows", "schema/removed", every))
 
 
 # Rules on event columns: EIR l-diversity of the values that generalized cells may stand for.
@@ -238,7 +246,7 @@ class EventRule:
     """An event column with a rule: its table, its column, and the l of EIR l-diversity."""
 
     child: Child
-    event: Known
+    event: EventColumn
     l: int
 
     @property
@@ -270,10 +278,11 @@ class EventRule:
             "code": self.event.c,
             "height": max(self.event.height, 1),
             "steps": [
-                (step, levels[self.event.position]) for step, levels in enumerate(self.child.ladder)
+                (step, levels[self.event.position])
+                for step, levels in enumerate(self.child.step_levels)
             ],
         }
-        yield Step(f"values of {self.name} at worst", "schema/admitted_values.sql.j2", context)
+        yield Step(f"values of {self.name} at worst", "schema/admitted_values", context)
         yield from failing_steps(
             self.name,
             self.column(Sql("value")),
@@ -291,7 +300,7 @@ def event_rules(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[EventR
     problems: list[Problem] = []
     for child in children:
         columns = policy.tables[child.name].columns
-        for event in known(child):
+        for event in event_columns(child):
             protect = columns[event.attribute.column].protect
             if protect is None or protect.eir_l is None:
                 continue

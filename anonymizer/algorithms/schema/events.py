@@ -13,7 +13,7 @@ from anonymizer.algorithms.core.partition import (
     choice,
     context_of,
 )
-from anonymizer.algorithms.lattice.recode import ONE, Climbed, recoding_step
+from anonymizer.algorithms.lattice.recode import ONE, LatticeColumn, recoding_step
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql, lit, work
 from anonymizer.source.child import Child
 from anonymizer.source.profile import Attribute
@@ -23,7 +23,7 @@ from anonymizer.steps import Loop, Stage, Step
 
 
 OWNERS = work("owners")
-LADDERS = work("ladders")
+STEP_SEQUENCES = work("step_sequences")
 EVENTS = work("events")
 ITEMS = work("items")
 WHOLE = lit(ONE)
@@ -31,7 +31,7 @@ WHOLE = lit(ONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Climbed):
+class EventColumn(LatticeColumn):
     """An event column: its tables, and its columns in them."""
 
     @property
@@ -43,9 +43,9 @@ class Known(Climbed):
     domain = NumberedTable("domain")
 
 
-def known(child: Child) -> tuple[Known, ...]:
+def event_columns(child: Child) -> tuple[EventColumn, ...]:
     """The event columns of a table, in order."""
-    return tuple(Known(a, position) for position, a in enumerate(child.attributes))
+    return tuple(EventColumn(a, position) for position, a in enumerate(child.attributes))
 
 
 def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
@@ -56,12 +56,12 @@ def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
 def owners_step(keys: Sequence[Sql]) -> Step:
     """The step that numbers the persons and gives each its unit."""
     context = {"coded": CODED, "units": UNITS, "owners": OWNERS, "keys": list(keys)}
-    return Step("numbers of persons", "schema/owners.sql.j2", context)
+    return Step("numbers of persons", "schema/owners", context)
 
 
 def coded_steps(child: Child) -> Iterator[Step]:
     """Steps that write the codes of a table's values, and its rows with draws and codes."""
-    attributes = known(child)
+    attributes = event_columns(child)
     yield from domain_steps(child.roles)
     for a in attributes:
         yield recoding_step(a, a.attribute.spec)
@@ -74,19 +74,19 @@ def coded_steps(child: Child) -> Iterator[Step]:
         "name": child.name,
         "copies": child.policy.key is None,
     }
-    yield Step(f"encode {child.name}", "schema/coded.sql.j2", context)
+    yield Step(f"encode {child.name}", "schema/coded", context)
     if attributes:
-        yield Step(f"steps of {child.name}", "schema/rungs.sql.j2", _rungs(child, attributes))
+        yield Step(f"steps of {child.name}", "schema/steps", _steps(child, attributes))
 
 
-def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
+def _steps(child: Child, attributes: tuple[EventColumn, ...]) -> dict[str, Any]:
     return {
         "coded": child.coded,
         "recodings": [a.recoding for a in attributes],
-        "rungs": child.rungs,
+        "steps": child.steps,
         "offset": child.number << 40,
         "codes": [a.c for a in attributes],
-        "ladder": child.ladder,
+        "step_levels": child.step_levels,
         "attributes": attributes,
     }
 
@@ -94,26 +94,26 @@ def _rungs(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
 def event_steps(children: Sequence[Child]) -> Iterator[Step]:
     """Steps that write all rows of events to one table, and each person's distinct tuples."""
     tables = with_events(children)
-    parts = [(c.rungs, len(c.ladder) - 1, len(c.attributes)) for c in tables]
+    parts = [(c.steps, len(c.step_levels) - 1, len(c.attributes)) for c in tables]
     yield Step(
         "steps of all tables",
-        "schema/ladders.sql.j2",
-        {"ladders": LADDERS, "tables": parts, "parts": [c.rungs for c in tables]},
+        "schema/step_sequences",
+        {"step_sequences": STEP_SEQUENCES, "tables": parts, "parts": [c.steps for c in tables]},
     )
     context = {
         "events": EVENTS,
         "tables": tables,
         "coded": [c.coded for c in tables],
-        "rungs": [c.rungs for c in tables],
+        "steps": [c.steps for c in tables],
         "owners": OWNERS,
     }
-    yield Step("rows of events", "schema/events.sql.j2", context)
-    yield Step("events of persons", "schema/items.sql.j2", {"events": EVENTS, "items": ITEMS})
+    yield Step("rows of events", "schema/events", context)
+    yield Step("events of persons", "schema/items", {"events": EVENTS, "items": ITEMS})
 
 
 def steps_of(children: Sequence[Child]) -> int:
-    """The last step of the highest ladder."""
-    return max(len(child.ladder) for child in with_events(children)) - 1
+    """The number of the last step of any table."""
+    return max(len(child.step_levels) for child in with_events(children)) - 1
 
 
 def event_cells(children: Sequence[Child]) -> int:
@@ -137,7 +137,7 @@ class Weights:
     least: int
     """Fewest persons that have to share an event cell."""
     last_step: int
-    """The last step of the highest ladder."""
+    """The number of the last step of any table."""
     persons: int
     event_cells: int
     """Number of event cells in all tables."""
@@ -148,7 +148,7 @@ class Weights:
 def tree_stages(
     attributes: Sequence[Attribute], how: Partitioning, rows: int, weights: Weights
 ) -> tuple[Stage, ...]:
-    """Stages that write `members` (unit, class_id) from `units`, `items` and `ladders`.
+    """Stages that write `members` (unit, class_id) from `units`, `items` and `step_sequences`.
 
     Every level of cuts is one round: classes are cut, the two halves become nodes with their costs,
     and halves whose events lose as much as the total loss of their class are not cut again.
@@ -157,7 +157,7 @@ def tree_stages(
     own = {
         **context,
         "items": ITEMS,
-        "ladders": LADDERS,
+        "step_sequences": STEP_SEQUENCES,
         "costs": work("event_costs"),
         "tree": work("partition_tree"),
         "bests": work("least_costs"),
@@ -168,32 +168,32 @@ def tree_stages(
         "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
         "shape": shape,
     }
-    costs = Step("loss of events", "schema/event_costs.sql.j2", own)
+    costs = Step("loss of events", "schema/event_costs", own)
     return (
-        Step("places in the domains", "mondrian/positions.sql.j2", context),
-        Step("first class", "mondrian/open.sql.j2", context),
-        Step("no final classes yet", "mondrian/members.sql.j2", context),
+        Step("places in the domains", "mondrian/positions", context),
+        Step("first class", "mondrian/open", context),
+        Step("no final classes yet", "mondrian/members", context),
         costs,
-        Step("root of the tree", "schema/tree.sql.j2", {**own, "root": True, "chosen": None}),
+        Step("root of the tree", "schema/tree", {**own, "root": True, "chosen": None}),
         Loop(
             "partition tree",
             (
                 *choice(how, context),
-                Step("close classes", "mondrian/close_classes.sql.j2", context),
-                Step("apply cuts", "mondrian/apply_cuts.sql.j2", context),
+                Step("close classes", "mondrian/close_classes", context),
+                Step("apply cuts", "mondrian/apply_cuts", context),
                 costs,
-                Step("nodes of the tree", "schema/tree.sql.j2", {**own, "root": False}),
-                Step("close what cannot pay", "schema/close_hopeless.sql.j2", own),
+                Step("nodes of the tree", "schema/tree", {**own, "root": False}),
+                Step("close what cannot pay", "schema/close_hopeless", own),
             ),
-            until=Step("open classes", "mondrian/open_classes.sql.j2", context),
+            until=Step("open classes", "mondrian/open_classes", context),
             at_most=rows,
         ),
-        Step("no costs yet", "schema/no_bests.sql.j2", own),
+        Step("no costs yet", "schema/no_bests", own),
         Loop(
             "prune the tree",
-            (Step("least costs", "schema/bests.sql.j2", own),),
-            until=Step("depths to decide", "schema/to_prune.sql.j2", own),
+            (Step("least costs", "schema/bests", own),),
+            until=Step("depths to decide", "schema/to_prune", own),
             at_most=rows,
         ),
-        Step("pruned tree", "schema/pruned.sql.j2", own),
+        Step("pruned tree", "schema/pruned", own),
     )

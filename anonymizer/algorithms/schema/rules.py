@@ -8,7 +8,13 @@ from typing import Any
 
 from anonymizer.algorithms.core.encode import CODED
 from anonymizer.algorithms.core.partition import MEMBERS, Protection
-from anonymizer.algorithms.core.person_rules import HOLDINGS, PAIRS, SETS, PersonRules, held_values
+from anonymizer.algorithms.core.person_rules import (
+    HOLDINGS,
+    PAIRS,
+    SETS,
+    PersonRules,
+    numbered_values,
+)
 from anonymizer.algorithms.core.protections import column_rules, feasible, protection
 from anonymizer.algorithms.schema.events import OWNERS
 from anonymizer.compile import Sql, Table, work
@@ -60,9 +66,9 @@ def child_protections(
             }
             name = f"{child.name}.{column.column}"
             stages += [
-                Step(f"values of {name}", "prepare/reference.sql.j2", context),
+                Step(f"values of {name}", "prepare/reference", context),
                 feasible(column, rules, table_path(child.name, "columns")),
-                Step(f"{name} by unit", "schema/values_by_unit.sql.j2", context),
+                Step(f"{name} by unit", "schema/values_by_unit", context),
             ]
             made.append(protection(column, rules))
     return tuple(made), tuple(stages)
@@ -115,21 +121,21 @@ def holding_steps(
                 "remaining": child.remaining,
             }
             name = f"rows of {child.name} that are left"
-            steps += [Step(name, "schema/remaining.sql.j2", remaining), *own]
+            steps += [Step(name, "schema/remaining", remaining), *own]
     steps += further
     if not steps:
         return ()
     shared = {"members": MEMBERS, "failing": FAILING}
     return (
-        Step("no class breaks a rule yet", "schema/no_failing.sql.j2", shared),
+        Step("no class breaks a rule yet", "schema/no_failing", shared),
         *steps,
-        Step("merge classes that break a rule", "schema/merged.sql.j2", shared),
+        Step("merge classes that break a rule", "schema/merged", shared),
     )
 
 
 def to_merge() -> Step:
     """The query that counts merged classes, whose rows have to be raised again."""
-    return Step("classes merged", "schema/to_merge.sql.j2", {"failing": FAILING})
+    return Step("classes merged", "schema/to_merge", {"failing": FAILING})
 
 
 def failing_steps(
@@ -165,8 +171,8 @@ def failing_steps(
         "holds": all_hold(rules),
     }
     return (
-        Step(f"values of {name} that are left", "prepare/reference.sql.j2", context),
-        Step(f"classes that break a rule of {name}", "schema/failing.sql.j2", context),
+        Step(f"values of {name} that are left", "prepare/reference", context),
+        Step(f"classes that break a rule of {name}", "schema/failing", context),
     )
 
 
@@ -217,26 +223,26 @@ def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage,
     for table, person, column, _, nulls in judged:
         context = {
             "coded": table,
-            "held_values": held_values(column),
+            "numbered_values": numbered_values(column),
             "column": column.s,
             "null_as_value": nulls,
             "person": Sql(person),
         }
         name = f"values of {column.column}"
-        stages.append(Step(name, "persons/held_values.sql.j2", context))
-    columns = [(table, person, s, held_values(s)) for table, person, s, _, _ in judged]
+        stages.append(Step(name, "persons/numbered_values", context))
+    columns = [(table, person, s, numbered_values(s)) for table, person, s, _, _ in judged]
     who = {
         "tables": [table for table, *_ in judged],
-        "held_values": [values for *_, values in columns],
+        "numbered_values": [values for *_, values in columns],
         "owners": OWNERS,
         "holdings": HOLDINGS,
         "columns": columns,
     }
-    stages.append(Step("who holds what", "schema/holdings.sql.j2", who))
-    stages.append(Step("value sets", "persons/sets.sql.j2", {"holdings": HOLDINGS, "sets": SETS}))
+    stages.append(Step("values of persons", "schema/holdings", who))
+    stages.append(Step("value sets", "persons/sets", {"holdings": HOLDINGS, "sets": SETS}))
     if rules.only_hitting:
-        pairs = {"sets": SETS, "held_pairs": PAIRS}
-        stages.append(Step("pairs of persons and values", "persons/held_pairs.sql.j2", pairs))
+        pairs = {"sets": SETS, "value_pairs": PAIRS}
+        stages.append(Step("pairs of persons and values", "persons/value_pairs", pairs))
     return (*stages, _as_one_class(rules, judged))
 
 
@@ -255,7 +261,7 @@ def _as_one_class(rules: PersonRules, judged: Sequence[Judged]) -> Guard:
 
     assert rules.screen is not None
     screen = {"holdings": HOLDINGS, "fails": rules.screen.fails}
-    query = Step("the tables as one class", "persons/whole.sql.j2", screen)
+    query = Step("the tables as one class", "persons/whole_table", screen)
     return Guard(query, explain, InfeasibleError)
 
 
@@ -271,7 +277,7 @@ FAILING_CHOICES = work("failing_choices")
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class RuledTable:
     """A table with rules that have to hold among the remaining persons."""
 
     child: Child | None
@@ -289,7 +295,7 @@ class Ruled:
 
     @property
     def relative(self) -> bool:
-        """Whether the rules depend on rows that are left out in other classes."""
+        """True if the rules depend on rows that are left out in other classes."""
         return any(rule.relative for _, rules, _ in self.columns for rule in rules)
 
 
@@ -299,10 +305,10 @@ def ruled_tables(
     children: Sequence[Child],
     rules: PersonRules,
     judged: Sequence[Judged],
-) -> tuple[Ruled, ...]:
+) -> tuple[RuledTable, ...]:
     """All tables with rules on sensitive columns. `single`: the policy of the persons' table."""
     paired = {column.index for _, _, column, _, _ in judged}
-    tables: list[Ruled] = []
+    tables: list[RuledTable] = []
     for child, policy, sensitive in (
         (None, single, roles.sensitive),
         *((child, child.policy, child.roles.sensitive) for child in children),
@@ -314,35 +320,35 @@ def ruled_tables(
                 columns.append((column, rules.rules, True))
         asked = tuple(one for one in columns if one[1])
         if asked:
-            tables.append(Ruled(child, asked))
+            tables.append(RuledTable(child, asked))
     return tuple(tables)
 
 
-def rule_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def rule_steps(tables: Sequence[RuledTable], shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that add to `broken` the sets of rows whose holders break a rule."""
     context = {**shared, "choices": CHOICES, "failing": FAILING_CHOICES, "left_out": LEFT_OUT}
     return (
-        Step("sets of rows", "schema/choices.sql.j2", context),
-        Step("rows left out so far", "schema/left_out.sql.j2", context),
+        Step("sets of rows", "schema/choices", context),
+        Step("rows left out so far", "schema/left_out", context),
         *_judging(tables),
-        Step("sets that break a rule", "schema/broken_rules.sql.j2", context),
+        Step("sets that break a rule", "schema/broken_rules", context),
     )
 
 
-def class_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def class_steps(tables: Sequence[RuledTable], shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that add to `failing` the classes in which persons with equal numbers break a rule."""
     context = {**shared, "choices": CHOICES, "left_out": LEFT_OUT}
     classes = {**context, "failing": FAILING, "failing_choices": FAILING_CHOICES}
     return (
-        Step("persons with equal numbers of rows", "schema/choices_of_numbers.sql.j2", context),
-        Step("rows left out", "schema/left_out.sql.j2", {**context, "known": None}),
+        Step("persons with equal numbers of rows", "schema/choices_of_numbers", context),
+        Step("rows left out", "schema/left_out", {**context, "event_rows": None}),
         *_judging(tables),
-        Step("classes with such persons", "schema/failing_classes.sql.j2", classes),
+        Step("classes with such persons", "schema/failing_classes", classes),
     )
 
 
-def _judging(tables: Sequence[Ruled]) -> tuple[Step, ...]:
-    steps = [Step("no choice breaks a rule yet", "schema/no_failing.sql.j2", NONE_YET)]
+def _judging(tables: Sequence[RuledTable]) -> tuple[Step, ...]:
+    steps = [Step("no choice breaks a rule yet", "schema/no_failing", NONE_YET)]
     for table in tables:
         child = table.child
         remaining = {
@@ -361,8 +367,8 @@ def _judging(tables: Sequence[Ruled]) -> tuple[Step, ...]:
             "columns": list(dict.fromkeys(column.s for column, _, _ in table.columns)),
         }
         name = f"rows of {table.name}"
-        steps.append(Step(f"{name} that are left", "schema/remaining.sql.j2", remaining))
-        steps.append(Step(f"{name} of those who remain", "schema/among.sql.j2", among))
+        steps.append(Step(f"{name} that are left", "schema/remaining", remaining))
+        steps.append(Step(f"{name} of those who remain", "schema/candidate_rows", among))
         for column, rules, pairs in table.columns:
             steps += failing_steps(
                 f"{table.name}.{column.column}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.failures import CRASHES, translate
-from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.errors import AnonymizerError, EngineError, TemplateError
 from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
@@ -83,6 +85,14 @@ class IsolatedReads(Protocol):
         ...
 
 
+KINDS = {
+    "create": CREATES,
+    "insert": INSERTS,
+    "query": re.compile(r"\s*(--.*\s+)*(with|select|from|\()", re.IGNORECASE),
+}
+"""The beginnings of statements, by the kinds that templates render."""
+
+
 @dataclass(slots=True)
 class DuckDBEngine(Engine):
     """Executes statements on one connection; every error becomes one of ours.
@@ -95,7 +105,7 @@ class DuckDBEngine(Engine):
     embedded: ClassVar[bool] = True
 
     connection: DuckDBPyConnection
-    owned: bool
+    owns_connection: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = SOURCE
     """Catalog of the source; None where there is no source database."""
@@ -103,10 +113,10 @@ class DuckDBEngine(Engine):
     """Default schema of a user's connection."""
     own_name: str | None = None
     free_threads: bool = False
-    """Whether the number of threads is left to us."""
+    """True if the number of threads is left to us."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
-    apart: IsolatedReads | None = None
+    isolated_reads: IsolatedReads | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     databases: frozenset[Path] = frozenset()
     """Further database files that statements may attach; none is known of a user's connection."""
@@ -114,7 +124,12 @@ class DuckDBEngine(Engine):
     """The folder in which parts of a large table are handed over; None on a user's connection."""
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
-        """Run one statement and fetch all of its (few) rows."""
+        """Run one statement and fetch all of its (few) rows.
+
+        Raises `TemplateError` (a defect of the tool) if the text is not one of its kind.
+        """
+        if not KINDS[statement.kind].match(statement.text):
+            raise TemplateError(f"{where}: is not one {statement.kind}")
         values = {name: self.binds[name] for name in binds}
         return self.raw(statement.text, where, values)
 
@@ -123,10 +138,14 @@ class DuckDBEngine(Engine):
 
         with interrupts.statement(self.interrupt):
             try:
-                cursor = self.connection.execute(text, dict(values) if values else None)
-                return cursor.fetchall()
+                parsed = self.connection.extract_statements(text)
+                if len(parsed) == 1:
+                    # what was parsed is executed: the text is not parsed again
+                    cursor = self.connection.execute(parsed[0], dict(values) if values else None)
+                    return cursor.fetchall()
             except (duckdb.Error, *CRASHES) as error:
                 raise translate(error, where) from error
+        raise TemplateError(f"{where}: is not one statement")
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:
@@ -147,7 +166,7 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def second(self) -> Iterator[DuckDBEngine | None]:
-        if not self.owned:
+        if not self.owns_connection:
             yield None
             return
         with self.connection.cursor() as cursor:
@@ -160,7 +179,7 @@ class DuckDBEngine(Engine):
 
         A user's connection is left alone: other cursors of its database have the setting as well.
         """
-        if not self.owned:
+        if not self.owns_connection:
             yield
             return
         try:
@@ -217,7 +236,7 @@ class DuckDBEngine(Engine):
             self.connection.unregister("anon_frame")
 
     def is_view(self, table: Table, where: str) -> bool:
-        """Whether a relation is a view, which runs SQL of its own when it is read."""
+        """Return whether a relation is a view, which runs SQL of its own when it is read."""
         rows = self.raw(
             "select count(*) from duckdb_views()"
             f" where view_name = {lit(table.name)} and schema_name = {lit(table.schema)}"
@@ -226,13 +245,13 @@ class DuckDBEngine(Engine):
         )
         return bool(rows[0][0])
 
-    def plain(self, table: Table, where: str) -> Table:
-        if self.apart is None or not self.is_view(table, where):
+    def readable_relation(self, table: Table, where: str) -> Table:
+        if self.isolated_reads is None or not self.is_view(table, where):
             return table
-        return self.apart.view(table, where)
+        return self.isolated_reads.view(table, where)
 
-    def defined(self) -> tuple[str, ...]:
-        return tuple(self.apart.definitions) if self.apart is not None else ()
+    def view_definitions(self) -> tuple[str, ...]:
+        return tuple(self.isolated_reads.definitions) if self.isolated_reads is not None else ()
 
     @contextmanager
     def names_of(self, catalog: str, schema: str | None = None) -> Iterator[None]:
@@ -349,7 +368,9 @@ def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
+        yield DuckDBEngine(
+            connection, owns_connection=False, catalog=str(row[0]), schema=str(row[1])
+        )
 
 
 def refuse_transaction(connection: DuckDBPyConnection) -> None:

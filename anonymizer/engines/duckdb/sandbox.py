@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, as_pattern, ident, lit, work
 from anonymizer.engines.base import Limits
@@ -44,7 +44,7 @@ def make_table(engine: DuckDBEngine, table: Table, query: str, where: str) -> No
 
 
 @dataclass(slots=True)
-class Apart:
+class IsolatedReads:
     """Reads views and queries of `database` for `engine`, each on a connection of its own."""
 
     engine: DuckDBEngine
@@ -123,7 +123,7 @@ time, and that read files to which the sandbox denies access."""
 RESERVED = ("main", "temp", "system")
 """Catalog names that the engine does not give to a file."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
-"""What the engine appends to the path of a database for the files that belong to it."""
+"""Suffixes that the engine appends to the path of a database for the files that belong to it."""
 
 
 @contextmanager
@@ -148,8 +148,6 @@ def own_connection(
     created and attached first. Views of `database` are read on separate connections that cannot
     access any of these. `lends_memory`: the memory limit stays changeable, to lend some to parts.
     """
-    import duckdb
-
     for path in databases:
         refuse_odd_logs(path, where)
     with ExitStack() as stack:
@@ -157,10 +155,9 @@ def own_connection(
             folder = run_folder.create(secrets.token_hex(8))
             stack.callback(folder.remove)
             spill = folder.path
-        connection = stack.enter_context(duckdb.connect(":memory:"))
-        configure(connection, spill / "spilled", limits)
+        connection = stack.enter_context(restricted(spill / "spilled", limits))
         for name, value in ZONE.items():
-            _set(connection, name, value)
+            _set_option(connection, name, value)
         if database is not None:
             _attach(connection, database, where, read_only)
         if copy is not None:
@@ -178,7 +175,7 @@ def own_connection(
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
-            engine.apart = apart = Apart(engine, database, spill, limits)
+            engine.isolated_reads = apart = IsolatedReads(engine, database, spill, limits)
             folders.append(apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
@@ -188,10 +185,7 @@ def own_connection(
 
 def open_for_good(database: Path) -> DuckDBPyConnection:
     """Open a sandboxed connection that outlives the call, without a spill folder."""
-    import duckdb
-
-    connection = duckdb.connect(":memory:")
-    configure(connection, None, Limits())
+    connection = restricted(None, Limits())
     _attach(connection, database, "--database", read_only=True)
     close_walls(connection)
     return connection
@@ -211,33 +205,41 @@ def close_walls(
     lends_memory: bool = False,
 ) -> None:
     """Permanently deny the connection access to everything but these files and folders."""
-    for name, paths in (("allowed_directories", folders), ("allowed_paths", files)):
-        every = dict.fromkeys(one for path in paths for one in (path, as_pattern(path)))
-        listed = ", ".join(lit(str(path)).text for path in every)
-        connection.execute(f"set {name} = [{listed}]")
-    connection.execute("set enable_external_access = false")
     free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
-    connection.execute(f"set allowed_configs = [{', '.join(lit(name).text for name in free)}]")
-    connection.execute("set lock_configuration = true")
-
-
-def configure(connection: DuckDBPyConnection, spill: Path | None, limits: Limits) -> None:
-    """Set the limits and the folder for spilled data, and turn off what an extension could do."""
-    settings: dict[str, Any] = {
-        "temp_directory": str(spill) if spill else "",
-        "threads": limits.threads,
-        "memory_limit": limits.memory,
-        "max_temp_directory_size": limits.temp_size,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "allow_persistent_secrets": False,
-        "python_scan_all_frames": False,
-        "python_enable_replacements": False,
+    settings = {
+        "allowed_directories": _listed(one for path in folders for one in (path, as_pattern(path))),
+        "allowed_paths": _listed(one for path in files for one in (path, as_pattern(path))),
+        "enable_external_access": "false",
+        "allowed_configs": _listed(free),
+        "lock_configuration": "true",
     }
-    for name, value in settings.items():
+    connection.execute("; ".join(f"set {name} = {text}" for name, text in settings.items()))
+
+
+def _listed(names: Iterable[str | PurePath]) -> str:
+    return f"[{', '.join(dict.fromkeys(lit(str(name)).text for name in names))}]"
+
+
+def restricted(spill: Path | None, limits: Limits) -> DuckDBPyConnection:
+    """A new connection with the limits and the folder for spilled data.
+
+    What an extension, or a variable of the program, could do is turned off.
+    """
+    import duckdb
+
+    off = (
+        *("autoinstall_known_extensions", "autoload_known_extensions", "allow_persistent_secrets"),
+        *("python_scan_all_frames", "python_enable_replacements"),
+    )
+    settings: dict[str, str | bool | int | float | list[str]] = dict.fromkeys(off, False)
+    settings["temp_directory"] = str(spill) if spill else ""
+    connection = duckdb.connect(":memory:", config=settings)
+    given = (limits.threads, limits.memory, limits.temp_size)
+    for name, value in zip(SETTINGS, given, strict=True):
         if value is not None:
-            _set(connection, name, value)
+            _set_option(connection, name, value)
     _count_progress(connection)
+    return connection
 
 
 def _count_progress(connection: DuckDBPyConnection) -> None:
@@ -248,11 +250,10 @@ def _count_progress(connection: DuckDBPyConnection) -> None:
     import duckdb
 
     with suppress(duckdb.Error, ImportError):
-        connection.execute("set enable_progress_bar_print = false")
-        connection.execute("set enable_progress_bar = true")
+        connection.execute("set enable_progress_bar_print = false; set enable_progress_bar = true")
 
 
-def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
+def _set_option(connection: DuckDBPyConnection, name: str, value: object) -> None:
     import duckdb
 
     try:
@@ -277,7 +278,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
     except duckdb.Error as error:
-        raise SourceError(unopened(database, where, error)) from error
+        raise SourceError(open_problem(database, where, error)) from error
 
 
 def refuse_missing(database: str | Path, where: str = "--database") -> None:
@@ -307,7 +308,7 @@ def refuse_odd_logs(database: Path, where: str) -> None:
 
 
 def is_database(file: Path) -> bool:
-    """Whether a file is a DuckDB database; False if it cannot be read."""
+    """Return whether a file is a DuckDB database; False if it cannot be read."""
     try:
         # (a pipe would wait for its writer)
         return file.is_file() and _begins_as_database(file)
@@ -320,16 +321,16 @@ def _begins_as_database(file: Path) -> bool:
         return begins_as_database(handle.read(12))
 
 
-def unattached(path: Path, hint: str) -> tuple[str, str]:
-    """What is wrong with a file that could not be attached, and a hint; `hint`: if it is locked."""
+def attach_problem(path: Path, hint: str) -> tuple[str, str]:
+    """The problem of a file that could not be attached, and a hint; `hint`: if it is locked."""
     if path.exists() and not is_database(path):
         what = "a folder, not a file" if path.is_dir() else "not a DuckDB database"
         return f"{path.name} is {what}", "name another file"
     return f"{path.name} cannot be opened as a DuckDB database, or is locked", hint
 
 
-def unopened(path: Path, where: str, error: BaseException) -> Problem:
-    """Why the engine could not open a database file; its message is inspected but not quoted."""
+def open_problem(path: Path, where: str, error: BaseException) -> Problem:
+    """The problem of a database file that does not open; the engine's message is not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     try:
         readable, database = os.access(path, os.R_OK), _begins_as_database(path)

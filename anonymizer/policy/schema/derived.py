@@ -26,7 +26,7 @@ INSTEAD = {
     "compile": "plan lists the steps; in Python, plan(policy, database).sql() has their SQL",
     "plan --lattice": "name one of the tables in a policy of its own",
 }
-"""What to do with several tables in place of a verb."""
+"""The verb for several tables in place of another."""
 
 
 def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:

@@ -43,7 +43,7 @@ class Opened:
         """Run a template over the table and return its rows; `where`: what errors refer to."""
         source = self.relation
         over = {"source": source.table or source.sql, "relation": source.sql}
-        text = render(f"{template}.sql.j2", {**over, **parameters}).text
+        text = render(f"{template}", {**over, **parameters}).text
         return self.engine.raw(text, where)
 
     def find(self, names: Sequence[str], option: str) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def open_table(
             files = f"{Path(table).as_posix()}/*.parquet" if folder else table
             raise SourceError.at(
                 "TABLE",
-                "is a folder" if folder else "has a suffix that tells no known format",
+                "is a folder" if folder else "has an unknown file extension",
                 allowed=", ".join(FORMATS),
                 hint=f"or make a table of it in a database: create table t as from '{files}'",
             )
@@ -199,7 +199,7 @@ class Staged:
             "by_person": self.person is not None,
         }
         text = render(template, {**known, **parameters}).text
-        return self.opened.engine.raw(text, template.removesuffix(".sql.j2"))
+        return self.opened.engine.raw(text, template)
 
 
 def stage(
@@ -223,8 +223,8 @@ def stage(
         "keys": keys,
         "person": None if person is None else ident(person),
     }
-    staged.select("assess/classes.sql.j2", **source)
+    staged.select("assess/classes", **source)
     if valued or person is not None:
         carried = [(opened.value(v.column), v.s) for v in valued]
-        staged.select("assess/members.sql.j2", **source, carried=carried)
+        staged.select("assess/members", **source, carried=carried)
     return staged

@@ -51,7 +51,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one sensitive column achieves in the worst class; each person counts a value once.
+    """Figures of one sensitive column in the worst class; each person counts a value once.
 
     * `distinct_l`: different non-NULL values; `entropy_l`: exp(entropy); `recursive_c`: c of
       recursive (c,2)-diversity must be larger than this (Machanavajjhala et al. 2006);
@@ -81,19 +81,19 @@ class ColumnFigures:
 
 def sizes(staged: Staged, threshold: int) -> Sizes:
     """Class sizes over the whole table; units in classes below `threshold` are at risk."""
-    (row,) = staged.select("assess/sizes.sql.j2", threshold=threshold)
+    (row,) = staged.select("assess/sizes", threshold=threshold)
     return Sizes(*row)
 
 
 def size_bins(staged: Staged) -> list[dict[str, int]]:
     """Classes by size: 1, 2, 3, 4, then from 5, 10, 20, 50, 100, …"""
-    rows = staged.select("assess/size_bins.sql.j2")
+    rows = staged.select("assess/size_bins")
     return [{"from": low, "classes": classes, "units": units} for low, classes, units in rows]
 
 
 def worst_classes(staged: Staged) -> list[dict[str, int]]:
     """The smallest class sizes, with the number of classes and rows of each. No values."""
-    rows = staged.select("assess/worst.sql.j2", shown=WORST_SHOWN)
+    rows = staged.select("assess/worst", shown=WORST_SHOWN)
     return [{"size": size, "classes": classes, "rows": n} for size, classes, n in rows]
 
 
@@ -118,12 +118,12 @@ def cells_of(column: Valued) -> Table:
 def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
     """Every value-based model, evaluated over the classes of the table."""
     cells = cells_of(column)
-    staged.select("assess/cells.sql.j2", cells=cells, value=column.s)
+    staged.select("assess/cells", cells=cells, value=column.s)
     rules = {**RULES, **({} if column.kind == "categorical" else ORDERED)}
     reference = work(f"assess_reference_{column.index}")
     context = {"reference": reference, "coded": cells, "column": Sql("value"), "levels": ()}
     context |= {"count": Sql("sum(n)"), "runs": True, "hierarchy": None}
-    staged.select("prepare/reference.sql.j2", **context)
+    staged.select("prepare/reference", **context)
     layers = merge_layers([rule for rule, _ in rules.values()], Sql("class_id"))
     judged = {
         "index": column.index,
@@ -133,7 +133,7 @@ def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
     }
     figures = [(name, rule.achieved(), Sql(worst)) for name, (rule, worst) in rules.items()]
     ((*achieved, distinct, nulls, commonest, classes, units),) = staged.select(
-        "assess/figures.sql.j2", cells=cells, reference=reference, p=judged, figures=figures
+        "assess/figures", cells=cells, reference=reference, p=judged, figures=figures
     )
     found: dict[str, Any] = {
         "t_ordered": None,
@@ -218,16 +218,16 @@ def find_combinations(staged: Staged, size: int) -> Combinations:
     """Find all combinations of at most `size` columns (fewer if there are too many to examine)."""
     names = staged.quasi
     reached = look_at(len(names), size)
-    staged.select("risk/units.sql.j2", units=UNITS)
-    staged.select("risk/no_singles.sql.j2", singles=SINGLES)
+    staged.select("risk/units", units=UNITS)
+    staged.select("risk/no_singles", singles=SINGLES)
     found: dict[int, Subset] = {}
     for columns in range(1, reached + 1):
         found |= dict(_of_size(staged, columns, keep=True))
-    staged.select("risk/minimal.sql.j2", singles=SINGLES, minimal=MINIMAL)
-    minimal = dict(staged.select("risk/minimal_counts.sql.j2", minimal=MINIMAL))
+    staged.select("risk/minimal", singles=SINGLES, minimal=MINIMAL)
+    minimal = dict(staged.select("risk/minimal_counts", minimal=MINIMAL))
     everything = (1 << len(names)) - 1
     bits = [1 << (len(names) - i) for i in range(1, len(names) + 1)]
-    row = staged.select("risk/columns.sql.j2", minimal=MINIMAL, everything=everything, bits=bits)[0]
+    row = staged.select("risk/columns", minimal=MINIMAL, everything=everything, bits=bits)[0]
     without: dict[str, Subset] = {}
     if len(names) > 1:
         for left_out, subset in _of_size(staged, len(names) - 1, keep=False):
@@ -251,12 +251,10 @@ def _of_size(staged: Staged, columns: int, *, keep: bool) -> Iterator[tuple[int,
     ]
     for start in range(0, len(combined), BATCH):
         batch = combined[start : start + BATCH]
-        staged.select("risk/groups.sql.j2", units=UNITS, groups=GROUPS, combined=batch)
+        staged.select("risk/groups", units=UNITS, groups=GROUPS, combined=batch)
         if keep:
-            staged.select("risk/singles.sql.j2", groups=GROUPS, singles=SINGLES, columns=columns)
-        for left_out, classes, k, alone, units in staged.select(
-            "risk/subsets.sql.j2", groups=GROUPS
-        ):
+            staged.select("risk/singles", groups=GROUPS, singles=SINGLES, columns=columns)
+        for left_out, classes, k, alone, units in staged.select("risk/subsets", groups=GROUPS):
             used = tuple(n for i, n in enumerate(staged.quasi) if not left_out >> (high - i) & 1)
             yield left_out, Subset(used, classes, k, alone, classes / units)
 
@@ -371,7 +369,7 @@ def risk_of(
 
 def class_sizes(staged: Staged) -> list[tuple[int, int]]:
     """Pairs of class size and number of classes, one row per different size."""
-    return [(int(a), int(b)) for a, b in staged.select("risk/class_sizes.sql.j2")]
+    return [(int(a), int(b)) for a, b in staged.select("risk/class_sizes")]
 
 
 def zayatz(frequencies: Sequence[tuple[int, int]], fraction: float) -> tuple[float, float]:
@@ -424,7 +422,7 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
     )
     keys = [(other.value(name), q) for name, q in zip(columns, staged.q, strict=True)]
     staged.select(
-        "risk/population.sql.j2",
+        "risk/population",
         source=relation.table or relation.sql,
         relation=relation.sql,
         keys=keys,
@@ -438,7 +436,7 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
         "most": PresenceAtMost(None, 1, **one).achieved(),
         "threshold": threshold,
     }
-    sql = "risk/population_figures.sql.j2"
+    sql = "risk/population_figures"
     return Population(*staged.select(sql, matched=MATCHED, **context)[0])
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, quote, render, work
-from anonymizer.compile.render import parser
+from anonymizer.compile.condition import parser, query_tree
 from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
-from anonymizer.measure.queries import QueryTables, Staged, stage, step
+from anonymizer.measure.queries import QueryAttribute, QueryTables, stage, step
 from anonymizer.policy import Policy
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.source.profile import published_type
@@ -33,7 +33,7 @@ AGGREGATES = frozenset(
 ARITHMETIC = frozenset({"+", "-", "*", "/", "round", "coalesce", "nullif", "abs"})
 UNCOUNTED = (
     "is not one SELECT over the table whose last column is made of count, sum, avg, stddev and"
-    " variance: how many rows stand behind it cannot be told"
+    " variance: the number of rows behind it cannot be determined"
 )
 
 
@@ -63,13 +63,12 @@ def with_units(query: str, person: str | None) -> str | None:
 
 
 def _parsed(query: str) -> dict[str, Any] | None:
-    row = parser().execute("select json_serialize_sql(?::varchar)", [query]).fetchone()
-    tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
-    return None if tree.get("error") or len(tree["statements"]) != 1 else tree
+    found = query_tree(query)
+    return None if found.get("error") or len(found["statements"]) != 1 else found
 
 
 def _over_many(figure: dict[str, Any]) -> bool:
-    """Whether a figure is arithmetic over aggregates of all rows of its group."""
+    """Return whether a figure is arithmetic over aggregates of all rows of its group."""
     found = list(_leaves(figure))
     return "aggregate" in found and "other" not in found
 
@@ -120,7 +119,7 @@ class Answer:
     total_error: str | None = None
     """Sum of the differences over the sum of the figures: large groups weigh more."""
     problem: str | None = None
-    """Why the query could not be answered."""
+    """The reason why the query could not be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ class _Column:
     name: str
     type: Sql
     kind: str
-    attribute: Staged | None
+    attribute: QueryAttribute | None
     carried: Sql | None
     apart: int | None
     """Number of the values table that contains the column (msb)."""
@@ -229,7 +228,7 @@ def _reconstruct(beside: Beside, name: str, schemas: list[str]) -> None:
     for schema in dict.fromkeys(schemas):
         target = Table(name, schema, "anon_answers")
         engine.raw(
-            render("report/reconstructed.sql.j2", {**parameters, "target": target}).text, "workload"
+            render("report/reconstructed", {**parameters, "target": target}).text, "workload"
         )
         engine.raw(
             f"create or replace view {ident(Table(name, schema, 'anon_truth'))} as"
@@ -275,9 +274,9 @@ class _Asked:
                 "keys": [ident(name) for name in names[:-2]],
                 "least": self.least,
             }
-            row = engine.raw(render("report/answers.sql.j2", shared).text, "workload")[0]
+            row = engine.raw(render("report/answers", shared).text, "workload")[0]
         except AnonymizerError as error:
             return Answer(number, text, problem=error.problems[0].message)
         if not row[0]:
-            return Answer(number, text, problem=f"stands on fewer than {self.least} {self.unit}")
+            return Answer(number, text, problem=f"is based on fewer than {self.least} {self.unit}")
         return Answer(number, text, *row[:3], *map(step, row[3:]))

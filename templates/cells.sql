@@ -1,0 +1,128 @@
+-- name: boxes
+-- The extent of every class: lowest and highest code per attribute, NULLs, size, smallest draw.
+-- parameters: attributes: where no NULLs were counted (the guard of codes holds columns to that) every code
+-- is a value, and null<i> is false
+create or replace table {{ boxes | ident }} as
+select
+    m.class_id,
+    cast(sum(u.n) as bigint) as n,
+    min(u.draw) as draw
+    {% for a in attributes %}
+    {% if a.attribute.nulls or a.flagged %}
+    , min(u.{{ a.c }}) filter (where u.{{ a.c }} > 0) as {{ a.lo }}
+    , max(u.{{ a.c }}) filter (where u.{{ a.c }} > 0) as {{ a.hi }}
+    , bool_or(u.{{ a.c }} = 0) as {{ a.null }}
+    {% else %}
+    , min(u.{{ a.c }}) as {{ a.lo }}
+    , max(u.{{ a.c }}) as {{ a.hi }}
+    , false as {{ a.null }}
+    {% endif %}
+    {% if a.flagged %}
+    , bool_or(u.{{ a.c }} = -1) as {{ a.f }}
+    {% endif %}
+    {% if a.as_bits %}
+    , bit_or(case when u.{{ a.c }} > 0 then cast(1 as bigint) << u.{{ a.c }} else 0 end) as {{ a.bits }}
+    {% endif %}
+    {% endfor %}
+from {{ members | ident }} m
+join {{ units | ident }} u on u.unit = m.unit
+group by m.class_id
+
+-- name: sets
+-- The sets that classes with more than one value publish for one categorical attribute, keyed by
+-- their bits if the domain is small, otherwise by class. The set of all published values is `*`.
+{% set key %}{% if attribute.as_bits %}bits{% else %}class_id{% endif %}{% endset %}
+create or replace table {{ sets | ident }} as
+with pairs as (
+    {% if attribute.as_bits %}
+    select f.bits, d.code
+    from (select distinct {{ attribute.bits }} as bits from {{ boxes | ident }} where {{ attribute.lo }} < {{ attribute.hi }}) f
+    join {{ domain | ident }} d on d.code > 0 and (f.bits >> d.code) & 1 = 1
+    {% else %}
+    select distinct m.class_id, u.{{ attribute.c }} as code
+    from {{ members | ident }} m
+    join {{ units | ident }} u on u.unit = m.unit
+    join {{ boxes | ident }} b on b.class_id = m.class_id
+    where b.{{ attribute.lo }} < b.{{ attribute.hi }} and u.{{ attribute.c }} > 0
+    {% endif %}
+)
+select
+    p.{{ key }},
+    count(*) as size,
+    {% if typed %}
+    list(d.value order by d.value) as cell
+    {% else %}
+    case when count(*) = (
+        {%- if present is not none %}select count(*) from {{ present | ident }} where code > 0
+        {%- else %}select bit_count(bit_or({{ attribute.bits }})) from {{ boxes | ident }}{% endif %}) then '*'
+        else '{' || string_agg(d.label, ', ' order by cast(d.value as varchar)) || '}' end as cell
+    {% endif %}
+from pairs p
+join {{ domain | ident }} d on d.code = p.code
+group by p.{{ key }}
+
+-- name: labels
+-- For every extent that occurs, the lowest node of the hierarchy that covers it, and its published
+-- form.
+create or replace table {{ labels | ident }} as
+with extents as (
+    select distinct {{ attribute.lo }} as low, {{ attribute.hi }} as high
+    from {{ boxes | ident }}
+    where {{ attribute.lo }} < {{ attribute.hi }}
+),
+shared as (
+    select e.low, e.high, l.level, l.node
+    from extents e
+    join {{ domain | ident }} dl on dl.code = e.low
+    join {{ domain | ident }} dh on dh.code = e.high
+    join {{ hierarchy | ident }} l on l.value = dl.value
+    join {{ hierarchy | ident }} h on h.value = dh.value and h.level = l.level and h.node = l.node
+    qualify row_number() over (partition by e.low, e.high order by l.level) = 1
+)
+select l.low, l.high, s.label as cell
+from shared l
+join {{ shown | ident }} s on s.level = l.level and s.node = l.node
+
+-- name: cells
+-- The published cells of every class, one column each, and its number in secret-keyed order.
+create or replace table {{ cells | ident }} as
+with numbers as (
+    select class_id, row_number() over (order by {{ class_draw }}, class_id) as number
+    from {{ boxes | ident }}
+)
+select
+    b.class_id,
+    o.number,
+    b.n
+    {% for name, expression in columns %}
+    , {{ expression }} as {{ name }}
+    {% endfor %}
+from {{ boxes | ident }} b
+join numbers o on o.class_id = b.class_id
+{% for a in attributes %}
+left join {{ a.domain | ident }} {{ a.low }} on {{ a.low }}.code = b.{{ a.lo }}
+{% if a.shape == "range" %}
+left join {{ a.domain | ident }} {{ a.high }} on {{ a.high }}.code = b.{{ a.hi }}
+{% elif a.shape == "set" %}
+left join {{ a.sets | ident }} {{ a.chosen }} on {% if a.as_bits %}{{ a.chosen }}.bits = b.{{ a.bits }}{% else %}{{ a.chosen }}.class_id = b.class_id{% endif %}
+
+{% elif a.shape == "node" %}
+left join {{ a.labels | ident }} {{ a.chosen }} on {{ a.chosen }}.low = b.{{ a.lo }} and {{ a.chosen }}.high = b.{{ a.hi }}
+{% endif %}
+{% endfor %}
+
+-- name: joined
+-- The published cells of every class, joined from the parts that were written one by one.
+create or replace table {{ cells | ident }} as
+select
+    p1.class_id,
+    p1.number,
+    p1.n
+    {% for name in names %}
+    , {{ name }}
+    {% endfor %}
+from {{ parts[0] | ident }} p1
+{% for part in parts[1:] %}
+{% set p %}p{{ (loop.index + 1) | lit }}{% endset %}
+join {{ part | ident }} {{ p }} on {{ p }}.class_id = p1.class_id
+{% endfor %}
