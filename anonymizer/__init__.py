@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is there, and what is imported on first use."""
+    """List the names, with those imported on first use."""
     return sorted({name for name in globals() if name.startswith("__")} | {*__all__})
 
 

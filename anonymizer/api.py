@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from anonymizer.compile import ident
 from anonymizer.engines.base import Limits
-from anonymizer.engines.registry import told_by
+from anonymizer.engines.registry import engine_of_database
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem, SourceError
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
@@ -59,7 +59,7 @@ def kind_of(value: object) -> str | None:
     return None
 
 
-def connected(frame: Any, table: str) -> DuckDBPyConnection:
+def connect_frame(frame: Any, table: str) -> DuckDBPyConnection:
     """Open a new connection in which the frame is available as `table`.
 
     Raises SourceError for a frame that the engine cannot read, and for a name with a schema.
@@ -113,7 +113,7 @@ def _refuse_without_arrow() -> None:
 def _readable(
     connection: DuckDBPyConnection, table: str, frame: Any, *, values: bool = False
 ) -> bool:
-    """Whether the engine can determine the column types, and with `values` read every value."""
+    """True if the engine can determine the column types, and with `values` read every value."""
     import duckdb
 
     try:
@@ -160,11 +160,11 @@ def index_of(frame: Any) -> tuple[str, ...]:
 
 @contextmanager
 def standing(frame: Any, table: str) -> Iterator[DuckDBPyConnection]:
-    """Provide `connected` for a block, and release the frame afterwards.
+    """Provide `connect_frame` for a block, and release the frame afterwards.
 
     Errors in the block are attributed to the frame, since there is no source query.
     """
-    connection = connected(frame, table)
+    connection = connect_frame(frame, table)
     try:
         yield connection
     except BaseException as error:
@@ -200,7 +200,7 @@ def _of_frame(problem: Problem) -> Problem:
     return replace(problem, hint=hint)
 
 
-def alone(release: Release) -> Release:
+def without_source_warning(release: Release) -> Release:
     """A release of a frame, without the warning that it is in the same database as its source."""
     from anonymizer.publish.duckdb.in_place import WARNING
 
@@ -281,7 +281,7 @@ def _in_parameters(function: F) -> F:
         try:
             return function(*given, **options)
         except AnonymizerError as error:
-            error.reword(_renamed)
+            error.reword(_with_parameter_names)
             raise
 
     return called  # type: ignore[return-value]
@@ -297,7 +297,7 @@ def _of_policy(function: F) -> F:
         if kind_of(database) is not None:
             with standing(database, _table_of(policy)) as connection:
                 found = function(policy, connection, **options)
-            return alone(found) if function is verbs.run else found
+            return without_source_warning(found) if function is verbs.run else found
         _refuse_unusable(database)
         return function(policy, database, **options)
 
@@ -328,13 +328,13 @@ def _of_table(function: Callable[..., T], table: Any, database: Any, options: An
             if "quasi" in parameters:
                 hint = "name every option, such as quasi=['age', 'zip']"
             raise SourceError.at("database", said, hint=hint)
-        table, database = "frame", connected(table, "frame")
+        table, database = "frame", connect_frame(table, "frame")
     elif not isinstance(table, str):
         said = f"is of type {type(table).__name__}, and not a table"
         allowed = "a frame, the name of a table, the path of a data file, a policy"
         raise SourceError.at("table", said, allowed=allowed)
     elif kind_of(database) is not None:
-        database = connected(database, table)
+        database = connect_frame(database, table)
     _refuse_unusable(database)
     return _in_parameters(function)(table, database, **options)
 
@@ -417,13 +417,13 @@ def compare(policy: AnyPolicy, database: Any = None, **options: Any) -> Comparis
     if ("vary" in options) == ("other" in options):
         raise PolicyError.at("compare", "needs one of two", allowed="other, vary")
     if "vary" in options:
-        options["vary"] = _listed(options["vary"])
+        options["vary"] = _vary_argument(options["vary"])
         return _of_policy(sweep)(policy, database, **options)
     _refuse_other_than_policy(options["other"])
     return _of_policy(compare)(policy, database, **options)
 
 
-def _listed(vary: object) -> object:
+def _vary_argument(vary: object) -> object:
     """Names and values as the command line has them: `k=2,5,10`."""
     if isinstance(vary, Mapping):
         return [
@@ -442,7 +442,7 @@ def report(policy: AnyPolicy, target: str | Path, **options: Any) -> None:
     _in_parameters(write_report)(policy, target, **options)
 
 
-def _renamed(problem: Problem) -> Problem:
+def _with_parameter_names(problem: Problem) -> Problem:
     texts = {name: getattr(problem, name) for name in ("path", "message", "allowed", "hint")}
     named = {
         name: _OPTION.sub(lambda found: PARAMETERS[found[0]], text)
@@ -486,7 +486,7 @@ def _refuse_unusable(database: object) -> None:
     """Raises SourceError if it is not a database, EngineError if its connection is closed."""
     if database is None or isinstance(database, str | Path):
         return
-    if told_by(database) in ("postgres", "spark"):
+    if engine_of_database(database) in ("postgres", "spark"):
         return
     import duckdb
 
@@ -583,15 +583,15 @@ def anonymize(
         **policy,
     }
     if k is not None:
-        given["privacy"] = _joined({"k_anonymity": k}, policy.get("privacy"))
+        given["privacy"] = _merge({"k_anonymity": k}, policy.get("privacy"))
     if person is not None:
         given["person"] = person
     with standing(frame, TABLE) as connection:
         given["columns"] = _columns(connection, roles, person, index_of(frame))
         name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
-        given["publish"] = _joined({"name": name, "cells": cells}, policy.get("publish"))
+        given["publish"] = _merge({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)
-    return Anonymized(rows_of(release, kind), alone(release))
+    return Anonymized(rows_of(release, kind), without_source_warning(release))
 
 
 def _kind(frame: Any) -> str:
@@ -622,7 +622,7 @@ def _columns(
     return columns
 
 
-def _joined(given: dict[str, Any], further: object) -> object:
+def _merge(given: dict[str, Any], further: object) -> object:
     """Merge two mappings; the policy will refuse `further` if it is not a mapping."""
     if further is None:
         return given

@@ -70,12 +70,12 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
         raise PolicyError.at("tables", "are several, and a model publishes one")
     columns = given.get("columns") or {}
     if "source" in given:
-        problems.append(Problem("source", "stands in the policy", hint="the model's SQL is it"))
+        problems.append(Problem("source", "is in the policy", hint="the model's SQL is it"))
     if isinstance(columns, dict):
         problems += [
             Problem(
                 column_path(name),
-                "stands in the policy and in the column's meta",
+                "is in the policy and in the column's meta",
                 hint="leave it in one of them",
             )
             for name in sorted(columns.keys() & data["columns"].keys())
@@ -84,7 +84,7 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
     place = given.get("publish") or {}
     if isinstance(place, dict):
         problems += [
-            Problem(f"publish.{name}", "stands in the policy", hint="the model says it")
+            Problem(f"publish.{name}", "is in the policy", hint="the model says it")
             for name in ("name", "schema", "database")
             if name in place
         ]

@@ -17,7 +17,7 @@ class Problem:
     """One thing that is wrong, described so that the user can correct it."""
 
     path: str
-    """Where: a path in the policy (`columns.age.role`), an option, or a file."""
+    """The place: a path in the policy (`columns.age.role`), an option, or a file."""
     message: str
     allowed: str | None = None
     hint: str | None = None
@@ -40,7 +40,7 @@ def no_file(path: str | Path) -> str:
 
 
 def is_waited_for(path: Path) -> bool:
-    """Whether a path is a named pipe, on which reading would block if nobody writes to it.
+    """Return whether a path is a named pipe, on which reading would block if nobody writes to it.
 
     Pipes of the shell, as in `<(...)`, have a writer and do not count.
     """

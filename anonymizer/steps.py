@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from anonymizer.compile import Statement, Table, purpose, render
 from anonymizer.errors import Problem
-from anonymizer.process.document import Displayed, Document, Section, facts, say
+from anonymizer.process.document import Document, NotebookResult, Section, facts, say
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -139,7 +139,7 @@ Stage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Displayed):
+class Plan(NotebookResult):
     """Everything that will be executed, in order, and the objects that it creates."""
 
     title: str

@@ -172,57 +172,25 @@ select ({{ digest(data) }}) is distinct from ({{ digest(values_table) }})
     or exists (select 1 from {{ data | ident }} where {{ group | ident }} is null)
 
 -- name: tuples
--- The different published tuples of every class, bucketized cells as NULL: read once, for all
--- checks of classes and cells.
+-- The different published tuples of every class, with their number of rows: read once, in place of
+-- the rows, by all checks of classes and cells. Bucketized cells are NULL.
 create or replace table {{ tuples | ident }} as
-select
-    {% if group %}{{ group | ident }}{% else %}0{% endif %} as grp,
-    {% for flag in flags %}
-    {{ flag }} as f{{ loop.index | lit }},
-    {% endfor %}
-    {% for cell in cells %}
-    {{ cell }} as c{{ loop.index | lit }},
-    {% endfor %}
-    count(*) as n
+select {{ shown | join }}, count(*) as {{ weight | ident }}
 from {{ data | ident }}
 group by all
-
--- name: class_cells
--- Classes of one flag pattern with several tuples: 0 proves class_cells.
-select count(*)
-from (
-    select 1
-    from {{ tuples | ident }}
-    where grp is not null
-    group by grp{% for flag in flags %}, f{{ loop.index | lit }}{% endfor %}
-
-    having count(*) > 1
-)
-
--- name: class_flags
--- Classes with tuples of several flag patterns: 0 proves class_flags.
-select count(*)
-from (
-    select 1
-    from {{ tuples | ident }}
-    where grp is not null
-    group by grp
-    having count(distinct ({% for flag in flags %}f{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %})) > 1
-)
 
 -- name: cell_form
 -- Different cells of the tuples that are not well formed: 0 proves cell_form. A set whose text
 -- shows that it is well formed is not parsed.
--- parameters: known: the cell's columns in the tuples
 {% from "verify/_forms" import read_cells, forms with context %}
 {% from "fast/_cells" import plain_set %}
 {% set sets = column.lo is none and column.kind == "categorical" %}
 with cells as (
-    select distinct {% for cell in known.cells %}{{ cell }} as cell{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
+    select distinct {% for part in parts %}{{ part }} as cell{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
 
-    from {{ tuples | ident }}
-    {% if known.flag is not none %}
-    where {{ known.flag }}
+    from {{ data | ident }}
+    {% if column.bucket is not none %}
+    where {{ column.bucket | ident }} is null
     {% endif %}
 ),
 {{ read_cells() }},
@@ -231,27 +199,6 @@ unproven as (select * from read where not coalesce({{ plain_set("body" | ident) 
 {% endif %}
 {{ forms("unproven" if sets else "read") }}
 select count(*) from forms where not coalesce(well_formed, false)
-
--- name: k_anonymity
--- The figures of k_anonymity, where rows count, from the tuples.
-{% from "verify/_verdict" import verdict with context %}
-with sizes as (select grp, cast(sum(n) as bigint) as units from {{ tuples | ident }} where grp is not null group by grp),
-verdicts as (select grp, units as achieved, units >= {{ k | lit }} as holds from sizes)
-{{ verdict() }}
-
--- name: k_anonymity_tuples
--- The figures of k_anonymity_tuples, where rows count, from the tuples.
-{% from "verify/_verdict" import verdict with context %}
-with sizes as (
-    select cast(sum(n) as bigint) as units
-    from {{ tuples | ident }}
-    {% if flags or cells %}
-    group by {% for flag in flags %}f{{ loop.index | lit }}{% if cells or not loop.last %}, {% endif %}{% endfor %}{% for cell in cells %}c{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-    {% endif %}
-),
-verdicts as (select units as achieved, units >= {{ k | lit }} as holds from sizes)
-{{ verdict() }}
 
 -- name: values
 -- How often every value of a column occurs in every class or bucket, including NULL: counted once,

@@ -17,8 +17,8 @@ from anonymizer.ledger.seal import digests, list_releases, seal
 from anonymizer.ledger.store import LISTING, RELEASES, attached, key_checks, read_key, settle_down
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.across_tables import names_of
+from anonymizer.release.integrity import objects_of, sealed_in
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
-from anonymizer.release.sealing import objects_of, sealed_in
 
 P = TypeVar("P", Policy, SchemaPolicy)
 
@@ -42,7 +42,7 @@ class Place(Generic[P]):
 def seal_again(file: Path, name: str, schema: str = "main") -> None:
     """Seal what stands in a file of one release, without a signature."""
     with duckdb.connect(str(file)) as connection:
-        engine = DuckDBEngine(connection, owned=True)
+        engine = DuckDBEngine(connection, owns_connection=True)
         catalog = str(engine.raw("select current_catalog()", "test")[0][0])
         manifest = read_manifest(engine, Table(name, schema, catalog))
         names = names_of(Table(name, schema), manifest)

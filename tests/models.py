@@ -156,7 +156,7 @@ def t_closeness(
     q = shares(
         total(made, nulls=True) if reference is None else Counter(read(one) for one in reference)
     )
-    measures = {"equal": of_values.equal, "ordered": of_values.ordered}
+    measures = {"equal": of_values.equal, "ordered": of_values.ordered_distance}
     if paths is not None:
         known = {read(leaf): list(nodes) for leaf, nodes in paths.items()}
         measures["hierarchical"] = partial(of_values.hierarchical, paths=known)

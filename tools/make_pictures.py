@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-from anonymizer.explore.desk import given, opened
+from anonymizer.explore.desk import desk_input, open_desk
 from anonymizer.explore.server import serve
 from anonymizer.policy import Policy
 from anonymizer.process.secret import Seed
@@ -50,8 +50,8 @@ def picture(name: str, address: str, width: int, height: int) -> None:
 def explored(made: demo.Demo) -> Iterator[str]:
     """The address of `explore` on a demonstration, once all its figures are there."""
     source = str(made.database)
-    begun = given(str(made.policy), source, None)
-    with opened(begun, source) as desk:
+    begun = desk_input(str(made.policy), source, None)
+    with open_desk(begun, source) as desk:
         held: list[Any] = []
         desk.begin()
         thread = Thread(target=serve, args=(desk, lambda *ready: held.extend(ready)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     UNITS,
@@ -101,7 +101,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedColumns:
     """The carried columns that some rules need, and the conditions over them."""
 
     rules: PersonRules
@@ -122,7 +122,7 @@ class Carried:
                 made.append(_most(f"most_pairs_{j}", f"count(*) filter (where col = {j})"))
             if values:
                 known = f"filter (where col = {j} and value > 0)"
-                made.append(_list(f"values_{j}", _held(j)))
+                made.append(_list(f"values_{j}", _value_list(j)))
                 made.append(_total(f"known_{j}", f"cast(count(*) {known} > 0 as bigint)"))
             if records:
                 repeated = f"flatten(list(list_resize([value], n, value) order by value) {known})"
@@ -135,7 +135,7 @@ class Carried:
         """Aggregates and names of a person's carried columns and values."""
         columns = {c.name: c.of_person for c in self.columns}
         if self.rules.hitting:
-            columns |= {f"values_{j}": _held(j) for j in self._numbers}
+            columns |= {f"values_{j}": _value_list(j) for j in self._numbers}
         return [(Sql(text), Sql(name)) for name, text in columns.items()]
 
     @property
@@ -175,7 +175,7 @@ class Carried:
         rules = self.rules.without_hitting_sets().rules
         terms = [f"size >= {max(2, self.rules.least)}"]
         for j in self._numbers:
-            terms += [f"({_named(screen(rule).holds.text, j)})" for rule in rules]
+            terms += [f"({_with_carried_names(screen(rule).holds.text, j)})" for rule in rules]
         if len(terms) == 1:
             return terms
         return [f"case when {terms[0]} then {' and '.join(terms[1:])} else false end"]
@@ -185,7 +185,7 @@ class Carried:
         return tuple(str(column.index) for column in self.rules.columns)
 
 
-def _held(j: str) -> str:
+def _value_list(j: str) -> str:
     return f"coalesce(list(value order by value) filter (where col = {j} and value > 0), [])"
 
 
@@ -201,7 +201,7 @@ def _list(name: str, of_person: str) -> Column:
     return Column(name, f"cast({of_person} as integer[])", f"list_concat(x.{name}, y.{name})")
 
 
-def _named(condition: str, j: str) -> str:
+def _with_carried_names(condition: str, j: str) -> str:
     """Rewrite the condition of a screen to the carried columns of one sensitive column."""
     frequency = "coalesce(list_max(map_values(list_histogram({}))), 0)"
     meaning = {
@@ -252,11 +252,11 @@ class Clustering:
     persons: int
     """Rows of the source: a bound on the persons."""
     leaves_out: bool
-    """Whether the policy allows suppressing persons; if not, everyone who can join a class does."""
+    """True if the policy allows suppressing persons; if not, everyone who can join a class does."""
 
     @property
-    def carried(self) -> Carried:
-        return Carried(self.rules)
+    def carried(self) -> CarriedColumns:
+        return CarriedColumns(self.rules)
 
     @property
     def last(self) -> Table:
@@ -296,7 +296,7 @@ class Clustering:
         }
 
     def _limits(self) -> Mapping[str, Any]:
-        """What a block as a whole must not exceed, if persons may be left out for that.
+        """The limits of a block as a whole, if persons may be left out for that.
 
         `fits`: whether a person's rows are few enough among those of all who have as many or fewer.
         """
@@ -345,7 +345,7 @@ def _persons_of_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Sta
     if how.block_size == "all" or not how.rules.rules:
         return (Step("persons of blocks", place, {**context, "verdicts": None, "searched": None}),)
     judging = Judging(how.rules.of_some_class(), "pieces")
-    judged = {**context, "asked": judging.asked, **judging.passed}
+    judged = {**context, "asked": judging.groups, **judging.verdict_parameters}
     return (
         Step("pieces of large parts", "danonyir/pieces", judged),
         *judging.steps(),
@@ -406,14 +406,9 @@ COMPARISONS = 20_000_000
 """Most pairs of person and cluster that are compared to find clusters in reach."""
 
 
-def most_rounds(persons: int) -> int:
-    """Number of rounds after which persons that still wait are suppressed."""
-    return 2 * math.ceil(math.log2(max(persons, 2))) + 8
-
-
 def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[Stage, ...]:
     """Stages in which all persons of RESIDUAL try the nearest clusters of other blocks."""
-    rounds = most_rounds(how.persons)
+    rounds = 2 * math.ceil(math.log2(max(how.persons, 2))) + 8
     shared = {
         **context,
         "offers": OFFERS,
@@ -430,7 +425,11 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     }
     body = (
         Step("offers", "danonyir/offers", shared),
-        *(_asked(shared) if how.rules.monotone else _judged(how, shared)),
+        *(
+            _placement_at_once(shared)
+            if how.rules.monotone
+            else _placement_by_verdicts(how, shared)
+        ),
         Step("join", "danonyir/joined", shared),
         Step("clusters grow", "danonyir/grown", shared),
     )
@@ -441,7 +440,7 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     )
 
 
-def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def _placement_at_once(shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that write PLACED and RESIDUAL if added persons cannot break a rule."""
     return (
         Step("places", "danonyir/places", {**shared, "asking": PLACED}),
@@ -449,17 +448,19 @@ def _asked(shared: Mapping[str, Any]) -> tuple[Step, ...]:
     )
 
 
-def _judged(how: Clustering, shared: Mapping[str, Any]) -> tuple[Step | Compute, ...]:
+def _placement_by_verdicts(
+    how: Clustering, shared: Mapping[str, Any]
+) -> tuple[Step | Compute, ...]:
     """The same if every cluster has to be judged with one person more, then with several."""
     # added persons cannot break EIR l-diversity
     rules = how.rules.without_hitting_sets()
     one, several = Judging(rules, "offered"), Judging(rules, "crowded")
-    offered = {**shared, "asking": ASKING, "asked": one.asked, **one.passed}
-    crowded = {**shared, "asking": ASKING, "asked": several.asked, **several.passed}
+    offered = {**shared, "asking": ASKING, "asked": one.groups, **one.verdict_parameters}
+    crowded = {**shared, "asking": ASKING, "asked": several.groups, **several.verdict_parameters}
     return (
         Step("offers to judge", "danonyir/offered", offered),
         *one.steps(),
-        Step("who asks for a cluster", "danonyir/places", offered),
+        Step("requests for clusters", "danonyir/places", offered),
         Step("how many at once", "danonyir/crowds", crowded),
         Step("clusters with all of them", "danonyir/crowded", crowded),
         *several.steps(),
@@ -513,7 +514,9 @@ def residual_context(how: Clustering) -> Mapping[str, Any]:
         "members": MEMBERS,
         "closed": CLOSED,
         "residual": RESIDUAL,
-        "row_cost": lit(sum(one.whole for one in how.boxes.shapes)) if how.leaves_out else None,
+        "row_cost": lit(sum(one.domain_loss for one in how.boxes.shapes))
+        if how.leaves_out
+        else None,
     }
 
 
@@ -558,7 +561,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         some_class(),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     return Compiled(stages, Assembly(columns, tuple(keys), persons=PERSONS), layout)
 
 

@@ -105,7 +105,7 @@ class Algorithm:
     distances: frozenset[str] = frozenset()
     """The distances of t-closeness that it supports."""
     merges_persons: bool = False
-    """Whether it treats a person whose rows differ as one unit."""
+    """True if it treats a person whose rows differ as one unit."""
     words: str
     """Description for readers of a report."""
     attacks: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
@@ -22,14 +22,14 @@ from anonymizer.algorithms.descriptor import (
     Algorithm,
 )
 from anonymizer.algorithms.lattice.judging import (
-    Judged,
+    NodeRules,
     judge_stages,
-    judged_columns,
     lattice_context,
+    node_rules,
 )
 from anonymizer.algorithms.lattice.recode import (
     CLASS_LEVELS,
-    climbed,
+    lattice_columns,
     packing,
     recode_steps,
     recoded_cells,
@@ -43,7 +43,7 @@ from anonymizer.algorithms.lattice.search import (
     budgeted_stages,
     lattice_size,
     search_stages,
-    whole_row,
+    suppression_loss,
 )
 from anonymizer.compile import Sql, ident
 from anonymizer.errors import GuaranteeError, Problem
@@ -77,13 +77,19 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
         *stages,
         _none_holds(policy, context),
         Step("the optimum", "lattice/optimum", context),
-        Note(Step("levels of the optimum", "lattice/chosen", context | {"named": _named(roles)})),
+        Note(
+            Step(
+                "levels of the optimum",
+                "lattice/chosen",
+                context | {"named": _level_measures(roles)},
+            )
+        ),
         *judge_stages(context, columns),
         Step("units of published classes", "lattice/members", context),
         Step("levels of classes", "lattice/class_levels", context),
         *recoded_cells(roles, policy.publish.cells),
     )
-    layout, expressions = published(policy, roles, {})
+    layout, expressions = published_columns(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
     keys = tuple(tuple_keys(roles))
     return Compiled(found, Assembly(expressions, keys, persons=persons), layout)
@@ -91,11 +97,11 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
 
 def lattice_stages(
     policy: Policy, profile: TableProfile, roles: Roles, *, pruned: bool = True
-) -> tuple[dict[str, object], tuple[Judged, ...], tuple[Stage, ...]]:
+) -> tuple[dict[str, object], tuple[NodeRules, ...], tuple[Stage, ...]]:
     """The template context, the judged columns, and the stages that judge nodes, or all of them."""
     packed = packing(profile.shapes)
     keys = tuple_keys(roles)
-    columns = judged_columns(policy, roles)
+    columns = node_rules(policy, roles)
     context = lattice_context(policy, roles, packed, columns)
     context |= {"members": MEMBERS, "class_levels": CLASS_LEVELS, "size": None}
     _, rule_stages = protections(policy, roles, keys)
@@ -108,7 +114,7 @@ def lattice_stages(
         # a size that would be too large for an integer is reported approximately
         told = size if size < 10**37 else float(f"{size:.3g}")
         context |= {"size": told, "subsets": SUBSETS, "additive": additive(context)}
-        context["row_loss"] = whole_row(context)
+        context["row_loss"] = suppression_loss(context)
     search = (
         search_stages(context, columns, pruned=pruned, size=size)
         if budget is None
@@ -138,9 +144,9 @@ def budget_of(policy: Policy, size: int) -> int | None:
     return BUDGET if given is None and size > MOST_LISTED else given
 
 
-def _named(roles: Roles) -> list[tuple[Sql, Sql]]:
+def _level_measures(roles: Roles) -> list[tuple[Sql, Sql]]:
     """The levels of a node under their names in the measures."""
-    return [(a.level, ident(f"level.{a.attribute.column}")) for a in climbed(roles)]
+    return [(a.level, ident(f"level.{a.attribute.column}")) for a in lattice_columns(roles)]
 
 
 def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:

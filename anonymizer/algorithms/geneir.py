@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     UNITS,
@@ -35,7 +35,7 @@ from anonymizer.algorithms.descriptor import (
 from anonymizer.algorithms.lattice.recode import (
     CLASS_LEVELS,
     ONE,
-    climbed,
+    lattice_columns,
     recode_steps,
     recoded_cells,
 )
@@ -85,8 +85,8 @@ def climbing_stages(how: Clustering, nodes: Sequence[Node]) -> tuple[Stage, ...]
         "units": UNITS,
         "members": MEMBERS,
         "class_levels": CLASS_LEVELS,
-        "asked": judging.asked,
-        **judging.passed,
+        "asked": judging.groups,
+        **judging.verdict_parameters,
         "closed": CLOSED,
         "residual": RESIDUAL,
         "attributes": attributes,
@@ -174,7 +174,7 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         some_class(),
         *recoded_cells(roles, policy.publish.cells),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     return Compiled(stages, Assembly(columns, tuple(keys), persons=PERSONS), layout)
 
 
@@ -190,5 +190,5 @@ def _place_steps(roles: Roles, nodes: tuple[Node, ...]) -> tuple[Step, ...]:
                 "per": ONE // SCALE,
             },
         )
-        for a, node in zip(climbed(roles), nodes, strict=True)
+        for a, node in zip(lattice_columns(roles), nodes, strict=True)
     )

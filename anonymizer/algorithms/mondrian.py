@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
@@ -19,10 +19,10 @@ from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.core.person_boxes import extent_steps
 from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.population import population_rules, population_stages
-from anonymizer.algorithms.core.proportional_assignment import Dealing, judged, shares
+from anonymizer.algorithms.core.proportional_assignment import Dealing, class_rules, shares
 from anonymizer.algorithms.core.protections import column_rules, protections, thinning_steps
 from anonymizer.algorithms.core.refine import AUTO, possible, refine_stages
-from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
+from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
 from anonymizer.algorithms.descriptor import (
     COMPOSITION,
     DOWNCODING,
@@ -64,18 +64,8 @@ DEALT_IN_FULL = 400_000
 """Number of rows of the table above which no rows are dealt."""
 
 
-def _judged_by_distribution(policy: Policy, roles: Roles) -> bool:
-    """Whether a rule compares a class with the whole table.
-
-    Such rules refuse most cuts of most classes, so later cuts seldom benefit from the other
-    attributes that a cut narrows: at t = 0.2, the attribute that is cut is the better guide (NCP
-    0.453 against 0.461).
-    """
-    return any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
-
-
 def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | None:
-    """How rows are dealt, if a rule compares a column with the whole table; else None.
+    """The assignment of rows, if a rule compares a column with the whole table; else None.
 
     Rows are dealt one by one, so rows with equal values may be separated.
     """
@@ -92,7 +82,7 @@ def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | N
     found = [one for one in (shares(*pair) for pair in ruled) if one is not None]
     if len(found) != 1:
         return None
-    rules = tuple(judged(column, rules) for column, rules in ruled if rules)
+    rules = tuple(class_rules(column, rules) for column, rules in ruled if rules)
     return Dealing(found[0], rules, BLOCK_IN_FULL if thorough else BLOCK)
 
 
@@ -113,7 +103,10 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         split=options.split,
         strict=options.strict,
         protections=rules,
-        compare=1 if _judged_by_distribution(policy, roles) else options.compare,
+        # rules by distribution refuse most cuts: later ones seldom benefit from narrower cells
+        compare=1
+        if any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
+        else options.compare,
         persons=persons,
         population=population,
     )
@@ -136,7 +129,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         *cell_steps(roles.quasi, policy.publish.cells, extents),
         *bound_stages(policy, profile, roles, k, FULL if options.refine == "full" else USUAL),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     numbers = PERSONS if policy.person is not None else None
     return Compiled(stages, Assembly(columns, tuple(keys), persons=numbers), layout)
 
@@ -176,4 +169,4 @@ def _cuts(
         # refining all parts is as much work as refining the whole table
         refined = ()
     parts = in_parts(roles.quasi, how, split, (*cuts, *refined), whole)
-    return divided_units(roles.quasi, units, split, how), (*judged_parts(how, split), parts)
+    return divided_units(roles.quasi, units, split, how), (*find_parts(how, split), parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anonymizer.algorithms.core.compiled import Compiled, published
+from anonymizer.algorithms.core.compiled import Compiled, published_columns
 from anonymizer.algorithms.core.encode import CODED, PERSONS, coded_stages, person_stages
 from anonymizer.algorithms.descriptor import COMPOSITION, JOINING, SINGLING_OUT, Algorithm
 from anonymizer.compile import Sql, Table, ident
@@ -57,7 +57,7 @@ def compile_none(policy: Policy, profile: TableProfile, roles: Roles) -> Compile
     """Compile draws and numbers of persons; only the rows themselves are published."""
     del profile
     stages = (*coded_stages(policy, roles, numbered=False), *person_stages(policy, roles))
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     # (the first column is the class number, which does not exist here)
     rows = PlainRows(columns[1:], PERSONS if policy.person is not None else None)
     return Compiled(stages, rows, replace(layout, class_id=None))

@@ -10,7 +10,7 @@ from pathlib import Path
 from anonymizer.algorithms.descriptor import Algorithm
 from anonymizer.errors import PolicyError, Problem, RegistryError
 from anonymizer.guarantees.guarantee import Guarantee
-from anonymizer.guarantees.requirements import OF_COLUMNS, OF_TABLE, asked
+from anonymizer.guarantees.requirements import OF_COLUMNS, OF_TABLE, required_guarantees
 from anonymizer.policy import Lgb, Msb, Policy
 from anonymizer.policy.algorithms import ALGORITHMS, OPTIONS
 from anonymizer.policy.paths import column_path
@@ -20,7 +20,7 @@ from anonymizer.policy.paths import column_path
 # Importing this module raises `RegistryError` if some options have no algorithm, or several.
 
 
-def _discovered() -> tuple[Algorithm, ...]:
+def _discover() -> tuple[Algorithm, ...]:
     """The algorithms of all packages, in the order of the policy's options."""
     found: list[Algorithm] = []
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
@@ -43,7 +43,7 @@ def check(algorithms: Sequence[Algorithm]) -> None:
     RegistryError.refuse(found)
 
 
-BY_NAME = {algorithm.name: algorithm for algorithm in _discovered()}
+BY_NAME = {algorithm.name: algorithm for algorithm in _discover()}
 
 
 # The guarantees that each algorithm supports; others are refused before anything is read.
@@ -66,12 +66,12 @@ def _problems(policy: Policy) -> Iterator[Problem]:
             hint="make the rows of a person equal in source.query",
         )
     hint = "assess and verify judge it on any table; for a release choose another model"
-    for guarantee, _ in asked(OF_TABLE, policy.privacy):
+    for guarantee, _ in required_guarantees(OF_TABLE, policy.privacy):
         if not algorithm.works_towards(guarantee):
             yield Problem(
                 guarantee.field,
                 f"is not a model that the algorithm {name} works towards",
-                allowed=_allowed(algorithm, OF_TABLE),
+                allowed=_options(algorithm, OF_TABLE),
                 hint=hint,
             )
     yield from _population_problems(policy)
@@ -80,12 +80,12 @@ def _problems(policy: Policy) -> Iterator[Problem]:
         protect = policy.columns[column].protect
         assert protect is not None
         path = column_path(column, "protect")
-        given = {g.option: g for g, _ in asked(OF_COLUMNS, protect)}
+        given = {g.option: g for g, _ in required_guarantees(OF_COLUMNS, protect)}
         for rule in sorted(option for option, g in given.items() if not algorithm.works_towards(g)):
             yield Problem(
                 f"{path}.{rule}",
                 f"is not a rule that the algorithm {name} works towards",
-                allowed=_allowed(algorithm, OF_COLUMNS) or None,
+                allowed=_options(algorithm, OF_COLUMNS) or None,
                 hint=_way_out(policy, given[rule]),
             )
         closeness = protect.t_closeness
@@ -116,7 +116,7 @@ def _way_out(policy: Policy, rule: Guarantee) -> str:
     return f"{found}; or leave preset: {policy.preset} out, and state k_anonymity"
 
 
-def _allowed(algorithm: Algorithm, guarantees: Sequence[Guarantee]) -> str:
+def _options(algorithm: Algorithm, guarantees: Sequence[Guarantee]) -> str:
     return ", ".join(sorted(g.option for g in guarantees if algorithm.works_towards(g)))
 
 
@@ -164,7 +164,7 @@ def _population_problems(policy: Policy) -> Iterator[Problem]:
 
 
 def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
-    """Whether the cells of a quasi-identifier are the nodes of its hierarchy.
+    """Return whether the cells of a quasi-identifier are the nodes of its hierarchy.
 
     If classes are boxes, numbers and dates are published as the ranges of their classes.
     """

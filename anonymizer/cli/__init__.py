@@ -19,7 +19,7 @@ import click
 from anonymizer.cli.options import Group
 from anonymizer.cli.output import ERRORS, Output, open_streams, wanted_format
 from anonymizer.process import run_folder
-from anonymizer.process.interrupts import ENDING, abandoning, forget, published
+from anonymizer.process.interrupts import ENDING, abandoning, forget, has_published
 from anonymizer.version import __version__
 
 # To add a verb: write a click command (or group) named `<verb>_command` in a module here, and add
@@ -76,7 +76,7 @@ RETIRED = {
     "hierarchy import": "hierarchy export, of a policy with `hierarchy: {file: FILE}`",
     "verify --plain": "verify --independent",
 }
-"""What took the place of verbs and options of earlier versions."""
+"""Replacements for verbs and options of earlier versions."""
 
 
 def load(name: str) -> click.Command:
@@ -96,7 +96,7 @@ INTERRUPTED = 130
 SHOWN_CURSOR = "\x1b[?25h"
 
 
-class Interrupted(BaseException):
+class Interruption(BaseException):
     """A signal came. Not a KeyboardInterrupt: one that passes through `exec`, as in the making of
     a dataclass, makes Python 3.11 end by the signal whatever exit code is asked for.
     """
@@ -155,21 +155,21 @@ class Application(Group):
             return 2
         output = Output(wanted_format(given), debug="--debug" in given)
         # the process of somebody who calls this from Python is never given up
-        ending = _abandoned(output) if ours else nullcontext()
+        ending = _exit_on_deaf_engine(output) if ours else nullcontext()
         with _signals() as interrupted, ending:
             try:
                 done = super().main(given, prog_name, complete_var, False, **extra)
             except BaseException as error:
                 if interrupted or isinstance(error, KeyboardInterrupt | click.Abort):
                     run_folder.remove_left()
-                    output.interrupted(error)
+                    output.report_interruption(error)
                     return INTERRUPTED
                 if isinstance(error, SystemExit):
                     if isinstance(error.__context__, BrokenPipeError):
                         return 0  # the reader of our output closed the pipe
                     raise
                 found = failure(error)
-                output.failed(found.problems, error, found.result)
+                output.fail(found.problems, error, found.result)
                 return found.exit_code
         return done if isinstance(done, int) else 0
 
@@ -212,7 +212,7 @@ def _refuse_retired(given: Sequence[str]) -> None:
             raise UsageError.at(f"anonymizer {name}", "is retired", hint=f"anonymizer {instead}")
 
 
-def _abandoned(output: Output) -> AbstractContextManager[None]:
+def _exit_on_deaf_engine(output: Output) -> AbstractContextManager[None]:
     """Ends the process where a statement of the engine ignores every interruption: as after any
     Ctrl-C there is a message, an exit code, and nothing left over.
     """
@@ -223,7 +223,7 @@ def _abandoned(output: Output) -> AbstractContextManager[None]:
             run_folder.remove_own_locks()
             if sys.stderr.isatty():
                 sys.stderr.write(SHOWN_CURSOR)  # a bar that shows progress hides it
-            output.interrupted(Interrupted())
+            output.report_interruption(Interruption())
         finally:
             os._exit(INTERRUPTED)
 
@@ -243,10 +243,10 @@ def _signals() -> Iterator[list[int]]:
         return
 
     def interrupt(number: int, frame: object) -> None:
-        if published():
+        if has_published():
             return  # the command has finished, and only prints its result now
         came.append(number)
-        raise Interrupted
+        raise Interruption
 
     before = {}
     for number in ENDING:

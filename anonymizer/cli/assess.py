@@ -13,7 +13,7 @@ from anonymizer.cli.options import database_option, limit_options, load_policy, 
 from anonymizer.cli.output import Output
 from anonymizer.contract.checks import verdict
 from anonymizer.errors import Problem
-from anonymizer.process.document import Document, Section, say, tabled, terminal
+from anonymizer.process.document import Document, Section, say, table_section, terminal
 from anonymizer.process.text import figure, many
 
 if TYPE_CHECKING:
@@ -104,11 +104,11 @@ def assess_command(
         for c in found.checks
         if not c.passed
     ]
-    output.judged(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
+    output.verdict(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:
-    """Whether a file of this name exists that is not a table."""
+    """Return whether a file of this name exists that is not a table."""
     path = Path(name)
     return path.suffix.lower() in (".yml", ".yaml") and path.is_file()
 
@@ -147,10 +147,10 @@ def document(found: Assessment) -> Document:
             if any(value is not None for value in values)
         )
         title = "Sensitive values: what the worst class reaches"
-        sections.append(tabled(title, ("model", *columns), by_model))
+        sections.append(table_section(title, ("model", *columns), by_model))
     sizes_head = ("size", "classes", "rows")
     worst = (tuple(one[name] for name in sizes_head) for one in found.worst[:SHOWN])
-    sections.append(tabled(f"Smallest classes ({unit})", sizes_head, worst))
+    sections.append(table_section(f"Smallest classes ({unit})", sizes_head, worst))
     if found.combinations is not None:
         sections += _combinations(found.combinations, unit)
     if found.checks:
@@ -159,7 +159,7 @@ def document(found: Assessment) -> Document:
             (c.name, c.column or "-", c.required, c.achieved, c.failing, verdict(c))
             for c in found.checks
         )
-        sections.append(tabled("Required", head, checks))
+        sections.append(table_section("Required", head, checks))
     sections.append(Section("Next", tuple(say(f"- {sentence}") for sentence in found.next)))
     persons = f" of {many(sizes.persons, 'person')}" if sizes.persons is not None else ""
     top = (
@@ -181,7 +181,7 @@ def _risk(risk: Risk, unit: str) -> Section:
         (f"{unit} unique in the population", risk.population_unique_share),
     )
     shown = (row for row in named if row[1] is not None)
-    return tabled("Risk of re-identification, 0 to 1", (), shown)
+    return table_section("Risk of re-identification, 0 to 1", (), shown)
 
 
 def _combinations(together: Combinations, unit: str) -> Iterator[Section]:
@@ -189,12 +189,12 @@ def _combinations(together: Combinations, unit: str) -> Iterator[Section]:
     rows = ((" + ".join(s.columns), s.singled_out, s.minimal, s.classes, s.k) for s in shown)
     title = f"Columns that single out {unit} (up to {together.size} together)"
     if shown:
-        yield tabled(title, ("columns", "alone", "not with fewer", "classes", "k"), rows)
+        yield table_section(title, ("columns", "alone", "not with fewer", "classes", "k"), rows)
     else:
         yield Section(title, (say("none"),))
     if together.without:
         left = sorted(together.without.items(), key=lambda item: (item[1].singled_out, item[0]))
-        yield tabled(
+        yield table_section(
             f"{unit.capitalize()} alone if one column is dropped",
             ("without", "alone", "classes", "k"),
             ((name, s.singled_out, s.classes, s.k) for name, s in left),

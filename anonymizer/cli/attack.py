@@ -10,7 +10,7 @@ import click
 from anonymizer.cli import options
 from anonymizer.cli.output import Output
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.process.document import Document, Section, tabled, terminal
+from anonymizer.process.document import Document, Section, table_section, terminal
 from anonymizer.process.text import figure
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ def attack_command(
         limits=limits,
     )
     text = terminal(document(found))
-    output.judged(found.as_dict(), text, _problems(found, asked), holds=found.holds)
+    output.verdict(found.as_dict(), text, _problems(found, asked), holds=found.holds)
 
 
 def _problems(found: Attack, policy: Policy) -> list[Problem]:
-    """What was promised and does not hold: of the release, and of it beside an earlier one."""
+    """The promises that do not hold: of the release, and of it beside an earlier one."""
     from anonymizer.ledger.matches import ways_out
 
     problems = []
@@ -110,10 +110,10 @@ def document(found: Attack) -> Document:
         ("expected share of rows found", link.success),
         ("targets that were left out", link.not_found),
     )
-    sections = [tabled("Linking: the attacker knows the quasi-identifiers", (), rows)]
+    sections = [table_section("Linking: the attacker knows the quasi-identifiers", (), rows)]
     if found.inference:
         sections += [
-            tabled(
+            table_section(
                 "Guessing a sensitive value from the candidates",
                 ("column", "largest chance", "promised", "guessed right", "without the attack"),
                 (
@@ -121,7 +121,7 @@ def document(found: Attack) -> Document:
                     for i in found.inference
                 ),
             ),
-            tabled(
+            table_section(
                 "Linking with one sensitive value known as well (no model here promises k then)",
                 ("known", "targets", "fewest candidates", "found", "singled out", "below k"),
                 (
@@ -144,13 +144,13 @@ def document(found: Attack) -> Document:
              x.exposed, x.below_l, x.fewest_left, x.below_k)
             for x in found.intersection
         )  # fmt: skip
-        sections.append(tabled("Intersection with the earlier release", head, both))
+        sections.append(table_section("Intersection with the earlier release", head, both))
     if different is not None:
         title = f"Differences of both releases, by {', '.join(different.columns)}"
         names = ("rows gone", "rows come", "fewest", "below k", "below l")
         below_l = max(different.below_l.values(), default=None)
         row = (different.gone, different.come, different.fewest, different.below_k, below_l)
-        sections.append(tabled(title, names, [row]))
+        sections.append(table_section(title, names, [row]))
     sections.append(Section("\n".join(_verdict(found))))
     title = f"{found.view}: {figure(link.targets)} targets, {100 * found.share:g} % of the source"
     return Document(title, sections=tuple(sections))

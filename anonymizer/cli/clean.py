@@ -40,7 +40,7 @@ def clean_command(
     from pathlib import Path
 
     from anonymizer.cli.failures import UsageError
-    from anonymizer.engines.registry import told_by
+    from anonymizer.engines.registry import engine_of_database
     from anonymizer.run.clean import clean
 
     if rewrite:
@@ -48,7 +48,7 @@ def clean_command(
         return
     if absent is not None:
         raise UsageError.at("--absent", "needs --rewrite")
-    if told_by(database) == "postgres":
+    if engine_of_database(database) == "postgres":
         from anonymizer.engines.postgres.workplace import clean_database
 
         schemas = clean_database(database)
@@ -59,8 +59,8 @@ def clean_command(
     if not Path(database).exists():
         output.warn(f"there is no file {Path(database).name}")
     lines = [f"removed {path}" for path in found.removed]
-    lines += [f"wrote {path} again: it told of another run" for path in found.refreshed]
-    lines += [f"kept {path}: its run is alive, or cannot be told to be dead" for path in found.kept]
+    lines += [f"wrote {path} again: it described another run" for path in found.refreshed]
+    lines += [f"kept {path}: its run is alive, or may be" for path in found.kept]
     output.done(found.as_dict(), lines or ["nothing to remove"])
 
 

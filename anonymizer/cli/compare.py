@@ -101,7 +101,7 @@ def _of_two(
         write_text(target, "\n".join(markdown_lines(found)) + "\n")
     lines = markdown_lines(found) if output.form == "markdown" else text_lines(found)
     broken = Problem("NEW", verdict(found), hint="the column `reached` shows which one")
-    output.judged(
+    output.verdict(
         found.as_dict(),
         lines,
         found.problems or [broken],

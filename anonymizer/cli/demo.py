@@ -62,7 +62,7 @@ def demo_command(output: Output, folder: str | None, several: bool) -> None:
         with progress(output) as listener:
             release = demo.run(made, listener=listener)
         report = demo.report(made)
-    _tell(output, made, release, _story(made, release), report=str(report))
+    _print_result(output, made, release, _story(made, release), report=str(report))
 
 
 def _hospital(output: Output, folder: str | None) -> None:
@@ -78,10 +78,12 @@ def _hospital(output: Output, folder: str | None) -> None:
     policy = load_policy(made.policy)
     assert policy.several
     attack = attack_tables(policy, made.database)
-    _tell(output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict())
+    _print_result(
+        output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict()
+    )
 
 
-def _tell(
+def _print_result(
     output: Output, made: Demo, release: Release, story: Iterator[str], **more: object
 ) -> None:
     """Print the result, with further data in `more`."""
@@ -109,8 +111,8 @@ def _hospital_story(made: Demo, release: Release, attack: TablesAttack) -> Itera
     for one in release.manifest.data["tables"]["tables"]:
         yield ""
         yield f"{one['table']}: five rows of the source, and five of the release"
-        before = demo.head(made.database, _quoted(one["table"]))
-        after = demo.head(made.release, _quoted(f"{release.view.split('.')[0]}.{one['name']}"))
+        before = demo.head(made.database, _quote_view(one["table"]))
+        after = demo.head(made.release, _quote_view(f"{release.view.split('.')[0]}.{one['name']}"))
         yield from _rows(before, before[0])
         yield from _rows(after, after[0])
     yield ""
@@ -144,7 +146,7 @@ def _story(made: Demo, release: Release) -> Iterator[str]:
     if release.database is not None:
         yield ""
         yield f"After: five rows of {release.view}, in random order"
-        yield from _rows(demo.head(release.database, _quoted(release.view)), AFTER)
+        yield from _rows(demo.head(release.database, _quote_view(release.view)), AFTER)
     yield ""
     yield "Guarantees, verified from the release by independent SQL before it was published"
     yield from block_lines(*release.verification.blocks(source=True))
@@ -165,7 +167,7 @@ def _rows(found: list[list[str]], wanted: Sequence[str]) -> Iterator[str]:
     yield from table([head[i] for i in shown], [[row[i] for i in shown] for row in rows])
 
 
-def _quoted(view: str) -> str:
+def _quote_view(view: str) -> str:
     from anonymizer.compile import quote
 
     return ".".join(map(quote, view.split(".", 1)))

@@ -47,12 +47,12 @@ def explore_command(
     refuse_without_extra()
     check_target(target)
 
-    from anonymizer.explore.desk import given, opened
+    from anonymizer.explore.desk import desk_input, open_desk
     from anonymizer.explore.server import serve
 
     output.say("reading the table ...")
-    begun = given(subject, database, target, limits)
-    with opened(begun, database, show_rows=show_rows, limits=limits) as desk:
+    begun = desk_input(subject, database, target, limits)
+    with open_desk(begun, database, show_rows=show_rows, limits=limits) as desk:
         desk.begin()
 
         def ready(address: str, server: Any) -> None:

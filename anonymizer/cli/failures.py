@@ -31,7 +31,7 @@ class UsageError(AnonymizerError):
     """The command line cannot be parsed (exit code 2)."""
 
 
-class Unfulfilled(AnonymizerError):
+class CommandFailure(AnonymizerError):
     """A command that has a result to show but fails.
 
     `result` goes to standard output together with the errors; `exit_code` is 1 for a guarantee that
@@ -48,7 +48,7 @@ class Unfulfilled(AnonymizerError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How an unsuccessful command ends."""
+    """The end of an unsuccessful command."""
 
     exit_code: int
     problems: tuple[Problem, ...]
@@ -58,7 +58,7 @@ class Failure:
 def failure(error: BaseException) -> Failure:
     """Convert an exception to a failure; an unexpected one is a defect of the tool."""
     match error:
-        case Unfulfilled():
+        case CommandFailure():
             return Failure(error.exit_code, error.problems, error.result)
         case AnonymizerError():
             return Failure(error.exit_code, error.problems)

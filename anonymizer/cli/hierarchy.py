@@ -161,7 +161,7 @@ def export(
             wide = made[0].wide()
     if table is not None and database is not None:
         count, said = len(wide.rows), table
-        store(wide, Path(database), _named(table), replace_it=replace)
+        store(wide, Path(database), _table_of_name(table), replace_it=replace)
     data = {"column": column, "values": count, "written": said, "nested": nested}
     lines = [f"wrote {many(count, 'value')} of {column} to {said}"]
     if not nested:
@@ -169,7 +169,7 @@ def export(
     output.done(data, lines)
 
 
-def _named(given: str) -> Table:
+def _table_of_name(given: str) -> Table:
     from anonymizer.cli.failures import UsageError
     from anonymizer.compile import Table
     from anonymizer.policy.values import table_parts

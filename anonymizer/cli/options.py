@@ -175,7 +175,7 @@ def seed_options(command: F) -> F:
 
         if seed_file is not None and test_seed is not None:
             raise UsageError.at("--test-seed", "cannot be combined with --seed-file")
-        seed: Seed = Seed.chosen(Path(seed_file) if seed_file is not None else None, test_seed)
+        seed: Seed = Seed.choose(Path(seed_file) if seed_file is not None else None, test_seed)
         return command(*args, seed=seed, **options)
 
     return wrapped  # type: ignore[return-value]
@@ -188,7 +188,7 @@ def load_policy(path: str, preset: str | None = None) -> Policy:
     return Policy.load(path, preset)
 
 
-def shown(database: str | None) -> str | None:
+def without_password(database: str | None) -> str | None:
     """A database as it may be shown: an address without its password."""
     if database is None or "://" not in database:
         return database
@@ -219,7 +219,7 @@ def check_target(
     problem = None
     if suffixes and target.suffix.lower() not in suffixes:
         allowed = ", ".join(f"*{suffix}" for suffix in suffixes)
-        problem = Problem(option, "does not tell a form", allowed=allowed)
+        problem = Problem(option, "has an unknown format", allowed=allowed)
     elif not folder.is_dir():
         hint = f"mkdir -p {folder}"
         problem = Problem(option, f"{path} is in a folder that does not exist", hint=hint)
@@ -231,10 +231,10 @@ def check_target(
         problem = Problem(option, f"{path} is a folder", hint="name a file in it")
     if problem is not None:
         raise TargetError(problem)
-    refuse_files(target, policies, _named(option), option)
+    refuse_files(target, policies, _other_arguments(option), option)
 
 
-def _named(option: str) -> list[str]:
+def _other_arguments(option: str) -> list[str]:
     """The values of all other arguments and options, including file names."""
     context = click.get_current_context()
     return [

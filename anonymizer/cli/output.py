@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from anonymizer.contract.checks import Verification
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.process.text import figure, plain, printable
+from anonymizer.process.text import figure, json_value, printable
 
 if TYPE_CHECKING:
     from anonymizer.engines.execute import Event, Listener
@@ -55,7 +55,7 @@ class Output:
     def result(self, data: Mapping[str, Any], text: Iterable[str] = ()) -> None:
         """Print the result of a command: `data` as JSON, or the lines of `text`. Called once."""
         if self.json:
-            _write(sys.stdout, json.dumps(plain(data), allow_nan=False, indent=2))
+            _write(sys.stdout, json.dumps(json_value(data), allow_nan=False, indent=2))
         else:
             for line in text:
                 _write(sys.stdout, printable(line))
@@ -66,11 +66,11 @@ class Output:
         What it did stands, even if standard output cannot be written: that is a warning, because
         with the exit code of a failure a script would do it again.
         """
-        with self.outlasted():
+        with self.warn_on_failure():
             self.result(data, text)
 
     @contextmanager
-    def outlasted(self) -> Iterator[None]:
+    def warn_on_failure(self) -> Iterator[None]:
         """Turn the failure to write standard output into a warning: something else decides."""
         try:
             yield
@@ -78,7 +78,7 @@ class Output:
             for problem in error.problems:
                 self.warn(str(problem))
 
-    def judged(
+    def verdict(
         self,
         data: Mapping[str, Any],
         text: Iterable[str],
@@ -92,13 +92,13 @@ class Output:
             self.result(data, text)
         else:
             if not self.json:  # (otherwise it is one JSON object that includes the errors)
-                with self.outlasted():
+                with self.warn_on_failure():
                     self.result(data, text)
-            from anonymizer.cli.failures import Unfulfilled
+            from anonymizer.cli.failures import CommandFailure
 
-            raise Unfulfilled(problems, exit_code, data)
+            raise CommandFailure(problems, exit_code, data)
 
-    def written(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Print text that is a command's result, without characters that control a terminal."""
         shown = sys.stdout is not None and sys.stdout.isatty()
         text = text.removesuffix("\n")
@@ -114,7 +114,7 @@ class Output:
         self.warnings.append(message)
         _write(sys.stderr, printable(f"warning: {message}"))
 
-    def failed(
+    def fail(
         self,
         problems: Sequence[Problem],
         error: BaseException,
@@ -128,15 +128,15 @@ class Output:
         if self.json:
             errors = [problem.as_dict() for problem in problems]
             text = json.dumps(
-                plain({**(result or {}), "errors": errors}), allow_nan=False, indent=2
+                json_value({**(result or {}), "errors": errors}), allow_nan=False, indent=2
             )
             with suppress(OutputError):  # already reported on standard error, with its exit code
                 _write(sys.stdout, text)
 
-    def interrupted(self, error: BaseException) -> None:
+    def report_interruption(self, error: BaseException) -> None:
         """Report that the user interrupted the command."""
         hint = "a release is published whole or not at all; run again"
-        self.failed([Problem("anonymizer", "interrupted", hint=hint)], error)
+        self.fail([Problem("anonymizer", "interrupted", hint=hint)], error)
 
 
 def open_streams() -> None:
@@ -216,7 +216,7 @@ class Line:
 
     def text(self) -> str:
         again = ", repeated" if self.repeated else ""
-        return f"  {_listed(self.names)} ({_ranges(self.numbers)}{again}): {self.says}"
+        return f"  {_abbreviate(self.names)} ({_ranges(self.numbers)}{again}): {self.says}"
 
 
 def step_lines(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -250,7 +250,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else str(r[0]) for r in runs)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _abbreviate(names: Sequence[str]) -> str:
     """`values of age, town and 3 more`: a common beginning is written once."""
     different = list(dict.fromkeys(names))
     start, shared, _ = different[0].rpartition(" of ")
@@ -292,7 +292,7 @@ def _place(event: Event) -> str:
     return f"{event.number} of {event.of}{of}"
 
 
-def _counted(event: Event) -> str:
+def _progress_count(event: Event) -> str:
     """The round of a loop, and the step's count: rows written, or what is still open."""
     said = f", round {event.round}" if event.round is not None else ""
     if event.count is None:
@@ -312,7 +312,7 @@ class Clock:
     phase: str | None = None
     began: float = 0.0
 
-    def left(self, event: Event, now: float) -> str:
+    def remaining_text(self, event: Event, now: float) -> str:
         """Text for the end of a line; empty if there is no estimate."""
         if event.phase != self.phase:
             self.phase, self.began = event.phase, now - event.seconds
@@ -343,8 +343,8 @@ def _bar() -> Iterator[Listener]:
         def listen(event: Event) -> None:
             if event.step.aside:
                 return  # it is reported after steps that follow it
-            left = clock.left(event, time.perf_counter())
-            said = f"step {_place(event)}: {event.stage}{_counted(event)}{left}"
+            left = clock.remaining_text(event, time.perf_counter())
+            said = f"step {_place(event)}: {event.stage}{_progress_count(event)}{left}"
             if event.step.template.startswith("release/"):
                 said = "verifying, then publishing"
             bar.update(task, total=event.of, completed=event.number, description=escape(said))

@@ -83,7 +83,7 @@ def plan_command(
     found = preview(loaded, database, engine, foresee=foresee, limits=limits)
     for warning in found.warnings:
         output.warn(warning)
-    output.judged(
+    output.verdict(
         found.as_dict(),
         _lines(loaded, found),
         found.problems,
@@ -165,17 +165,16 @@ def _orphans(one: PlannedTable) -> str:
 
 
 def _forecast_line(seen: Forecast) -> str:
-    told = [_duration(seen.seconds), f"{seen.memory / 1e6:,.0f} MB of memory"]
+    told = [
+        f"{seen.seconds:.1f} s" if seen.seconds < 100 else f"{seen.seconds / 60:.0f} min",
+        f"{seen.memory / 1e6:,.0f} MB of memory",
+    ]
     if seen.loss is not None:
         told.append(f"and to lose {figure(round(seen.loss, 4))} per cell (NCP)")
     return (
         f"a run is expected to take {', '.join(told)};"
         f" tried on {seen.sampled:,} rows, half or twice as much is possible"
     )
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _source_lines(policy: Policy, current: dict[str, Any]) -> Iterator[str]:

@@ -132,17 +132,17 @@ def report_command(
         write_text(target, text)
         output.say(f"wrote {target}")
     else:
-        with nullcontext() if broken is None else output.outlasted():
-            output.written(text)
+        with nullcontext() if broken is None else output.warn_on_failure():
+            output.write(text)
     if broken is None:
         return None
     problem = Problem("release", f"does not hold {broken}", hint="see the report")
-    output.failed([problem], Exception())
+    output.fail([problem], Exception())
     return 1
 
 
 def _broken(report: Report) -> str | None:
-    """What a release breaks, if anything."""
+    """The guarantees that a release breaks."""
     if report.verdict.holds:
         return None
     attacked = report.attacked

@@ -157,7 +157,7 @@ def compile_command(
             output.result({"dialect": dialect, "sql": text})
         else:
             # replacing characters would change the statements
-            output.written(text)
+            output.write(text)
         return
     write_text(target, text)
     output.done({"dialect": dialect, "file": target}, [f"wrote {Path(target).name}"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from anonymizer.cli import options
-from anonymizer.cli.options import shown
+from anonymizer.cli.options import without_password
 from anonymizer.cli.output import Output
 from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 
@@ -112,15 +112,17 @@ def verify_command(
     else:
         problems = failed_checks(found, loaded)
         named = {
-            "database": options.shown(database) or _named_in(loaded),
+            "database": options.without_password(database) or _named_in(loaded),
             "policy": policy,
             "certificate": certificate,
         }
-        output.judged(named | _found(found), _lines(found), problems, holds=found.passed)
+        output.verdict(
+            named | _verification_json(found), _lines(found), problems, holds=found.passed
+        )
 
 
-def _found(found: Verification) -> dict[str, Any]:
-    """What was found, for `--format json`."""
+def _verification_json(found: Verification) -> dict[str, Any]:
+    """The result of the verification, for `--format json`."""
     return {
         "passed": found.passed,
         "origin": found.origin,
@@ -173,7 +175,7 @@ def judge_independently(
     `origin`: what shows who published it. `state`: of the file, before it was first opened; raises
     GuaranteeError if it is another one now. `unverified`: what the first verifier could not judge.
     """
-    from anonymizer.contract.checks import unverified as not_judged
+    from anonymizer.contract.checks import unverified_blocks as not_judged
     from anonymizer.independent import ChangedError, UnreadableError, judge
     from anonymizer.independent.__main__ import FIGURES, lines
     from anonymizer.process.document import block_lines
@@ -211,25 +213,20 @@ def judge_independently(
         if not check.passed
     ]
     told = [*lines(found), FIGURES, *block_lines(*not_judged(unverified))]
-    result = {"database": shown(database), "origin": origin, **_judged(found)}
+    result = {"database": without_password(database), "origin": origin, **_judgement_json(found)}
     result["unverified"] = list(unverified)
-    output.judged(result, told, problems, holds=found.passed)
+    output.verdict(result, told, problems, holds=found.passed)
 
 
-def _judged(found: Judgement) -> dict[str, Any]:
-    """What the second verifier found, for `--format json`."""
+def _judgement_json(found: Judgement) -> dict[str, Any]:
+    """The result of the second verifier, for `--format json`."""
     return {
         "view": found.view,
         "kind": found.kind,
         "rows": found.rows,
         "passed": found.passed,
         "checks": [
-            {
-                "name": check.name,
-                "column": check.column,
-                "passed": check.passed,
-                "failing": check.failing,
-            }
+            {name: getattr(check, name) for name in ("name", "column", "passed", "failing")}
             for check in found.checks
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
@@ -237,7 +234,7 @@ def _judged(found: Judgement) -> dict[str, Any]:
 
 
 def is_export(database: str | None) -> bool:
-    """Whether a place is an exported file, or a folder with one.
+    """Return whether a place is an exported file, or a folder with one.
 
     Only the second verifier reads these, and compares them with the digests of their manifest.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from anonymizer.process.document import Block, Displayed, Document, Rows, facts, say
+from anonymizer.process.document import Block, Document, NotebookResult, Rows, facts, say
 from anonymizer.process.text import many
 
 RunSql = Callable[[str], list[tuple[Any, ...]]]
@@ -50,11 +50,11 @@ class Check:
     """Returns the classes or buckets (ids and sizes) that break the condition; it holds if there
     are none. Names no catalog, so that it runs under any alias."""
     failing: int = 0
-    """How many rows `sql` returns."""
+    """Number of rows that `sql` returns."""
 
     @property
     def form(self) -> bool:
-        """Whether this is a condition of form, and no guarantee."""
+        """True if this is a condition of form, and no guarantee."""
         return self.required == 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -62,12 +62,12 @@ class Check:
 
 
 def verdict(check: Check) -> str:
-    """Whether a check holds, in words."""
+    """Return whether a check holds, in words."""
     return "holds" if check.passed else "DOES NOT HOLD"
 
 
-def unverified(names: Iterable[str]) -> Iterator[Block]:
-    """What a manifest states, and verifying the release again does not show."""
+def unverified_blocks(names: Iterable[str]) -> Iterator[Block]:
+    """Statements of a manifest that verifying the release again does not show."""
     if listed := ", ".join(names):
         yield say(f"{UNVERIFIED}: {listed}")
 
@@ -91,11 +91,11 @@ class NotChecked:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Verification(Displayed):
+class Verification(NotebookResult):
     """All checks of one release."""
 
     passed: bool
-    """Whether every check that was made holds; it does not cover `not_checked`."""
+    """True if every check that was made holds; it does not cover `not_checked`."""
     checks: tuple[Check, ...]
     not_checked: tuple[NotChecked, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -153,7 +153,7 @@ class Verification(Displayed):
             yield say(f"and {many(rest, 'check')} {form} {'holds' if rest == 1 else 'hold'}")
         for item in self.not_checked:
             yield say(f"NOT CHECKED: {item.name} {item.reason}")
-        yield from unverified(self.unverified)
+        yield from unverified_blocks(self.unverified)
 
     def _document(self) -> Document:
         said = "every check holds" if self.passed else "NOT EVERY CHECK HOLDS"

@@ -95,7 +95,7 @@ KEYS = ("key", "links")
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class PublishedColumn:
-    """How one source column appears in the release, by the names of the release."""
+    """The form of one source column in the release, by the names of the release."""
 
     column: str
     """Name in the source."""
@@ -116,7 +116,7 @@ class PublishedColumn:
     bucket: str | None = None
     """Column of the bucket number, which is NULL if the cell is generalized."""
     hierarchy: bool = False
-    """Whether categories are published as nodes of a hierarchy instead of sets."""
+    """True if categories are published as nodes of a hierarchy instead of sets."""
     bottom: Limit | None = None
     top: Limit | None = None
     """Codes of a bottom- or top-coded column: beyond them its intervals are open and end with the
@@ -129,7 +129,7 @@ class PublishedColumn:
     """The masks, with options, that were applied in order before values were published or
     generalized."""
     safe_harbor: Annotated[str, only(KINDS.__contains__)] | None = None
-    """Which of the eighteen identifiers of Safe Harbor it contains, or `none`."""
+    """The one of Safe Harbor's eighteen identifiers that it contains, or `none`."""
     weight: Annotated[float, Field(gt=0)] | None = None
     """The weight of a quasi-identifier's loss, if weights differ."""
 
@@ -185,12 +185,12 @@ class Layout:
 
     @property
     def of_persons(self) -> bool:
-        """Whether guarantees count persons: the policy names persons, or has several tables."""
+        """True if guarantees count persons: the policy names persons, or has several tables."""
         return self.person_id is not None or self.key is not None
 
     @property
     def classless(self) -> bool:
-        """Whether the algorithm makes neither classes nor groups, so that they may be missing."""
+        """True if the algorithm makes neither classes nor groups, so that they may be missing."""
         return self.algorithm == CLASSLESS
 
     def as_dict(self) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def quasi(layout: Layout) -> tuple[PublishedColumn, ...]:
     return tuple(column for column in layout.columns if column.role in ("quasi", "semi"))
 
 
-def bucketized(layout: Layout) -> tuple[PublishedColumn, ...]:
+def bucket_columns(layout: Layout) -> tuple[PublishedColumn, ...]:
     """Columns some or all of whose values are in buckets."""
     return tuple(column for column in layout.columns if column.bucket is not None)
 
@@ -252,7 +252,7 @@ def cells(layout: Layout) -> list[Sql]:
     ]
 
 
-def published(layout: Layout) -> list[str]:
+def column_names(layout: Layout) -> list[str]:
     """Every column of the view, in no particular order."""
     names = [layout.class_id, layout.person_id, layout.group_id, layout.key, *layout.links]
     for column in layout.columns:
@@ -265,7 +265,7 @@ def published(layout: Layout) -> list[str]:
 
 
 Direction = Literal["least", "greatest"]
-"""Which judged group is the worst: the one with the smallest or with the largest figure."""
+"""The worst group: the one with the smallest or with the largest figure."""
 Scope = Literal["class", "bucket", "group"]
 
 
@@ -279,12 +279,12 @@ class Ask:
     """The check's name for readers of a report."""
     _: KW_ONLY
     of: Literal["values", "units", "tuples", "population"] = "values"
-    """What it counts: a column's values in every group, the units of every class or of every
+    """The unit of counting: a column's values in every group, the units of every class or of every
     published tuple, or the members of the population that match a tuple."""
     name: str = "{name}"
     """Name of the check; `{name}` is that of the guarantee."""
     worst: Direction | Mapping[str, Direction]
-    """Which judged group is the worst, by the column `achieved` or by several columns."""
+    """The end at which a group is the worst, by the column `achieved` or by several columns."""
     given: tuple[str, ...] = ()
     """Parameters that are passed to the template unchanged."""
     upper: Mapping[str, str] = field(default_factory=dict)
@@ -308,7 +308,7 @@ class Ask:
     scopes: tuple[Scope, ...] = ("class", "bucket", "group")
     """The groups for which this is asked."""
     persons: bool = False
-    """Whether it counts persons, so that the release has to identify persons."""
+    """True if it counts persons, so that the release has to identify persons."""
     statement: str | None = None
     """The text of the template, if it has no file."""
 
@@ -317,7 +317,7 @@ class Ask:
             WRITTEN[f"verify/{self.template}"] = self.statement
 
     @property
-    def judged(self) -> frozenset[str]:
+    def decisive_parameters(self) -> frozenset[str]:
         """The parameters on which the answer depends."""
         bounds = (*self.upper.values(), *self.lower.values(), *self.logarithms.values())
         return frozenset((*self.given, *bounds, *self.constants, *self.defaults, *self.reads))
@@ -327,7 +327,7 @@ class Ask:
         return {**self.defaults, **requirement.parameters}
 
     def required(self, parameters: Mapping[str, Any]) -> Any:
-        """What the check shows as required: one figure, or several by name."""
+        """The requirement that the check shows: one figure, or several by name."""
         bounds = (*self.lower.values(), *self.upper.values(), *self.logarithms.values())
         names = (*bounds, *self.given, *self.constants)
         figures = {} if self.share is None else {"share": self.share}
@@ -399,6 +399,6 @@ class Originals:
     read: Table | None = None
     """The rows that were read, if `table` has others as well, which were never masked."""
     published: bool = False
-    """Whether `table` is the release itself, which does not show what nodes stand for."""
+    """True if `table` is the release itself, which does not show what nodes stand for."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""

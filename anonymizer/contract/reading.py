@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, model_validator, with_config
 
 from anonymizer.compile import Table
 from anonymizer.contract.layout import STRICT, Layout, PublishedColumn, Requirement, only
@@ -17,7 +17,7 @@ from anonymizer.policy.safe_harbor import LETTER_OF, LETTERS
 
 GENERALIZED = frozenset({"quasi", "semi"})
 FIGURES = ("required", "achieved", "failing")
-"""What a check states in addition to its verdict."""
+"""Fields of a check in addition to its verdict."""
 MOST = 10**30
 """An upper bound on the figures of a release, below the largest doubles."""
 
@@ -28,13 +28,13 @@ Figure = Number | Annotated[str, only(lambda text: [float(text)])] | None
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Stated(BaseModel):
+class StrictPart(BaseModel):
     """A part of a manifest."""
 
     model_config = STRICT
 
 
-class StatedCheck(Stated):
+class StatedCheck(StrictPart):
     """A check that was made, with the SQL by which a recipient can repeat it."""
 
     name: str
@@ -46,7 +46,7 @@ class StatedCheck(Stated):
     failing: Mapping[str, Any] | Figure
 
 
-class StatedVerification(Stated):
+class StatedVerification(StrictPart):
     """The checks of a run."""
 
     passed: bool
@@ -54,7 +54,7 @@ class StatedVerification(Stated):
     not_checked: list[dict[str, str]] = []
 
 
-class Counts(Stated, extra="allow"):
+class Counts(StrictPart, extra="allow"):
     """The rows, and the persons, that are published and left out."""
 
     rows: Count
@@ -86,14 +86,14 @@ class Measures(Counts):
         return self
 
 
-class HarborColumn(Stated):
+class HarborColumn(StrictPart):
     """A column with an identifier of Safe Harbor, and what was done with it."""
 
     column: str
     done: str
 
 
-class Letter(Stated):
+class Letter(StrictPart):
     """One of the identifiers of Safe Harbor."""
 
     letter: str
@@ -102,7 +102,7 @@ class Letter(Stated):
     done: str | None = None
 
 
-class Content(Stated):
+class Content(StrictPart):
     """A manifest. (`export` is no field of it: no seal covers it.)"""
 
     format: Any = None
@@ -141,7 +141,7 @@ class Content(Stated):
         return self
 
     def _is_of_kind(self) -> bool:
-        """Whether it is "anonymised" only with classes and without persistent tokens."""
+        """Return whether it is "anonymised" only with classes and without persistent tokens."""
         layout = self.layout
         masks = [mask for column in layout.columns for mask in column.masks]
         for table in self.tables.get("tables", ()):
@@ -154,7 +154,7 @@ class Content(Stated):
         )
 
     def _is_harbored(self) -> bool:
-        """Whether Safe Harbor is stated consistently in all places and for every column, or
+        """Return whether Safe Harbor is stated consistently in all places and for every column, or
         nowhere.
         """
         year, columns = self.layout.safe_harbor, self.layout.columns
@@ -179,7 +179,7 @@ class Content(Stated):
         )
 
 
-def read(text: str) -> Content:
+def parse_manifest(text: str) -> Content:
     """Read a manifest. Raises ValueError for one that no run writes."""
     content, data = Content.model_validate_json(text), json.loads(text)
     told = {"layout": content.layout.as_dict(), "requirements": map(asdict, content.requirements)}
@@ -189,7 +189,7 @@ def read(text: str) -> Content:
 
 
 def has_cells(column: PublishedColumn, cells: str) -> bool:
-    """Whether it says of its cells what there is to say: nothing, if it is not generalized; bounds,
+    """True if it says of its cells what there is to say: nothing, if it is not generalized; bounds,
     nodes or lists, and only one of these, if they are typed.
     """
     bounds = column.lo is not None
@@ -204,8 +204,9 @@ def has_cells(column: PublishedColumn, cells: str) -> bool:
 # The tables of a release of several tables, as listed in its manifest.
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleasedTable:
     """One published table."""
 
     table: str
@@ -218,28 +219,29 @@ class Released:
     """The requirements on its columns in the classes of their persons."""
 
 
+@with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Tables:
     """A release of several tables: the persons' first, each other one after its parent."""
 
     person: str
-    k: int
-    events: int
+    k: Annotated[int, Field(ge=2)]
+    events: Annotated[int, Field(ge=0, le=3)]
     rows: bool
     sensitive: bool
-    tables: tuple[Released, ...]
+    tables: Annotated[tuple[ReleasedTable, ...], Field(min_length=1)]
     required: tuple[Requirement, ...] = ()
     """The requirements on the columns of the persons, as in a release of their table alone."""
 
     @property
-    def persons(self) -> Released:
+    def persons(self) -> ReleasedTable:
         return self.tables[0]
 
     @property
-    def children(self) -> tuple[Released, ...]:
+    def children(self) -> tuple[ReleasedTable, ...]:
         return self.tables[1:]
 
-    def named(self, table: str) -> Released:
+    def table(self, table: str) -> ReleasedTable:
         """The table with this name in the policy."""
         return next(one for one in self.tables if one.table == table)
 
@@ -269,36 +271,39 @@ class Tables:
         cls, data: Mapping[str, Any], persons: Layout, required: Iterable[Requirement] = ()
     ) -> Tables:
         """Read a manifest. Raises KeyError, TypeError or ValueError for an invalid mapping."""
-        section = _Section.model_validate_json(json.dumps(data))
-        listed = [_released(one, persons) for one in section.tables]
-        knows, first = section.knows, listed[0]
-        if first.table != section.person or first.layout.links:
+        shared = {"algorithm": persons.algorithm, "cells": persons.cells, "class_id": None}
+        listed = [
+            {
+                **{name: one[name] for name in ("table", "name", "requirements")},
+                "layout": shared | {name: one[name] for name in ("columns", "key", "links")},
+            }
+            for one in data["tables"]
+        ]
+        section = {"person": data["person"], "k": data["k"], **data["knows"], "tables": listed}
+        found = _TABLES.validate_json(json.dumps(section))
+        first, names = found.persons, [one.table for one in found.tables]
+        if first.table != found.person or first.layout.links:
             raise ValueError("the first table is not that of the persons")
-        names = [one.table for one in listed]
-        for place, one in enumerate(listed[1:], 1):
+        for place, one in enumerate(found.children, 1):
             if len(one.layout.links) != 1 or not set(one.layout.links.values()) <= {*names[:place]}:
                 raise ValueError("a table hangs on none before it")
-        known = any(c.role == "quasi" for one in listed[1:] for c in one.layout.columns)
-        more = knows.events or knows.rows or not knows.sensitive
-        if (knows.events and not known) or (knows.rows and not listed[1:]) or not more:
+        columns = [column for one in found.tables for column in one.layout.columns]
+        if not all(has_cells(column, persons.cells) for column in columns):
+            raise ValueError("a column that cannot be")
+        known = any(c.role == "quasi" for one in found.children for c in one.layout.columns)
+        more = found.events or found.rows or not found.sensitive
+        if (found.events and not known) or (found.rows and not found.children) or not more:
             raise ValueError("something is known that the tables do not have")
-        if len(set(names)) < len(names) or len({one.name for one in listed}) < len(names):
+        if len(set(names)) < len(names) or len({one.name for one in found.tables}) < len(names):
             raise ValueError("two tables have one name")
-        return cls(
-            section.person,
-            section.k,
-            knows.events,
-            knows.rows,
-            knows.sensitive,
-            (replace(first, layout=replace(persons, key=first.layout.key)), *listed[1:]),
-            tuple(required),
-        )
+        own = replace(first, layout=replace(persons, key=first.layout.key))
+        return replace(found, tables=(own, *found.children), required=tuple(required))
 
 
-def in_release(view: Table) -> Callable[[Released], Table]:
+def in_release(view: Table) -> Callable[[ReleasedTable], Table]:
     """A function that locates each table of a release with this view of its persons."""
 
-    def where(one: Released) -> Table:
+    def where(one: ReleasedTable) -> Table:
         return replace(view, name=one.name)
 
     return where
@@ -309,37 +314,4 @@ def _column(column: PublishedColumn) -> dict[str, Any]:
     return {**column.as_dict(), "role": role}
 
 
-class _Knows(Stated):
-    events: Annotated[int, Field(ge=0, le=3)]
-    rows: bool
-    sensitive: bool
-
-
-class _Table(Stated):
-    table: str
-    name: str
-    key: str | None
-    links: dict[str, str]
-    columns: tuple[PublishedColumn, ...]
-    requirements: tuple[Requirement, ...]
-
-
-class _Section(Stated):
-    person: str
-    k: Annotated[int, Field(ge=2)]
-    knows: _Knows
-    tables: Annotated[list[_Table], Field(min_length=1)]
-
-
-def _released(data: _Table, persons: Layout) -> Released:
-    if not all(has_cells(column, persons.cells) for column in data.columns):
-        raise ValueError("a column that cannot be")
-    layout = Layout(
-        algorithm=persons.algorithm,
-        cells=persons.cells,
-        columns=data.columns,
-        class_id=None,
-        key=data.key,
-        links=data.links,
-    )
-    return Released(data.table, data.name, layout, data.requirements)
+_TABLES = TypeAdapter(Tables)

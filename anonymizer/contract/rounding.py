@@ -89,7 +89,7 @@ def of_search(
 
 
 def of_population(required: Any, achieved: Any) -> Any:
-    """What was achieved over a population, towards what was required: that holds, and is public.
+    """Round a figure of a population towards the required one: that holds, and is public.
 
     A count is rounded down, the ends of shares outwards. A release without rows achieves nothing.
     """

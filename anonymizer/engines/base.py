@@ -22,7 +22,7 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may use. None leaves the engine's own default."""
+    """Limits of a run. None leaves the engine's own default."""
 
     threads: int | None = None
     memory: str | None = None
@@ -49,7 +49,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RemoteProcesses:
     """Other processes, perhaps on other machines, that run functions for an engine."""
 
     at_a_time: int
@@ -58,7 +58,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedTables:
     """The tables of rows that a release is judged from, by their names as work tables."""
 
     published: str
@@ -79,7 +79,7 @@ class Spreading(Protocol):
     """Parts that other processes take from files, so that this one holds none of their rows."""
 
     def task(self, part: Row, limits: Limits) -> Callable[[], None]:
-        """What solves a part there, within limits."""
+        """The function that solves a part there, within limits."""
 
     def gather(self, parts: list[Row]) -> None:
         """Make the results of all parts one work table."""
@@ -95,24 +95,24 @@ class Engine(ABC):
 
     name: ClassVar[EngineName]
     embedded: ClassVar[bool] = False
-    """Whether it runs inside this process, where one more statement or work table costs little."""
+    """True if it runs inside this process, where one more statement or work table costs little."""
     longest_name: ClassVar[int | None] = None
     """Bytes of a column's name that it keeps, where it would cut off the rest."""
     reads_once: ClassVar[bool] = False
-    """Whether every reading of the snapshot is a cost, so that values are counted in one."""
+    """True if every reading of the snapshot is a cost, so that values are counted in one."""
 
-    owned: bool
-    """Whether the connection is ours: limited, and closed at the end."""
+    owns_connection: bool
+    """True if the connection is ours: limited, and closed at the end."""
     binds: Mapping[str, Any]
     """Values of the bound parameters: the run's secret."""
     limits: Limits = Limits()
-    """What the run may use, for what is opened beside the engine."""
+    """Limits of the run, for what is opened beside the engine."""
     catalog: str | None
     """Catalog of the source; None where there is no source database."""
     schema: str | None
     """Default schema of a user's connection."""
     own_name: str | None = None
-    """What a user calls the catalog of the source, where it is attached under a name of ours."""
+    """The user's name of the source's catalog, where it is attached under a name of ours."""
 
     @abstractmethod
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
@@ -141,7 +141,7 @@ class Engine(ABC):
         """A second session that sees the same work tables, if there can be one."""
         return nullcontext()
 
-    def compare(self, rows: Compared) -> None:
+    def compare(self, rows: ComparedTables) -> None:
         """Told which rows all following questions are about, an engine may read them once."""
         del rows
 
@@ -162,7 +162,7 @@ class Engine(ABC):
     def tables(self, where: str) -> list[Table]:
         """Every table and view that a policy can name as a source."""
 
-    def resolved(self, name: str, where: str) -> Table | None:
+    def resolve(self, name: str, where: str) -> Table | None:
         """The table that a name, as a policy writes it, means to the engine.
 
         None where the engine has no rule for it; raises SourceError where it finds none.
@@ -170,12 +170,12 @@ class Engine(ABC):
         del name, where
         return None
 
-    def plain(self, table: Table, where: str) -> Table:
+    def readable_relation(self, table: Table, where: str) -> Table:
         """The relation to read a relation of the source from: a copy, where that needs one."""
         del where
         return table
 
-    def defined(self) -> tuple[str, ...]:
+    def view_definitions(self) -> tuple[str, ...]:
         """Statements that make the copies, for use outside of the sandbox."""
         return ()
 
@@ -190,12 +190,12 @@ class Engine(ABC):
         """The embedded database that holds compact state, from which parts are handed over."""
         return None
 
-    def elsewhere(self) -> Elsewhere | None:
-        """What runs functions in other processes, which see the folder of the run, if anything."""
+    def elsewhere(self) -> RemoteProcesses | None:
+        """The pool of other processes that see the folder of the run, if there is one."""
         return None
 
-    def spread(self, stage: Parts) -> Spreading | None:
-        """How other processes take parts from files; None: parts are handed over to them."""
+    def spreading(self, stage: Parts) -> Spreading | None:
+        """The files from which other processes take parts; None: parts are handed over to them."""
         del stage
         return None
 

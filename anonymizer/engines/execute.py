@@ -111,7 +111,7 @@ Recorder: TypeAlias = Callable[[Compute, list[Row], list[Row]], None]
 
 
 class Solver(Protocol):
-    """Solves the parts of a table, each in a database of its own."""
+    """Solves each partition in its own embedded database."""
 
     def solve(
         self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]

@@ -81,7 +81,7 @@ def _part(engine: str, name: str) -> ModuleType:
     return import_module(f"anonymizer.engines.{engine}.{name}")
 
 
-def told_by(database: Any) -> EngineName | None:
+def engine_of_database(database: Any) -> EngineName | None:
     """The engine that a database belongs to; None if it cannot be inferred."""
     package = type(database).__module__.split(".", 1)[0]
     for name, engine in engines().items():
@@ -96,7 +96,7 @@ def chosen_engine(policy: Policy | None, database: Any, asked: str | None = None
     names = tuple(engines())
     if asked is not None and asked not in names:
         raise PolicyError.at("--engine", f"{asked} is not an engine", allowed=", ".join(names))
-    found = told_by(database)
+    found = engine_of_database(database)
     stated = policy is not None and policy.engine != "duckdb"
     wanted = asked or (policy.engine if stated and policy else None) or found
     if wanted is None:
@@ -137,7 +137,7 @@ class Feature:
         return self.missing(engine) is None
 
     def missing(self, engine: EngineName) -> tuple[str, str] | None:
-        """Why an engine lacks the feature, and what to use instead; None if it has it."""
+        """Explain a feature that an engine lacks, and what to use instead; None if it has it."""
         only = engines()[engine].only
         if only is not None and self.name not in only:
             return "it does not say that it has it", EMBEDDED
@@ -186,12 +186,12 @@ def algorithm(name: str) -> Uses:
     return option("algorithm.name", lambda policy: policy.algorithm.name == name)
 
 
-def limited(limit: Limit) -> Uses:
+def with_limit(limit: Limit) -> Uses:
     """Policies whose algorithm has this option."""
     return option(f"algorithm.{limit.option}", lambda policy: limit.asked_by(policy.algorithm))
 
 
-def guaranteed(guarantee: Guarantee) -> Uses:
+def with_guarantee(guarantee: Guarantee) -> Uses:
     """Policies that require this guarantee, for the table or a column."""
 
     def uses(policy: Policy) -> Iterator[str]:
@@ -233,7 +233,7 @@ def _of_algorithms() -> Iterator[Feature]:
     for name, made in BY_NAME.items():
         yield Feature(f"algorithm `{name}`{made.note}", algorithm(name), made.lacking)
         for limit in made.limits:
-            yield Feature(f"&nbsp;&nbsp;{limit.title}", limited(limit), limit.lacking)
+            yield Feature(f"&nbsp;&nbsp;{limit.title}", with_limit(limit), limit.lacking)
 
 
 def _of_guarantees() -> Iterator[Feature]:
@@ -242,7 +242,7 @@ def _of_guarantees() -> Iterator[Feature]:
     for guarantee in GUARANTEES:
         if any(made.works_towards(guarantee) for made in everywhere):
             title = f"`{guarantee.option}`"
-            yield Feature(title, guaranteed(guarantee), guarantee.lacking)
+            yield Feature(title, with_guarantee(guarantee), guarantee.lacking)
 
 
 FEATURES: tuple[Feature, ...] = (
@@ -286,7 +286,7 @@ FEATURES: tuple[Feature, ...] = (
         option("publish.database", lambda policy: policy.publish.database is not None),
         _lacking(
             ("postgres",),
-            "a release stands in the source's database, where its view is a boundary",
+            "a release is in the source's database, where its view is a boundary",
             "leave publish.database out; anonymizer export copies a release elsewhere",
         ),
     ),

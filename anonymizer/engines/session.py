@@ -57,7 +57,7 @@ class Workplace:
     file: Path | None = None
     """The file of the release, if it is one; it is built in another file next to it."""
     writes: bool = False
-    """Whether anything will be published."""
+    """True if anything will be published."""
     beside: Mapping[str, Policy] = field(default_factory=dict)
     """Policies of further tables that are read in the same session, by name."""
 
@@ -67,7 +67,7 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
 
     For a view of a database that the tool opened, this is a copy of its rows.
     """
-    meant = engine.resolved(name, path)
+    meant = engine.resolve(name, path)
     if meant is not None:
         return meant
     tables = engine.tables(path)
@@ -80,9 +80,9 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
         table for table in tables if [p.lower() for p in table.parts][-len(wanted) :] == wanted
     ]
     found = [t for t in found if len(parts) == 3 or t.catalog in (engine.catalog, "temp")] or (
-        found if not engine.owned else []
+        found if not engine.owns_connection else []
     )
-    if not found and len(parts) == 2 and not engine.owned:
+    if not found and len(parts) == 2 and not engine.owns_connection:
         # the engine also reads such a name as a catalog and a table of its main schema
         found = [
             t
@@ -92,26 +92,27 @@ def find_table(engine: Engine, name: str, path: str) -> Table:
     for schema in (engine.schema, "main", None):
         chosen = [t for t in found if schema is None or t.schema == schema]
         if chosen:
-            return engine.plain(chosen[0], path)
+            return engine.readable_relation(chosen[0], path)
     own = [t for t in tables if t.catalog == engine.catalog]
     near = get_close_matches(parts[-1], sorted({t.name for t in own}), n=1)
-    hint = f"did you mean {near[0]}?" if near else _listed(own)
+    hint = f"did you mean {near[0]}?" if near else _tables_hint(own)
     raise SourceError.at(path, "is not a table of the source", hint=hint)
 
 
-def _listed(tables: Sequence[Table]) -> str:
+def _tables_hint(tables: Sequence[Table]) -> str:
     """A hint at the tables of a source, as a policy names them."""
     if not tables:
         return "the source has no table"
     named = sorted(
-        ".".join(_written(p) for p in (t.schema, t.name) if p and p != "main") for t in tables
+        ".".join(
+            p if table_parts(p) == (p,) else quote(p)
+            for p in (t.schema, t.name)
+            if p and p != "main"
+        )
+        for t in tables
     )
     more = f" and {len(named) - LISTED} more" if len(named) > LISTED else ""
     return f"the source has {', '.join(named[:LISTED])}{more}"
-
-
-def _written(part: str) -> str:
-    return part if table_parts(part) == (part,) else quote(part)
 
 
 def _no_name(name: str, tables: Sequence[Table], path: str) -> Problem:

@@ -25,7 +25,7 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, with_edits
-from anonymizer.explore.states import History, State, Stop, Stopped, figures_of, frontier
+from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
@@ -43,7 +43,7 @@ class Worker:
 
     name: str
     interrupt: Callable[[], None]
-    failed: Callable[[Exception], None]
+    on_failure: Callable[[Exception], None]
     _stop: Stop | None = None
     _thread: threading.Thread | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -69,11 +69,11 @@ class Worker:
         """Stop the current work, and wait until it has ended."""
         with self._lock:
             self._ask()
-            self._ended(self._thread)
+            self._end(self._thread)
 
     @property
     def busy(self) -> bool:
-        """Whether work is in progress."""
+        """True if work is in progress."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
@@ -81,7 +81,7 @@ class Worker:
         if self._stop is not None:
             self._stop.event.set()
 
-    def _ended(self, thread: threading.Thread | None) -> None:
+    def _end(self, thread: threading.Thread | None) -> None:
         """Interrupt the thread until it ends; interrupts before a statement starts are lost."""
         while thread is not None and thread.is_alive():
             self.interrupt()
@@ -90,16 +90,16 @@ class Worker:
     def _run(
         self, work: Callable[[Stop], None], stop: Stop, before: threading.Thread | None
     ) -> None:
-        self._ended(before)
+        self._end(before)
         try:
             stop.check()
             work(stop)
-        except Stopped:
+        except StopRequested:
             pass
         except Exception as error:
             # an interrupted statement fails like any other
             if not stop.event.is_set():
-                self.failed(error)
+                self.on_failure(error)
 
 
 @dataclass(slots=True)
@@ -132,13 +132,13 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.workers = (
-            Worker("whole table", self.whole.interrupt, self._failed),
-            Worker("sample", self.side.interrupt, self._failed),
+            Worker("whole table", self.whole.interrupt, self._record_failure),
+            Worker("sample", self.side.interrupt, self._record_failure),
         )
 
     @property
     def busy(self) -> bool:
-        """Whether results for the current state are still being computed."""
+        """True if results for the current state are still being computed."""
         return self._change.locked() or any(worker.busy for worker in self.workers)
 
     def begin(self) -> None:
@@ -225,13 +225,13 @@ class Desk:
         with self.lock:
             self.version += 1
         if "whole" not in state.details:
-            self.workers[0].start(lambda stop: self._whole(state, stop))
+            self.workers[0].start(lambda stop: self._run_on_whole_table(state, stop))
         else:
             self.workers[0].start(lambda stop: None)
         self.workers[1].start(lambda stop: self._side(state, stop))
 
-    def _whole(self, state: State, stop: Stop) -> None:
-        outcome = figures_of(self.whole, state.policy, stop, self._moved)
+    def _run_on_whole_table(self, state: State, stop: Stop) -> None:
+        outcome = figures_of(self.whole, state.policy, stop, self._set_progress)
         found = self.whole.scratch
         with self.lock:
             stop.check()
@@ -241,9 +241,9 @@ class Desk:
         if found is not None:
             details = details_of(state.policy, found, self.whole.rows, stop.check)
             stop.check()
-            self._found(state.details, "whole", details)
+            self._store(state.details, "whole", details)
 
-    def _moved(self, share: float) -> None:
+    def _set_progress(self, share: float) -> None:
         with self.lock:
             if self.progress is not None and share < 1:
                 self.progress = share
@@ -261,22 +261,24 @@ class Desk:
         if "sample" not in state.details:
             details = details_of(state.policy, found, self.side.rows, stop.check)
             stop.check()
-            self._found(state.details, "sample", details)
-        told = partial(self._told, state)
+            self._store(state.details, "sample", details)
+        told = partial(self._store_part, state)
         frontier(state.policy, self.side, stop, partial(told, "frontier"), outcome)
         why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
-    def _told(self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]) -> None:
+    def _store_part(
+        self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]
+    ) -> None:
         with self.lock:
             setattr(state, part, made)
             self.version += 1
 
-    def _found(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
+    def _store(self, place: dict[str, dict[str, Any]], name: str, made: dict[str, Any]) -> None:
         with self.lock:
             place[name] = made
             self.version += 1
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         """Record a defect of the tool by its type only; its message may quote a value."""
         with self.lock:
             self.progress = None
@@ -294,7 +296,7 @@ DEFAULT = "policy.yml"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DeskInput:
     """The desk's input."""
 
     text: str
@@ -305,9 +307,9 @@ class Given:
     title: str
 
 
-def given(
+def desk_input(
     subject: str, database: str | None, target: str | None, limits: Limits | None = None
-) -> Given:
+) -> DeskInput:
     """Read the policy, or draft one for a table, and determine where it will be saved.
 
     Raises PolicyError for subjects that the desk does not support, TargetError if it cannot be
@@ -326,12 +328,12 @@ def given(
     made = draft(subject, database, base=base, limits=limits)
     policy = Policy.loads(made.text, base).one_table("explore")
     title = Path(subject).name if file_format(subject) else subject
-    return Given(made.text, policy, base, made.guesses, path, title)
+    return DeskInput(made.text, policy, base, made.guesses, path, title)
 
 
 def _of_policy(
     path: Path, database: str | None, target: str | None, limits: Limits | None
-) -> Given:
+) -> DeskInput:
     policy = Policy.load(path).one_table("explore")
     if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
         raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
@@ -345,7 +347,7 @@ def _of_policy(
     source = policy.source
     title = {"table": source.table, "file": Path(source.file or "").name}.get(source.kind)
     guesses = _guesses(policy, database, limits)
-    return Given(text, policy, path.parent, guesses, saved, title or "a query")
+    return DeskInput(text, policy, path.parent, guesses, saved, title or "a query")
 
 
 def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Mapping[str, Guess]:
@@ -363,8 +365,8 @@ def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Map
 
 
 @contextmanager
-def opened(
-    begun: Given,
+def open_desk(
+    begun: DeskInput,
     database: str | None,
     *,
     show_rows: bool = False,

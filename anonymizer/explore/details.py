@@ -14,7 +14,7 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.explore.edits import Edit, with_edits
 from anonymizer.explore.states import State, Stop, figures_of
-from anonymizer.hierarchy.levels import Shown
+from anonymizer.hierarchy.levels import HierarchyDrawing
 from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
@@ -72,7 +72,7 @@ TARGETS = 2_000
 """Approximate number of rows (persons) that attacks look for."""
 
 
-def floor_shown(policy: Policy) -> int:
+def display_floor(policy: Policy) -> int:
     """Fewest rows (persons) of any value on the page, whatever the policy's guarantees."""
     return max(FLOOR, floor_of(policy))
 
@@ -81,7 +81,7 @@ def details_of(
     policy: Policy, found: Scratch, rows: int, check: Callable[[], None]
 ) -> dict[str, Any]:
     """Collect all details. `check` is called between two parts, and may raise to stop."""
-    beside, floor = found.beside(policy), floor_shown(policy)
+    beside, floor = found.beside(policy), display_floor(policy)
     check()
     return {
         "floor": floor,
@@ -119,11 +119,13 @@ def _observers(
         attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may contain none of the targets
-    return list(_stopped(was, now, attacked))
+    return list(_attack_changes(was, now, attacked))
 
 
-def _stopped(was: Assessment, now: Assessment, attacked: Attack | None) -> Iterator[dict[str, Any]]:
-    """What observers know or want, the risk before and after, and whether a bound holds."""
+def _attack_changes(
+    was: Assessment, now: Assessment, attacked: Attack | None
+) -> Iterator[dict[str, Any]]:
+    """List what observers know or want, the risk before and after, and whether a bound holds."""
     bound = attacked.linking.bound if attacked is not None else None
     holds = None
     if bound is not None and now.risk.prosecutor_max is not None:
@@ -157,7 +159,7 @@ def _observer(
 
 def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
     """Example rows as published, if the policy holds; without rare values."""
-    layout, floor = beside.layout, floor_shown(policy)
+    layout, floor = beside.layout, display_floor(policy)
     group = layout.class_id or layout.group_id
     if group is None or not found.holds:
         return {"columns": [], "rows": []}
@@ -195,7 +197,7 @@ def rare_cells(
         beside.originals.table,
         ident(beside.originals.values[column.column]),
         cells,
-        floor_shown(policy),
+        display_floor(policy),
         number=column.kind == "numeric",
         person=ident(person) if person is not None else None,
     )
@@ -289,7 +291,7 @@ def why(
         except AnonymizerError:
             continue  # another part of the policy needs it
         outcome = figures_of(bench, policy, stop)
-        found = sorted((*found, _saved(step, now, outcome)), key=lambda one: -one["saved"])
+        found = sorted((*found, _saving_step(step, now, outcome)), key=lambda one: -one["saved"])
 
 
 def costs_of(outcome: Figures) -> list[dict[str, Any]]:
@@ -303,7 +305,7 @@ def costs_of(outcome: Figures) -> list[dict[str, Any]]:
     ]
 
 
-def _saved(step: Step, now: Figures, then: Figures) -> dict[str, Any]:
+def _saving_step(step: Step, now: Figures, then: Figures) -> dict[str, Any]:
     saved = now.loss - then.loss if then.loss is not None and now.loss is not None else 0.0
     return {
         "says": step.says,
@@ -331,7 +333,7 @@ def costly_cells(policy: Policy, found: Scratch, column: str | None) -> list[dic
         cell=cell_text(described),
         ordered=described.kind != "categorical",
         place=Sql("epoch(cast(value as timestamp))" if day else "cast(value as double)"),
-        floor=floor_shown(policy),
+        floor=display_floor(policy),
         shown=CELLS,
     )
     hidden = rare_cells(policy, beside, described, [row[0] for row in rows])
@@ -371,7 +373,7 @@ def tree(
     """
     with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
         shown = made[0].shown()
-        hidden = _hidden(policy, made[0], shown)
+        hidden = _hidden_labels(policy, made[0], shown)
     return {
         "column": column,
         "hierarchy": dict(options),
@@ -380,7 +382,7 @@ def tree(
             {"level": n, "nodes": nodes, "loss": loss, "choose": from_level(options, n)}
             for n, nodes, loss in losses(shown)
         ],
-        "nodes": _nodes(shown, floor_shown(policy), hidden),
+        "nodes": _nodes(shown, display_floor(policy), hidden),
     }
 
 
@@ -395,7 +397,7 @@ def from_level(options: Mapping[str, Any], level: int) -> dict[str, Any] | None:
     return {**options, name: list(steps[level - 1 :])}
 
 
-def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
+def _hidden_labels(policy: Policy, made: Built, shown: HierarchyDrawing) -> set[str]:
     """Labels of nodes with few rows, or that show a rare value.
 
     With persons, all labels are hidden, since the number of persons per node is unknown.
@@ -403,7 +405,7 @@ def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
     labels = {node.label for node in shown.nodes}
     if policy.person is not None:
         return labels
-    floor = floor_shown(policy)
+    floor = display_floor(policy)
     source = made.session.source
     return {node.label for node in shown.nodes if node.rows < floor} | rare_labels(
         lambda text: made.session.engine.raw(text, "hierarchies"),
@@ -415,7 +417,7 @@ def _hidden(policy: Policy, made: Built, shown: Shown) -> set[str]:
     )
 
 
-def _nodes(shown: Shown, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
+def _nodes(shown: HierarchyDrawing, floor: int, hidden: set[str]) -> list[dict[str, Any]]:
     ordered = sorted(shown.nodes, key=lambda node: (-node.level, node.node))
     return [
         {

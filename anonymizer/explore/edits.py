@@ -128,14 +128,14 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
     began = load.parse(first)
     yaml = _yaml(text)
     document = yaml.load(text)
-    unchanged = _written(yaml, document)
+    unchanged = _yaml_text(yaml, document)
     for edit in edits:
         if edit.path[0] == "columns" and edit.path[2] == "hierarchy":
             _refuse_files(edit.path, edit.value, _at(began, edit.path))
         _apply(document, edit)
         if edit.path[-1] == "role" and len(edit.path) == 3:
             _without_meaningless(document["columns"][edit.path[1]], str(edit.value))
-    changed = _as_laid_out(text, unchanged, _written(yaml, document))
+    changed = _as_laid_out(text, unchanged, _yaml_text(yaml, document))
     policy = Policy.loads(changed, base).one_table("explore")
     _refuse_elsewhere(Policy.loads(text, base).one_table("explore"), policy, edits)
     return changed, policy
@@ -164,7 +164,7 @@ def _yaml(text: str) -> YAML:
     return yaml
 
 
-def _written(yaml: YAML, document: CommentedMap) -> str:
+def _yaml_text(yaml: YAML, document: CommentedMap) -> str:
     stream = io.StringIO()
     yaml.dump(document, stream)
     return stream.getvalue()
@@ -185,9 +185,9 @@ def _as_laid_out(text: str, unchanged: str, changed: str) -> str:
         for (last, last_written), (line, written) in pairwise(zip(given, before, strict=True))
         if line > last and written > last_written
     ]
-    old = _cut(text, [g for g, _ in begins])
-    base = _cut(unchanged, [b for _, b in begins])
-    new = _cut(changed, sorted(set(_lines_of_tokens(changed))))
+    old = _split_text(text, [g for g, _ in begins])
+    base = _split_text(unchanged, [b for _, b in begins])
+    new = _split_text(changed, sorted(set(_lines_of_tokens(changed))))
     made: list[str] = []
     for kind, start, end, first, last in SequenceMatcher(None, base, new, False).get_opcodes():
         made += old[start:end] if kind == "equal" else new[first:last]
@@ -200,7 +200,7 @@ def _lines_of_tokens(text: str) -> list[int]:
     return [token.start_mark.line for token in YAML(typ="safe", pure=True).scan(text)]
 
 
-def _cut(text: str, begins: Sequence[int]) -> list[str]:
+def _split_text(text: str, begins: Sequence[int]) -> list[str]:
     """Split the text before each of these lines; text before the first is a piece as well."""
     lines = text.splitlines(True)
     ends = [*begins, len(lines)]

@@ -24,10 +24,10 @@ from anonymizer.compile.sql import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import ROLES, edits_of
-from anonymizer.explore.states import shown
+from anonymizer.explore.states import page_figures
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import ENDING
-from anonymizer.process.text import plain
+from anonymizer.process.text import json_value
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
 
 # Access control: one host, one origin, one token; and the security headers of every answer.
@@ -135,7 +135,7 @@ def view(desk: Desk) -> dict[str, Any]:
     """Everything about the current state."""
     with desk.lock:
         state = desk.history.now
-        found: dict[str, Any] = plain(
+        found: dict[str, Any] = json_value(
             {
                 "version": desk.version,
                 "title": desk.title,
@@ -167,7 +167,7 @@ def view(desk: Desk) -> dict[str, Any]:
 
 
 def _outcome(outcome: Any) -> dict[str, Any] | None:
-    return None if outcome is None else shown(outcome)
+    return None if outcome is None else page_figures(outcome)
 
 
 def _before(desk: Desk) -> Any:
@@ -311,7 +311,7 @@ async def _called(desk: Desk, request: Request) -> Response:
 
 
 def _json(data: Any, status: int = 200) -> Response:
-    text = json.dumps(plain(data), allow_nan=False)
+    text = json.dumps(json_value(data), allow_nan=False)
     return Response(text, status_code=status, media_type="application/json")
 
 

@@ -16,7 +16,7 @@ from anonymizer.review.grid import Point, marked, point
 from anonymizer.review.trial import Bench, Figures, alone
 
 
-def shown(found: Figures) -> dict[str, Any]:
+def page_figures(found: Figures) -> dict[str, Any]:
     """A trial as the page shows it, under the names of a run's measures."""
     told = {
         "rows": found.rows,
@@ -116,7 +116,7 @@ class History:
         return next((state for state in self.states if state.number == number), None)
 
 
-class Stopped(Exception):
+class StopRequested(Exception):
     """Raised when the work is no longer wanted."""
 
 
@@ -129,7 +129,7 @@ class Stop:
     def check(self) -> None:
         """Raises Stopped if the work was asked to end."""
         if self.event.is_set():
-            raise Stopped
+            raise StopRequested
 
 
 def figures_of(
@@ -209,10 +209,10 @@ def frontier(
     for number, options in enumerate(wanted, 1):
         stop.check()
         points.append(point(alone(policy), options, again if options else lambda _: first))
-        told({"points": list(_shown(policy, points)), "done": number, "of": len(wanted)})
+        told({"points": list(_page_points(policy, points)), "done": number, "of": len(wanted)})
 
 
-def _shown(policy: Policy, points: list[Point]) -> Iterator[dict[str, Any]]:
+def _page_points(policy: Policy, points: list[Point]) -> Iterator[dict[str, Any]]:
     for one in marked(points):
         yield {
             "now": not one.options,

@@ -49,15 +49,15 @@ class TCloseness(Rule):
     def holds(self) -> Sql:
         t = at_most(self.t)
         return Sql(
-            f"{big(self._moved)} * {lit(t.denominator)} <= {self._scale} * {lit(t.numerator)}"
+            f"{big(self._distance)} * {lit(t.denominator)} <= {self._scale} * {lit(t.numerator)}"
         )
 
     def achieved(self) -> Sql:
-        return share(self._moved, self._scale)
+        return share(self._distance, self._scale)
 
     @property
     @abstractmethod
-    def _moved(self) -> str:
+    def _distance(self) -> str:
         """Aggregate: the distance times `_scale`, a whole number."""
 
     @property
@@ -81,7 +81,7 @@ class TEqual(TCloseness):
         return (size_layer(part),)
 
     @property
-    def _moved(self) -> str:
+    def _distance(self) -> str:
         present = "coalesce(sum(abs(n * q_size - q * group_size)), 0)"
         absent = "(coalesce(max(q_size), 0) - coalesce(sum(q), 0))"
         return f"({big(present)} + {big('coalesce(sum(n), 0)')} * {absent})"
@@ -113,7 +113,7 @@ class TOrdered(TCloseness):
         return (size_layer(part), layer(running_surplus=running))
 
     @property
-    def _moved(self) -> str:
+    def _distance(self) -> str:
         return "coalesce(sum(abs(running_surplus)), 0)"
 
     def by_runs(self) -> TOrderedByRuns:
@@ -149,7 +149,7 @@ class TOrderedByRuns(TOrdered):
         )
 
     @property
-    def _moved(self) -> str:
+    def _distance(self) -> str:
         return "coalesce(sum(run_area), 0)"
 
 
@@ -184,7 +184,7 @@ class THierarchical(TCloseness):
         return range(1, self.height)
 
     @property
-    def _moved(self) -> str:
+    def _distance(self) -> str:
         leaves = "coalesce(sum(abs(leaf_surplus)), 0)"
         inner = (
             f"coalesce(sum(abs(surplus_{level})) filter (where value = first_{level}), 0)"

@@ -138,7 +138,7 @@ class EntropyL(Rule):
 
     @property
     def _total(self) -> str:
-        return f"cast({self.known} as double)"
+        return f"cast({self.known_units} as double)"
 
     @property
     def _terms(self) -> str:

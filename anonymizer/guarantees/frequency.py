@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask, Requirement, value_text
-from anonymizer.guarantees.guarantee import Example, Flag, Given, Guarantee
+from anonymizer.guarantees.guarantee import Example, Flag, Guarantee, RuleInput
 from anonymizer.guarantees.rule import (
     Rule,
     ShareRule,
@@ -42,11 +42,11 @@ class Alpha(Rule):
     value."""
 
     def holds(self) -> Sql:
-        held = within(self._most, at_most(self.alpha), self.known)
-        return Sql(f"({self.known} > 0 and {held})")
+        held = within(self._most, at_most(self.alpha), self.known_units)
+        return Sql(f"({self.known_units} > 0 and {held})")
 
     def achieved(self) -> Sql:
-        return share_of_known(self._most, self.known)
+        return share_of_known(self._most, self.known_units)
 
     @property
     def _most(self) -> str:
@@ -66,7 +66,7 @@ def _chance(requirement: Requirement) -> float | None:
     return None if declared else float(requirement.parameters["alpha"])
 
 
-def _rules_of_k(given: Given) -> list[Rule]:
+def _rules_of_k(given: RuleInput) -> list[Rule]:
     alpha, value = given.value.alpha, given.value.value
     if given.column is None:
         return [KAnonymity(None, given.value.k)]
@@ -156,16 +156,17 @@ class BetaLikeness(ShareRule):
     beta: float
 
     def holds(self) -> Sql:
-        held = within(self._found, 1 + at_most(self.beta), self._expected)
-        return Sql(f"coalesce(bool_and({held}) filter (where {self._judged}), false)")
+        held = within(self._share_in_class, 1 + at_most(self.beta), self._share_in_reference)
+        return Sql(f"coalesce(bool_and({held}) filter (where {self._counted_values}), false)")
 
     def achieved(self) -> Sql:
-        gain = f"max({self._gain}) filter (where {self._judged})"
+        gain = f"max({self._gain}) filter (where {self._counted_values})"
         return Sql(f"greatest(coalesce({gain}, {lit(math.inf)}), cast(0 as double))")
 
     @property
     def _gain(self) -> str:
-        return f"cast({self._found} - {self._expected} as double) / nullif({self._expected}, 0)"
+        reference = self._share_in_reference
+        return f"cast({self._share_in_class} - {reference} as double) / nullif({reference}, 0)"
 
 
 BETA_LIKENESS = Guarantee(
@@ -210,20 +211,20 @@ class DeltaDisclosure(ShareRule):
     def holds(self) -> Sql:
         most = exp_at_most(self.delta)
         up, down = lit(most.numerator), lit(most.denominator)
-        found, expected = big(self._found), big(self._expected)
+        found, expected = big(self._share_in_class), big(self._share_in_reference)
         near = f"{found} * {down} < {expected} * {up} and {expected} * {down} < {found} * {up}"
-        every = f"coalesce(bool_and({near}) filter (where {self._judged}), false)"
+        every = f"coalesce(bool_and({near}) filter (where {self._counted_values}), false)"
         return Sql(f"({self._complete} and {every})")
 
     def achieved(self) -> Sql:
         """Largest |ln(p_s / q_s)|; infinite for a class that lacks a value."""
-        ratio = f"cast({self._found} as double) / nullif({self._expected}, 0)"
-        largest = f"max(abs(ln(nullif({ratio}, 0)))) filter (where {self._judged})"
+        ratio = f"cast({self._share_in_class} as double) / nullif({self._share_in_reference}, 0)"
+        largest = f"max(abs(ln(nullif({ratio}, 0)))) filter (where {self._counted_values})"
         return Sql(f"coalesce(case when {self._complete} then {largest} end, {lit(math.inf)})")
 
     @property
     def _complete(self) -> str:
-        return f"count(*) filter (where {self._judged}) = {self.reference_values}"
+        return f"count(*) filter (where {self._counted_values}) = {self.reference_values}"
 
 
 DELTA_DISCLOSURE = Guarantee(

@@ -23,13 +23,13 @@ from anonymizer.policy.privacy import Privacy, Protect
 Terms = Mapping[str, Any]
 """The parameters of a requirement."""
 Family = Literal["size", "protection", "share", "levels", "persons", "population", "signature"]
-"""What an algorithm must evaluate to enforce a guarantee: units of classes; a column's own rules
+"""The rules that an algorithm must evaluate for a guarantee: units of classes; a column's own rules
 over its histogram; the table's over the histograms of its columns; security levels; pairs of
 persons and values; a population; signatures over several releases."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RuleInput:
     """The inputs from which a guarantee creates its rules."""
 
     value: Any
@@ -56,10 +56,10 @@ class Flag:
     at_most: bool = False
     """For the table: whether the figure is an upper bound."""
     persons: bool = False
-    """Whether it counts persons."""
+    """True if it counts persons."""
 
     def holds(self, achieved: float | None, bound: float) -> bool:
-        """Whether a figure of the table keeps to a bound."""
+        """Return whether a figure of the table keeps to a bound."""
         if achieved is None:
             return False
         if self.at_most:
@@ -94,7 +94,7 @@ class Guarantee:
     family: Family
     asks: tuple[Ask, ...]
     """The questions that the verifier asks."""
-    rules: Callable[[Given], Iterable[Rule]]
+    rules: Callable[[RuleInput], Iterable[Rule]]
     """The rules that the search enforces: for a column, or for the table if no column is given;
     none if it holds by the way classes are formed."""
     docs: tuple[str, ...]
@@ -104,7 +104,7 @@ class Guarantee:
     parameter: str = "k"
     """The requirement's parameter if the field has a single figure."""
     of_values: bool = True
-    """Whether it is required of every sensitive column instead of the table."""
+    """True if it is required of every sensitive column instead of the table."""
     further: tuple[str, ...] = ()
     """Other fields of the policy that are parameters of this guarantee, which handles them."""
     terms: Callable[[Any, Any], Terms] | None = None
@@ -128,7 +128,7 @@ class Guarantee:
     values: tuple[str, ...] = ()
     """Parameters that contain data values, which no report repeats."""
     lists_values: Callable[[Any], bool] | None = None
-    """Whether the SQL of a check lists data values, given its requirement."""
+    """True if the SQL of a check lists data values, given its requirement."""
     lacking: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
     """By engine: why it is unavailable, and what to use instead."""
 
@@ -144,11 +144,11 @@ class Guarantee:
 
     @property
     def of_population(self) -> bool:
-        """Whether checking it requires a population."""
+        """True if checking it requires a population."""
         return self.family == "population"
 
-    def whole(self, parameter: str) -> bool:
-        """Whether the policy takes only whole numbers for a parameter."""
+    def is_integer(self, parameter: str) -> bool:
+        """Return whether the policy takes only whole numbers for a parameter."""
         model: Any = {"protect": Protect, "privacy": Privacy}[self.holder]
         types = set(_types(model.model_fields[self.option].annotation))
         for form in types:
@@ -176,7 +176,9 @@ class Guarantee:
         """The parameters of a requirement on which the answer to no question depends."""
         read = {"null_as_value"} if self.of_values else set()
         asks = self.asks_in(requirement.scope)
-        return frozenset(requirement.parameters) - read.union(*(ask.judged for ask in asks))
+        return frozenset(requirement.parameters) - read.union(
+            *(ask.decisive_parameters for ask in asks)
+        )
 
 
 def _types(annotation: Any) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from anonymizer.compile import Sql, lit
 from anonymizer.contract.layout import Ask
-from anonymizer.guarantees.guarantee import Example, Flag, Given, Guarantee
+from anonymizer.guarantees.guarantee import Example, Flag, Guarantee, RuleInput
 from anonymizer.guarantees.rule import (
     Basis,
     Layers,
@@ -154,14 +154,14 @@ SHARES = Ask(
 """The person and value shares of IR and of EIR."""
 
 
-def _rules_kl(given: Given) -> list[Rule]:
+def _rules_kl(given: RuleInput) -> list[Rule]:
     if given.column is None:
         return [IrK(None, given.value.k)]
     return [IrL(given.column, given.value.l, null_as_value=given.null_as_value)]
 
 
 def _rules_shares(
-    of_person: type[PersonShare], of_value: type[ValueShare], given: Given
+    of_person: type[PersonShare], of_value: type[ValueShare], given: RuleInput
 ) -> list[Rule]:
     share = of_value(given.column, given.value.beta, null_as_value=given.null_as_value)
     return [of_person(given.column, given.value.alpha), share] if given.column else []
@@ -337,12 +337,12 @@ class EirL(Rule):
         """The lower bound of |H|."""
         cover = f"count(*) filter (where {self._first} and eir_before < eir_unhit)"
         apart = "count(distinct person) filter (where eir_apart = 1)"
-        return Sql(f"({self._forced} + greatest({cover}, {apart}))")
+        return Sql(f"({self._forced_values} + greatest({cover}, {apart}))")
 
     def upper(self) -> Sql:
         """Aggregate: the upper bound of |H|."""
         chosen = "count(distinct value) filter (where eir_left > 0 and eir_best = 1)"
-        return Sql(f"({self._forced} + {chosen})")
+        return Sql(f"({self._forced_values} + {chosen})")
 
     def layers(self, part: Sql) -> Layers:
         of_person = window(part, "person", f"({self.counts})")
@@ -383,7 +383,7 @@ class EirL(Rule):
 
     @property
     def _first(self) -> str:
-        """Whether this row represents its value among the persons that are not hit."""
+        """True if this row represents its value among the persons that are not hit."""
         return "eir_left > 0 and eir_holder = 1"
 
     @property
@@ -391,7 +391,7 @@ class EirL(Rule):
         return f"case when {self._first} then eir_reach else 0 end"
 
     @property
-    def _forced(self) -> str:
+    def _forced_values(self) -> str:
         return "count(distinct value) filter (where eir_forced = 1)"
 
 

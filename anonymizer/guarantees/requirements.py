@@ -14,7 +14,7 @@ from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
-from anonymizer.guarantees.guarantee import Given, Guarantee
+from anonymizer.guarantees.guarantee import Guarantee, RuleInput
 from anonymizer.guarantees.rule import Rule
 from anonymizer.policy import Policy, safe_harbor
 from anonymizer.policy.columns import Column
@@ -35,7 +35,7 @@ FIELDS = (
 """The fields of a policy that guarantee something, or are part of a guarantee."""
 
 
-def _discovered() -> tuple[Guarantee, ...]:
+def _discover() -> tuple[Guarantee, ...]:
     """The guarantees of all modules, in the order of their fields."""
     found: list[Guarantee] = []
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
@@ -67,13 +67,15 @@ def check(guarantees: Sequence[Guarantee], fields: Sequence[str]) -> None:
     RegistryError.refuse(Problem(path, said) for path, said in found)
 
 
-GUARANTEES = _discovered()
+GUARANTEES = _discover()
 BY_NAME = {guarantee.name: guarantee for guarantee in GUARANTEES}
 OF_COLUMNS = tuple(g for g in GUARANTEES if g.holder == "protect")
 OF_TABLE = tuple(g for g in GUARANTEES if g.holder == "privacy")
 
 
-def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guarantee, Any]]:
+def required_guarantees(
+    guarantees: Sequence[Guarantee], holder: Any
+) -> Iterator[tuple[Guarantee, Any]]:
     """The guarantees that a part of a policy requires, each with its field's value."""
     for guarantee in guarantees:
         value = getattr(holder, guarantee.option)
@@ -81,10 +83,12 @@ def asked(guarantees: Sequence[Guarantee], holder: Any) -> Iterator[tuple[Guaran
             yield guarantee, value
 
 
-def asked_of_table(policy: Policy) -> list[tuple[Guarantee, Any]]:
+def table_guarantees(policy: Policy) -> list[tuple[Guarantee, Any]]:
     """The table's guarantees, those from the algorithm's options before the policy's."""
     own = policy.algorithm.promises
-    found = dict(asked(OF_TABLE, policy.privacy)) | {BY_NAME[n]: value for n, value in own.items()}
+    found = dict(required_guarantees(OF_TABLE, policy.privacy)) | {
+        BY_NAME[n]: value for n, value in own.items()
+    }
     return list(found.items())
 
 
@@ -126,7 +130,7 @@ def with_paths_of(
 
 
 def _of_table(policy: Policy) -> Iterator[Requirement]:
-    for guarantee, value in asked_of_table(policy):
+    for guarantee, value in table_guarantees(policy):
         terms = guarantee.terms_of(value)
         if not guarantee.of_values:
             yield Requirement(guarantee.name, None, terms)
@@ -155,7 +159,7 @@ def _in_buckets(
 def _of_columns(policy: Policy) -> Iterator[Requirement]:
     for name in policy.protected:
         protect = policy.columns[name].protect
-        for guarantee, value in asked(OF_COLUMNS, protect):
+        for guarantee, value in required_guarantees(OF_COLUMNS, protect):
             terms = guarantee.terms_of(value)
             if guarantee.terms is not None:
                 terms = dict(guarantee.terms(policy, protect))
@@ -172,7 +176,7 @@ def _of_signatures(policy: Policy) -> Iterator[Requirement]:
 
 
 def _scope(policy: Policy, column: str) -> Scope:
-    """Where the values of a column are published in a release."""
+    """The place of a column's values in a release."""
     return policy.algorithm.values_in if column in policy.protected else "class"
 
 
@@ -192,8 +196,8 @@ def rules_of(
     """
     return tuple(
         rule
-        for guarantee, value in asked(OF_COLUMNS, protect)
-        for rule in guarantee.rules(Given(value, column, null_as_value, height))
+        for guarantee, value in required_guarantees(OF_COLUMNS, protect)
+        for rule in guarantee.rules(RuleInput(value, column, null_as_value, height))
     )
 
 
@@ -203,8 +207,10 @@ def rules_of_any(column: str, described: Column) -> tuple[tuple[Rule, ...], tupl
     """
     judged: list[Rule] = []
     beyond: list[str] = []
-    for guarantee, value in asked(OF_COLUMNS, described.protect) if described.protect else ():
-        rules = tuple(guarantee.rules(Given(value, column, described.null_as_value)))
+    for guarantee, value in (
+        required_guarantees(OF_COLUMNS, described.protect) if described.protect else ()
+    ):
+        rules = tuple(guarantee.rules(RuleInput(value, column, described.null_as_value)))
         found = [r for r in rules if r.basis == "histogram" and not (r.relative or r.paths)]
         judged += found
         if not rules or len(found) < len(rules):
@@ -222,9 +228,9 @@ def table_rules_of(
     """
     return tuple(
         rule
-        for guarantee, value in asked(OF_TABLE, privacy)
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
         if guarantee.of_values
-        for rule in guarantee.rules(Given(value, column, null_as_value, declared=declared))
+        for rule in guarantee.rules(RuleInput(value, column, null_as_value, declared=declared))
     )
 
 
@@ -238,7 +244,9 @@ def of_basis(rules: Sequence[Rule], *basis: str) -> tuple[Rule, ...]:
 
 def least_class(policy: Policy, otherwise: int = 1) -> int:
     """Fewest rows (persons) of a class: the largest k that the policy names."""
-    named = [g.k(value) for g, value in asked(OF_TABLE, policy.privacy) if g.k is not None]
+    named = [
+        g.k(value) for g, value in required_guarantees(OF_TABLE, policy.privacy) if g.k is not None
+    ]
     return max(named, default=otherwise)
 
 
@@ -246,7 +254,7 @@ def asking_for(policy: Policy, least: int) -> str:
     """The path of the guarantee that requires classes of `least` rows (persons)."""
     fields = (
         g.field
-        for g, value in asked(OF_TABLE, policy.privacy)
+        for g, value in required_guarantees(OF_TABLE, policy.privacy)
         if g.k is not None and g.k(value) == least
     )
     return next(fields, "privacy.k_anonymity")
@@ -254,7 +262,11 @@ def asking_for(policy: Policy, least: int) -> str:
 
 def fewest_persons(policy: Policy) -> int:
     """Fewest persons that a class can have under any of the policy's guarantees."""
-    implied = [g.implied(v) for g, v in asked(OF_TABLE, policy.privacy) if g.implied is not None]
+    implied = [
+        g.implied(v)
+        for g, v in required_guarantees(OF_TABLE, policy.privacy)
+        if g.implied is not None
+    ]
     return max(least_class(policy), *implied, 1)
 
 
@@ -281,7 +293,7 @@ class BucketRule:
 
     @property
     def unique(self) -> bool:
-        """Whether values must not repeat in a bucket."""
+        """True if values must not repeat in a bucket."""
         return self.m > 1
 
 
@@ -289,11 +301,11 @@ def bucket_rule(column: str, protect: Protect, *, height: int = 0) -> BucketRule
     """The rule of the column's buckets; `height` as in `rules_of`. `levels` is not supported."""
     sizes = [1]
     judged: list[Rule] = []
-    for guarantee, value in asked(OF_COLUMNS, protect):
+    for guarantee, value in required_guarantees(OF_COLUMNS, protect):
         if guarantee.bucket_size is not None:
             sizes.append(guarantee.bucket_size(value))
         else:
-            judged += guarantee.rules(Given(value, column, height=height))
+            judged += guarantee.rules(RuleInput(value, column, height=height))
     return BucketRule(max(sizes), tuple(judged))
 
 
@@ -342,7 +354,7 @@ def promises_of(policy: Policy) -> Iterator[Promise]:
                 path = column_path(column, "protect", name)
                 yield Promise(path, frozenset({(judged, column)}))
     for masked in policy.masked:
-        shown = shown_by_release(policy.columns[masked])
+        shown = check_without_source(policy.columns[masked])
         if shown is not None:
             yield Promise(column_path(masked), frozenset({(shown, masked)}))
     if safe_harbor.applies(policy):
@@ -368,7 +380,7 @@ def _harbor_check(column: Column) -> str:
     return "safe_harbor_nothing"
 
 
-def shown_by_release(column: Column) -> str | None:
+def check_without_source(column: Column) -> str | None:
     """The check of a masked column that needs no source; None if the source is required."""
     match column.role:
         case "token":
@@ -388,7 +400,7 @@ def shown_by_release(column: Column) -> str | None:
     return None
 
 
-def told_by_source(policy: Policy) -> Iterator[Promise]:
+def checks_against_source(policy: Policy) -> Iterator[Promise]:
     """The checks of masked columns against their original values, which every run makes."""
     for name in policy.masked:
         for mask, _ in policy.columns[name].masks:
@@ -418,7 +430,7 @@ def _checks(
         yield name, column if BY_NAME[name].of_values else None
 
 
-def unanswered(
+def missing_checks(
     policy: Policy, verification: Verification, *, source: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Every guarantee with missing checks: its path, and the names of those checks.
@@ -428,7 +440,7 @@ def unanswered(
     """
     found = {(check.name, check.column) for check in verification.checks}
     left = {item.name for item in verification.not_checked}
-    more = told_by_source(policy) if source else ()
+    more = checks_against_source(policy) if source else ()
     for promise in (*promises_of(policy), *more):
         missing = {name for name, _ in promise.checks - found if name not in left}
         if missing:

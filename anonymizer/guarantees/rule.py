@@ -176,7 +176,7 @@ class Rule(ABC):
         return "value >= 0" if self.null_as_value else "value > 0"
 
     @property
-    def known(self) -> str:
+    def known_units(self) -> str:
         """Aggregate: units of the group whose value counts."""
         return f"coalesce(sum(n) filter (where {self.counts}), 0)"
 
@@ -209,16 +209,16 @@ class ShareRule(Rule):
         return (self.known_layer(part)[1],)
 
     @property
-    def _judged(self) -> str:
+    def _counted_values(self) -> str:
         return f"{self.counts} and n > 0"
 
     @property
-    def _found(self) -> str:
+    def _share_in_class(self) -> str:
         """The share of a value in the class, times the units of class and reference."""
         return f"(n * {self.q_total})"
 
     @property
-    def _expected(self) -> str:
+    def _share_in_reference(self) -> str:
         """Its share in the reference, times the same units."""
         return f"(q * {'group_size' if self.null_as_value else 'group_known'})"
 

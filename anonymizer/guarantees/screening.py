@@ -36,7 +36,7 @@ MANY = 16
 
 
 def has_hitting_set(sets: Iterable[Collection[Hashable]], size: int) -> bool:
-    """Whether some set of at most `size` values hits every one of `sets`.
+    """Return whether some set of at most `size` values hits every one of `sets`.
 
     Without sets, no values are needed. An empty set cannot be hit: omit persons without a value.
     """
@@ -68,7 +68,7 @@ def _search(masks: list[int], size: int) -> int | None:
     """The values of a hitting set of at most `size`, as a mask; small sets must come first."""
     if not masks:
         return 0
-    if size <= 0 or _apart(masks, size) > size:
+    if size <= 0 or _disjoint_sets(masks, size) > size:
         return None
     if size == 1:
         common = reduce(and_, masks)
@@ -90,7 +90,7 @@ def _search(masks: list[int], size: int) -> int | None:
     return None
 
 
-def _apart(masks: list[int], most: int) -> int:
+def _disjoint_sets(masks: list[int], most: int) -> int:
     """Greedily count pairwise disjoint sets, up to one above `most`.
 
     Each needs a separate value.
@@ -154,7 +154,7 @@ class Screen:
     """The t of the required column `reach_<t>`."""
 
     @property
-    def needed(self) -> frozenset[str]:
+    def columns(self) -> frozenset[str]:
         """The columns that the conditions read."""
         return frozenset(re.findall(r"[a-z_0-9]+", f"{self.holds} {self.fails}"))
 
@@ -192,7 +192,7 @@ def conjunction(screens: Sequence[Screen]) -> Screen:
 
 
 def survives_additions(rule: Rule) -> bool:
-    """Whether a group that satisfies the rule still does after any persons are added."""
+    """Return whether a group that satisfies the rule still does after any persons are added."""
     return isinstance(rule, IrK | IrL | EirL)
 
 

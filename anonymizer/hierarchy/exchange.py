@@ -16,7 +16,7 @@ from anonymizer.compile import Sql, Table, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import tree
 from anonymizer.hierarchy.scale import FOLDER, Place, from_text
-from anonymizer.hierarchy.sets import covered
+from anonymizer.hierarchy.sets import coverage_stages
 from anonymizer.hierarchy.tree import check_wide, shape_problems
 from anonymizer.policy.hierarchies import Taxonomy
 from anonymizer.steps import Compute, Row, Stage, Step
@@ -28,7 +28,7 @@ SEPARATOR = ";"
 QUOTED = re.compile(r'[;"\r\n\ufeff]')
 
 
-def read(path: Path, where: str) -> tuple[list[list[str]], list[int]]:
+def read_rows(path: Path, where: str) -> tuple[list[list[str]], list[int]]:
     """The rows of a hierarchy file, and the line where each ends. Blank lines are skipped.
 
     Raises SourceError at `where` if the file is missing, not UTF-8, or not CSV.
@@ -175,7 +175,7 @@ def taxonomy(
     return (
         reading,
         # the check of the tree guarantees that its values differ as text
-        *covered(place, listed, option=option, spellings=place.sql_type != "VARCHAR"),
+        *coverage_stages(place, listed, option=option, spellings=place.sql_type != "VARCHAR"),
         place.step(
             "listed",
             values=place.values,
@@ -189,7 +189,7 @@ def taxonomy(
 
 def _file(place: Place, path: Path, listed: Table, *, nested: bool) -> Compute:
     where = f"{place.path}.file"
-    rows, lines = read(path, where)
+    rows, lines = read_rows(path, where)
     found: list[Row] = [node.row for node in tree.nodes(rows, where, lines, nested=nested)]
 
     def take(_: list[Row]) -> list[Row]:

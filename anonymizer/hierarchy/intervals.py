@@ -36,7 +36,9 @@ def refuse_infinite(place: Place) -> tuple[Stage, ...]:
     )
 
 
-def placed(place: Place, ends: Ends, *, shape: str, min_width: float | None) -> tuple[Stage, ...]:
+def place_values(
+    place: Place, ends: Ends, *, shape: str, min_width: float | None
+) -> tuple[Stage, ...]:
     """Check the values against the domain, and place them on its grid."""
     scale = line(place)
     at = scale.position(VALUE)
@@ -128,7 +130,7 @@ def _refuse_outside(place: Place, ends: Ends) -> tuple[Stage, ...]:
     return (place.refuse_values(condition, "outside of the domain", "widen hierarchy.domain"),)
 
 
-def bounded(place: Place) -> tuple[Stage, ...]:
+def bound_stages(place: Place) -> tuple[Stage, ...]:
     """Convert intervals of points to bounds, and these to the hierarchy."""
     scale = line(place)
     return (
@@ -171,7 +173,7 @@ def finish(place: Place, *, points: bool, wide: bool = False) -> Stage:
 def given_bound(place: Place, option: str, bound: Bound) -> int | float:
     """Position of a bound from the policy. Raises SourceError if the type has no such value."""
     try:
-        return line(place).given(bound)
+        return line(place).bound_position(bound)
     except ValueError as error:
         raise SourceError(Problem(f"{place.path}.{option}", f"a bound {error}")) from None
 
@@ -226,7 +228,7 @@ def conventional(place: Place, spec: Conventional) -> tuple[Stage, ...]:
     if spec.min_width is not None and scale.line != "reals":
         narrowest = max(1.0, scale.width(spec.min_width))
     return (
-        *placed(place, ends, shape="halves", min_width=spec.min_width),
+        *place_values(place, ends, shape="halves", min_width=spec.min_width),
         place.step(
             "halve",
             positions=place.table("positions"),
@@ -235,7 +237,7 @@ def conventional(place: Place, spec: Conventional) -> tuple[Stage, ...]:
             narrowest=lit(narrowest),
             exact=scale.line == "points",
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 
@@ -285,7 +287,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
             ),
         )
     return (
-        *placed(place, ends, shape="units", min_width=None),
+        *place_values(place, ends, shape="units", min_width=None),
         *found,
         place.step(
             "divide",
@@ -294,7 +296,7 @@ def divisor(place: Place, spec: Divisor) -> tuple[Stage, ...]:
             widths=widths,
             intervals=place.table("intervals"),
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 
@@ -311,7 +313,7 @@ def cardinality(place: Place, spec: Cardinality) -> tuple[Stage, ...]:
     else:
         width = lit(_whole_width(place, scale, spec.min_width))
     return (
-        *placed(place, ends, shape="cells", min_width=spec.min_width),
+        *place_values(place, ends, shape="cells", min_width=spec.min_width),
         place.guard(
             "guard_cells",
             {"grid": grid, "width": width, "most": lit(MOST_LEAVES)},
@@ -330,7 +332,7 @@ def cardinality(place: Place, spec: Cardinality) -> tuple[Stage, ...]:
             intervals=intervals,
             exact=scale.line == "points",
         ),
-        *bounded(place),
+        *bound_stages(place),
     )
 
 
@@ -440,7 +442,7 @@ def date(place: Place, spec: Date) -> tuple[Stage, ...]:
             values=place.values,
             bounds=place.table("bounds"),
             periods=periods,
-            plain=scale.plain(Sql("value")),
+            plain=scale.utc_timestamp(Sql("value")),
             begins_at=scale.begins_at(Sql("begins")),
             ends_at=scale.ends_at(Sql("past")),
         ),

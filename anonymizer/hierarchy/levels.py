@@ -33,7 +33,7 @@ class Shape:
     children: tuple[int, ...]
     """For levels 0 to h-1: the largest number of the level's nodes under one node of the next."""
     nests: bool
-    """Whether each level coarsens the one below (divisor levels may not)."""
+    """True if each level coarsens the one below (divisor levels may not)."""
 
     @property
     def height(self) -> int:
@@ -162,7 +162,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class HierarchyDrawing:
     """A built hierarchy, ready to be drawn or written as JSON."""
 
     column: str
@@ -175,7 +175,7 @@ class Shown:
 
     @property
     def nests(self) -> bool:
-        """Whether every node is contained in one node of the level above."""
+        """True if every node is contained in one node of the level above."""
         return all(node.parents <= 1 for node in self.nodes)
 
     @property
@@ -256,7 +256,7 @@ def show(
     sql_type: str,
     builder: str,
     published: bool = False,
-) -> Shown:
+) -> HierarchyDrawing:
     """Read a hierarchy that has been built; `published` uses the distortions of Table 4."""
     costs = distortion(index, sql_type, builder, published=published)
     engine.raw(costs.statement().text, costs.name)
@@ -270,7 +270,7 @@ def show(
         },
     )
     rows = engine.raw(step.statement().text, step.name)
-    return Shown(column, builder, tuple(Node(*row) for row in rows))
+    return HierarchyDrawing(column, builder, tuple(Node(*row) for row in rows))
 
 
 def _line(node: Node) -> str:

@@ -88,7 +88,8 @@ class Scale:
             return sql("cast({v} as double)", v=value)
         if self.line == "days":
             return sql(
-                "date_diff('day', DATE '1970-01-01', cast({v} as date))", v=self.plain(value)
+                "date_diff('day', DATE '1970-01-01', cast({v} as date))",
+                v=self.utc_timestamp(value),
             )
         if self.sql_type == "DATE":
             return sql("date_diff('day', DATE '1970-01-01', {v})", v=value)
@@ -97,7 +98,7 @@ class Scale:
         return sql("cast({v} as hugeint)", v=value)
 
     def too_large(self, value: Sql) -> Sql:
-        """Whether points near a value could not be counted in 128 bits; exact for whole numbers."""
+        """True if points near a value could not be counted in 128 bits; exact for whole numbers."""
         if self.line == "reals":
             return sql("abs(cast({v} as double)) > cast(1e37 as double)", v=value)
         if self.sql_type not in ("HUGEINT", "UHUGEINT"):
@@ -140,7 +141,7 @@ class Scale:
             value = sql("cast({v} as timestamp)", v=value)
         return sql("epoch_us({v})", v=value)
 
-    def plain(self, value: Sql) -> Sql:
+    def utc_timestamp(self, value: Sql) -> Sql:
         """A date or timestamp as a TIMESTAMP in UTC."""
         if self.sql_type == ZONED:
             return sql("make_timestamp(epoch_us({v}))", v=value)
@@ -186,7 +187,7 @@ class Scale:
     def text(self, value: Sql) -> Sql:
         """The text of one value."""
         if self.sql_type == ZONED:
-            return sql("cast({p} as varchar) || '+00'", p=self.plain(value))
+            return sql("cast({p} as varchar) || '+00'", p=self.utc_timestamp(value))
         return sql("cast({v} as varchar)", v=value)
 
     def bound_text(self, bound: Sql) -> Sql:
@@ -195,12 +196,12 @@ class Scale:
             return self.text(bound)
         whole = sql(
             "{lo} = date_trunc('day', {lo}) and {hi} = {last}",
-            lo=self.plain(Sql("lo")),
+            lo=self.utc_timestamp(Sql("lo")),
             hi=Sql("hi"),
             last=self._instant(
                 sql(
                     "epoch_us(date_trunc('day', {hi}) + interval '1 day')",
-                    hi=self.plain(Sql("hi")),
+                    hi=self.utc_timestamp(Sql("hi")),
                 ),
                 early=True,
             ),
@@ -208,11 +209,11 @@ class Scale:
         return sql(
             "case when {whole} then cast(cast({p} as date) as varchar) else {t} end",
             whole=whole,
-            p=self.plain(bound),
+            p=self.utc_timestamp(bound),
             t=self.text(bound),
         )
 
-    def given(self, bound: Bound) -> int | float:
+    def bound_position(self, bound: Bound) -> int | float:
         """Position of a bound from the policy (for days: microseconds).
 
         Raises ValueError if it has none; the message completes "the bound ...".
@@ -236,7 +237,7 @@ class Scale:
 
     def literal(self, bound: Bound) -> Sql:
         """A bound from the policy as a value of the column's type."""
-        at = self.given(bound)
+        at = self.bound_position(bound)
         if self.line == "days":
             return self._instant(lit(int(at)), early=False)
         return self._typed(lit(at))
@@ -398,11 +399,11 @@ class Place:
         """Stop if values satisfy `condition`; `what` completes "N distinct values (M rows)"."""
 
         def explain(row: tuple[Any, ...]) -> Problem:
-            return Problem(self.path, f"{counted(row[0], row[1])} {what}", hint=hint)
+            return Problem(self.path, f"{counts_text(row[0], row[1])} {what}", hint=hint)
 
         return self.guard("guard_values", {"values": self.values, "condition": condition}, explain)
 
 
-def counted(values: int, rows: int) -> str:
+def counts_text(values: int, rows: int) -> str:
     """Counts as text: `1 distinct value (12 rows)`."""
     return f"{many(values, 'distinct value')} ({many(rows, 'row')})"

@@ -12,7 +12,7 @@ from anonymizer.compile import Sql, Table, lit
 from anonymizer.contract.layout import value_text
 from anonymizer.errors import Problem
 from anonymizer.hierarchy.intervals import finish, line, refuse_infinite
-from anonymizer.hierarchy.scale import Place, counted, exact, from_text
+from anonymizer.hierarchy.scale import Place, counts_text, exact, from_text
 from anonymizer.policy.hierarchies import Order, Prefix, Suffix
 from anonymizer.process.text import many
 from anonymizer.steps import Compute, Row, Stage, Step
@@ -20,7 +20,7 @@ from anonymizer.steps import Compute, Row, Stage, Step
 # Checks of hierarchies whose values are listed as text in a file, a table or the policy.
 
 
-def covered(
+def coverage_stages(
     place: Place, listed: Table, *, option: str, spellings: bool = True
 ) -> tuple[Stage, ...]:
     """Stop unless every value of the source is listed, and no value is listed in two spellings.
@@ -33,7 +33,7 @@ def covered(
     def lacking(row: Row) -> Problem:
         return Problem(
             path,
-            f"lacks {counted(row[0], row[2])} of the column's {row[1]:,}",
+            f"lacks {counts_text(row[0], row[2])} of the column's {row[1]:,}",
             hint="add them; every value of the source needs its place",
         )
 
@@ -293,7 +293,7 @@ def order(place: Place, spec: Order) -> tuple[Stage, ...]:
             MEMBER_COLUMNS,
             given=True,
         ),
-        *covered(place, members, option="values"),
+        *coverage_stages(place, members, option="values"),
         _sets(place),
     )
 

@@ -17,7 +17,7 @@ from anonymizer.process.text import many
 
 
 def is_parent_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether it has two columns, no single root, and parents that are children of others."""
+    """True if it has two columns, no single root, and parents that are children of others."""
     if len(rows[0]) != 2 or len({row[1] for row in rows}) == 1:
         return False
     children = {row[0] for row in rows}
@@ -117,7 +117,7 @@ def span_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
 
 
 def _between(values: Sequence[int], low: int, high: int) -> bool:
-    """Whether one of the sorted values lies strictly between the two."""
+    """Return whether one of the sorted values lies strictly between the two."""
     at = bisect_right(values, low)
     return at < len(values) and values[at] < high
 
@@ -186,7 +186,7 @@ def nodes(rows: Wide, where: str, lines: Sequence[int] = (), *, nested: bool = T
     found = found or check_wide(wide, where, lines, nested=nested)
     if found:
         raise SourceError(found)
-    return _numbered(wide, nested=nested)
+    return _nodes_of_rows(wide, nested=nested)
 
 
 def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Problem]:
@@ -209,18 +209,14 @@ def shape_problems(rows: Wide, where: str, lines: Sequence[int] = ()) -> list[Pr
     empty = [
         at
         for at, row in enumerate(rows)
-        if row[0] is None or any(_unlabelled(cell, row[0]) for cell in row[1:])
+        if row[0] is None
+        or any(cell is None or (not cell.strip() and cell != row[0]) for cell in row[1:])
     ]
     if empty:
         return [
             Problem(where, f"{_rows(len(empty))} a level without a label{_first(empty, lines)}")
         ]
     return []
-
-
-def _unlabelled(cell: str | None, value: str) -> bool:
-    """Whether a cell is missing, or blank without being the value itself."""
-    return cell is None or (not cell.strip() and cell != value)
 
 
 def check_wide(
@@ -237,7 +233,11 @@ def check_wide(
         *_value_problems(rows, where, lines),
         *(_coarsening_problems(rows, where, lines) if nested else _torn_problems(rows, where)),
         *_root_problems(rows, where),
-        *(_cycle_problems(rows, where) if nested else ()),
+        *(
+            cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
+            if nested
+            else ()
+        ),
         *span_problems(rows, where),
     ]
 
@@ -295,11 +295,6 @@ def _torn_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     return found
 
 
-def _cycle_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
-    """Report cycles among inner levels; values and root are excluded, as a value may be `*`."""
-    return cycle_problems({p for row in rows for p in pairwise(row[1:-1])}, where)
-
-
 def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     tops = len({row[-1] for row in rows})
     if tops == 1:
@@ -311,7 +306,7 @@ def _root_problems(rows: Sequence[Sequence[str]], where: str) -> list[Problem]:
     return [Problem(where, said, hint=hint)]
 
 
-def _numbered(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
+def _nodes_of_rows(rows: Sequence[Sequence[str]], *, nested: bool) -> list[Node]:
     height = len(rows[0]) - 1
     first: list[dict[str, int]] = [{} for _ in range(height + 1)]
     for at, row in enumerate(rows):

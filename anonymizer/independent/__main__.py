@@ -39,17 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             population_person=given.population_person,
         )
     except UnreadableError as error:
-        _tell(str(error))
+        _print_error(str(error))
         return 1 if isinstance(error, ChangedError) else 2
     except (RecursionError, MemoryError):
-        _tell("release: is too large to be judged here")
+        _print_error("release: is too large to be judged here")
         return 2
     print("\n".join(lines(found)))
-    _tell(FIGURES)
+    _print_error(FIGURES)
     return 0 if found.passed else 1
 
 
-def _tell(text: str) -> None:
+def _print_error(text: str) -> None:
     """Print to standard error. Where it is closed, `print` would take standard output instead."""
     if sys.stderr is not None:
         print(text, file=sys.stderr)
@@ -61,13 +61,13 @@ def lines(found: Judgement) -> list[str]:
     made += [f"not checked  {item.name}  {item.reason}" for item in found.not_checked]
     failed = sum(not check.passed for check in found.checks)
     verdict = f"{failed} of {len(found.checks)} checks fail" if failed else "all checks hold"
-    return [*made, f"{_shown(found.view)}: {found.rows:,} rows, {found.kind}, {verdict}"]
+    return [*made, f"{_printable(found.view)}: {found.rows:,} rows, {found.kind}, {verdict}"]
 
 
 def _line(check: Check) -> str:
     parts = ["holds" if check.passed else "FAILS", check.name]
     if check.column is not None:
-        parts.append(_shown(check.column))
+        parts.append(_printable(check.column))
     if check.form:
         parts.append(f"broken {_figures(check.achieved)}")
     else:
@@ -98,7 +98,7 @@ def _figure(value: Figure | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     """A name without terminal control characters."""
     return "".join(c if c.isprintable() else "?" for c in name)
 

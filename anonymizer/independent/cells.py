@@ -189,7 +189,7 @@ class Cell:
     """The texts of a malformed cell."""
 
     def admits(self, value: Value | None) -> bool:
-        """Whether this cell admits a row with this value (unknown for nodes)."""
+        """Return whether this cell admits a row with this value (unknown for nodes)."""
         if value is None:
             return self.nullable
         if self.form == "any":
@@ -205,7 +205,7 @@ BUCKETED = Cell("bucketed")
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether a member could be mistaken for another cell or for part of one."""
+    """Return whether a member could be mistaken for another cell or for part of one."""
     return (
         text in ("", "*", "NULL")
         or text.startswith(" ")
@@ -225,7 +225,7 @@ def read_text_cell(text: Text, kind: str, sql_type: str, hierarchy: bool) -> Cel
     if kind != "categorical":
         return _ordered_body(body, sql_type, nullable)
     if body.startswith("{"):
-        return Cell("set", _set(body, sql_type, hierarchy), nullable)
+        return Cell("set", _set_members(body, sql_type, hierarchy), nullable)
     member, rest = _member(body, 0)
     if rest != len(body):
         raise CellError("goes on after its value")
@@ -298,7 +298,7 @@ def _ordered_body(body: str, sql_type: str, nullable: bool) -> Cell:
     return Cell("interval", (low, high), nullable)
 
 
-def _set(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
+def _set_members(body: str, sql_type: str, hierarchy: bool) -> tuple[Value, ...]:
     members: list[str] = []
     at = 1
     while True:
@@ -365,5 +365,5 @@ def _check_order(members: Sequence[Value]) -> None:
 
 
 def is_ordered(sql_type: str) -> bool:
-    """Whether the values of a type have an order for distances."""
+    """Return whether the values of a type have an order for distances."""
     return family(sql_type) in ("whole", "decimal", "float", "time")

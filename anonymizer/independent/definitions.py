@@ -20,7 +20,7 @@ from anonymizer.independent.cells import (
     read_value,
 )
 from anonymizer.independent.fetch import Table, UnreadableError
-from anonymizer.independent.layout import Column, Layout, Requirement, Text, read
+from anonymizer.independent.layout import Column, Layout, Requirement, Text, validate
 from anonymizer.independent.rows import Release, Row
 from anonymizer.independent.rules import (
     Check,
@@ -29,7 +29,7 @@ from anonymizer.independent.rules import (
     Record,
     Rule,
     Terms,
-    grouped,
+    group_by_label,
     lower,
     upper,
 )
@@ -81,15 +81,11 @@ def judge_requirement(requirement: Requirement, release: Release) -> Iterator[Ch
         sql_type = column.sql_type if column is not None else ""
         rule = model(Terms(requirement), groups, sql_type)
         yield _check(f"{requirement.name}{suffix}", requirement, rule, groups)
-        if not suffix and _values_differ(requirement):
+        # buckets of l distinct values, and m-invariance
+        in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
+        if not suffix and (in_bucket or requirement.name == "m_unique"):
             own = frequencies.unique(Terms(requirement), groups, sql_type)
             yield _check("bucket_unique", requirement, own, groups)
-
-
-def _values_differ(requirement: Requirement) -> bool:
-    """Whether values must differ in each group: buckets of l distinct values, and m-invariance."""
-    in_bucket = requirement.scope == "bucket" and requirement.name == "distinct_l"
-    return in_bucket or requirement.name == "m_unique"
 
 
 def judge_among(
@@ -124,19 +120,25 @@ def groupings(
         if column is None or column.column not in release.separate:
             raise UnreadableError(f"{requirement.name}: the release has no groups to judge")
         rows = enumerate(release.separate[column.column])
-        yield "", grouped((one.group, (place, one.value)) for place, one in rows)
+        yield "", group_by_label((one.group, (place, one.value)) for place, one in rows)
     elif requirement.scope == "bucket":
         if column is None or column.bucket is None:
             raise UnreadableError(f"{requirement.name}: the release has no buckets to judge")
-        yield "", grouped(_in_buckets(release, column))
+        yield "", group_by_label(_in_buckets(release, column))
     else:
         if column is not None and (column.role == "semi" or column.column in release.separate):
             raise UnreadableError(f"{requirement.name}: its column has no value in every row")
         if layout.class_id is not None:
-            yield "", grouped((row.class_id, record) for row, record in _records(release, column))
+            yield (
+                "",
+                group_by_label((row.class_id, record) for row, record in _records(release, column)),
+            )
         elif requirement.name not in OF_TABLE:
             raise UnreadableError(f"{requirement.name}: the release has no classes to judge")
-        yield "_tuples", grouped((row.tuple, record) for row, record in _records(release, column))
+        yield (
+            "_tuples",
+            group_by_label((row.tuple, record) for row, record in _records(release, column)),
+        )
 
 
 def _records(release: Release, column: Column | None) -> Iterator[tuple[Row, Record]]:
@@ -218,23 +220,19 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
     return Members(tuple((values, len(who)) for values, who in found.items()))
 
 
-def unanswerable(layout: Layout) -> str | None:
-    """Why the models of a population cannot be judged even with it; None if they can."""
-    if any(one.hierarchy for one in layout.quasi):
-        return "needs the hierarchies of the columns, which the release does not hold"
-    return None
-
-
 def judge(terms: Terms, release: Release, population: Members) -> Check:
     """Judge every published tuple, and for delta-presence every member."""
     units: dict[tuple[Cell, ...], set[int]] = {}
     for row in release.rows:
         unit = release.unit(row)
         units.setdefault(row.tuple, set()).update(() if unit is None else (unit,))
-    matching = {cells: _matching(cells, population) for cells in units}
+    matching = {
+        cells: sum(n for values, n in population.counts if _admits(cells, values))
+        for cells in units
+    }
     name = terms.requirement.name
     if name == "k_map":
-        k = terms.whole("k")
+        k = terms.integer("k")
         failing = sum(n < k for n in matching.values())
         return Check(name, None, {"k": k}, {"k": min(matching.values())}, failing)
     low, high = terms.number("min"), terms.number("max")
@@ -255,12 +253,8 @@ def judge(terms: Terms, release: Release, population: Members) -> Check:
 
 
 def within(low: Fraction, share: Figure, high: Fraction) -> bool:
-    """Whether a share is within bounds, of which digits beyond the last are cut off."""
+    """Return whether a share is within bounds, of which digits beyond the last are cut off."""
     return lower(low) <= share <= upper(high)
-
-
-def _matching(cells: tuple[Cell, ...], population: Members) -> int:
-    return sum(n for values, n in population.counts if _admits(cells, values))
 
 
 def _admits(cells: Sequence[Cell], values: Sequence[Value | None]) -> bool:
@@ -295,9 +289,9 @@ def judge_event(
         raise UnreadableError(f"{WHERE}: is on cells that are not nodes")
     sets = [
         frozenset(_cell(label, column) for label in one)
-        for one in read(_TOGETHER, requirement.parameters["together"], WHERE)
+        for one in validate(_TOGETHER, requirement.parameters["together"], WHERE)
     ]
-    told = _told(set(cells), column, sets)
+    told = _set_numbers(set(cells), column, sets)
     held: dict[int | None, set[Cell]] = {}
     for row, cell in zip(release.rows, cells, strict=True):
         held.setdefault(row.person, set()).add(cell)
@@ -323,7 +317,7 @@ def _cell(label: str, column: Column) -> Cell:
         raise UnreadableError(f"{WHERE}: names a cell that {error}") from None
 
 
-def _told(
+def _set_numbers(
     cells: set[Cell], column: Column, sets: Sequence[frozenset[Cell]]
 ) -> dict[Cell, set[str]]:
     """The numbers of the sets of every cell that says no more than is listed of it."""
@@ -339,7 +333,11 @@ def _told(
     return {
         cell: places[cell]
         for cell, shown in texts.items()
-        if cell in places and cell not in doubtful and not cell.nullable and not _is_set(cell)
+        if cell in places
+        and cell not in doubtful
+        and not cell.nullable
+        # (a typed node that is written as a set or an interval may overlap others)
+        and not str(cell.values[0]).startswith(("{", "["))
     }
 
 
@@ -353,11 +351,6 @@ def _text(cell: Cell, column: Column) -> str:
     except (CellError, ValueError):
         return label
     return str(inner)
-
-
-def _is_set(cell: Cell) -> bool:
-    """Whether a typed node is written as a set or an interval, which may overlap others."""
-    return str(cell.values[0]).startswith(("{", "["))
 
 
 def _overlapping(texts: Mapping[Cell, str]) -> Iterator[tuple[Cell, Cell]]:

@@ -52,7 +52,7 @@ def read_file(path: Path) -> Table:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES or not path.is_file():
         raise UnreadableError(f"{path.name}: is no Parquet or CSV file")
-    with closing(locked(allowed=path)) as connection:
+    with closing(locked_database(allowed=path)) as connection:
         place = _literal(_pattern(path))
         if suffix == ".parquet":
             relation = f"read_parquet({place}, hive_partitioning = false)"
@@ -70,7 +70,9 @@ def read_file(path: Path) -> Table:
     return found
 
 
-def locked(*, attached: Path | None = None, allowed: Path | None = None) -> DuckDBPyConnection:
+def locked_database(
+    *, attached: Path | None = None, allowed: Path | None = None
+) -> DuckDBPyConnection:
     """An empty database that can access one file only, with locked settings."""
     import duckdb
 
@@ -100,7 +102,7 @@ def locked(*, attached: Path | None = None, allowed: Path | None = None) -> Duck
 
 
 def _pattern(path: Path) -> Path:
-    """What matches this file alone: the engine reads a path as a pattern."""
+    """The pattern that matches this file alone: the engine reads a path as a pattern."""
     return Path(re.sub(r"[*?\[]", r"[\g<0>]", str(path)))
 
 
@@ -126,11 +128,11 @@ def tables(connection: DuckDBPyConnection) -> dict[Name, list[tuple[str, str]]]:
     return found
 
 
-def read(
+def read_table(
     connection: DuckDBPyConnection, tables: Mapping[Name, list[tuple[str, str]]], name: Name
 ) -> Table:
     """The rows of one of the tables."""
-    relation = ".".join(_quoted(part) for part in (CATALOG, *name))
+    relation = ".".join(_quote(part) for part in (CATALOG, *name))
     return _fetch(connection, relation, tables[name])
 
 
@@ -138,7 +140,7 @@ def _fetch(connection: DuckDBPyConnection, relation: str, columns: list[tuple[st
     if not columns:
         raise UnreadableError("release: a table has no columns")
     listed = ", ".join(
-        f"cast({_quoted(name)} as varchar{'[]' if kind.endswith('[]') else ''})"
+        f"cast({_quote(name)} as varchar{'[]' if kind.endswith('[]') else ''})"
         for name, kind in columns
     )
     rows = connection.execute(f"select {listed} from {relation}").fetchall()
@@ -149,5 +151,5 @@ def _fetch(connection: DuckDBPyConnection, relation: str, columns: list[tuple[st
     )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -13,8 +13,8 @@ from typing import Any
 
 from anonymizer.independent.cells import FINITE, Ordered, Value, ValueFormError, family, read_value
 from anonymizer.independent.layout import KINDS, RESTRICTED, Column, Layout, Mask, limit
-from anonymizer.independent.rows import Opened, Release, Row, published
-from anonymizer.independent.rules import Check, counted
+from anonymizer.independent.rows import OpenRelease, Release, published_columns
+from anonymizer.independent.rules import Check, form_check
 
 # Whether the published values of masked columns have the form that their masks give them.
 #
@@ -39,24 +39,24 @@ class Cells:
     values: tuple[str | None, ...]
     units: tuple[object, ...]
 
-    def known(self) -> Iterator[str]:
+    def known_values(self) -> Iterator[str]:
         return (one for one in self.values if one is not None)
 
     def broken(self, holds: Callable[[str], bool]) -> int:
-        """How many values do not satisfy the condition."""
-        return sum(not holds(one) for one in self.known())
+        """Count the values that do not satisfy the condition."""
+        return sum(not holds(one) for one in self.known_values())
 
 
 def judge_masks(masks: Iterable[Mask], cells: Cells) -> Iterator[Check]:
     """Check the published values of a column for each of its masks."""
     for mask in masks:
-        found = _judged(mask, cells)
+        found = _check_mask(mask, cells)
         if found is not None:
             name, broken = found
-            yield counted(name, cells.column, broken)
+            yield form_check(name, cells.column, broken)
 
 
-def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
+def _check_mask(mask: Mask, cells: Cells) -> tuple[str, int] | None:
     options = mask.options
     match mask.name:
         case "token":
@@ -70,7 +70,7 @@ def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
                 return "mask_group", _missing(cells, options["at_least"], top=top)
             at = _end(options["at"], cells)
             return "mask_beyond", cells.broken(
-                lambda one: ordered(one, cells) <= at if top else ordered(one, cells) >= at
+                lambda one: as_number(one, cells) <= at if top else as_number(one, cells) >= at
             )
         case "round":
             return "mask_rounded", cells.broken(lambda one: _is_multiple(one, options["to"], cells))
@@ -78,7 +78,7 @@ def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
             if "between" not in options:
                 return None
             low, high = (_end(end, cells) for end in options["between"])
-            return "mask_between", cells.broken(lambda one: low <= ordered(one, cells) <= high)
+            return "mask_between", cells.broken(lambda one: low <= as_number(one, cells) <= high)
         case "redact":
             kinds = options.get("patterns") or KINDS
             return "mask_patterns", cells.broken(lambda one: not any(identifiers(one, kinds)))
@@ -86,7 +86,7 @@ def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
             few = options.get("restricted", RESTRICTED)
             return "mask_zip3", cells.broken(lambda one: is_area(one) and one not in few)
         case "null":
-            return "mask_constant", sum(1 for _ in cells.known())
+            return "mask_constant", sum(1 for _ in cells.known_values())
         case "constant":
             nulls = sum(one is None for one in cells.values)
             broken = cells.broken(lambda one: _is_constant(one, options["value"], cells))
@@ -95,7 +95,7 @@ def _judged(mask: Mask, cells: Cells) -> tuple[str, int] | None:
 
 
 def is_area(text: str) -> bool:
-    """Whether a text is a three-digit area."""
+    """Return whether a text is a three-digit area."""
     return re.fullmatch("[0-9]{3}", text) is not None
 
 
@@ -103,19 +103,19 @@ NOWHERE: Ordered = (99, Fraction(0))
 """Stands for an invalid value; greater than every value."""
 
 
-def ordered(text: str, cells: Cells) -> Ordered:
+def as_number(text: str, cells: Cells) -> Ordered:
     """A value of the column as a number; NOWHERE if it is invalid for the column's type."""
     if family(cells.sql_type) not in ("whole", "decimal", "float", "time"):
         return NOWHERE
     try:
-        value = read_value(_plain(text), cells.sql_type)
+        value = read_value(_with_leading_zero(text), cells.sql_type)
     except ValueFormError:
         return NOWHERE
     assert isinstance(value, tuple)
     return (FINITE, _as_real(value[1], cells)) if value[0] == FINITE else value
 
 
-def _plain(text: str) -> str:
+def _with_leading_zero(text: str) -> str:
     """The number with the leading zero that DuckDB omits for decimals without whole digits."""
     return re.sub(r"^(-?)\.", r"\g<1>0.", text)
 
@@ -140,7 +140,7 @@ def _end(value: Any, cells: Cells) -> Ordered:
 def _missing(cells: Cells, least: int, *, top: bool) -> int:
     """By how many rows (persons) the group at the code is too small."""
     there = [
-        (ordered(one, cells), unit)
+        (as_number(one, cells), unit)
         for one, unit in zip(cells.values, cells.units, strict=True)
         if one is not None
     ]
@@ -151,7 +151,7 @@ def _missing(cells: Cells, least: int, *, top: bool) -> int:
 
 
 def _is_multiple(text: str, to: Any, cells: Cells) -> bool:
-    rank, number = ordered(text, cells)
+    rank, number = as_number(text, cells)
     if rank != FINITE:
         return (rank, number) != NOWHERE
     if isinstance(to, str):
@@ -167,7 +167,7 @@ def _is_multiple(text: str, to: Any, cells: Cells) -> bool:
 
 
 def is_first(seconds: Fraction, unit: str) -> bool:
-    """Whether a moment is the first one of its unit of time, in UTC."""
+    """Return whether a moment is the first one of its unit of time, in UTC."""
     if unit == "hour":
         return seconds % 3600 == 0
     if seconds % 86_400 != 0:
@@ -175,17 +175,10 @@ def is_first(seconds: Fraction, unit: str) -> bool:
     days = int(seconds // 86_400)
     if unit == "week":
         return (days + 3) % 7 == 0  # 1970-01-01 was a Thursday
-    month, day = _month_and_day(days)
-    first = {"year": (1,), "quarter": (1, 4, 7, 10)}.get(unit, range(1, 13))
-    return unit == "day" or (day == 1 and month in first)
-
-
-def _month_and_day(days: int) -> tuple[int, int]:
-    """Month and day of the month of a day number since 1970-01-01. The calendar repeats after 400
-    years, which keeps dates in the range of Python.
-    """
+    # the calendar repeats after 400 years, which keeps dates in the range of Python
     date = dt.date(2000, 1, 1) + dt.timedelta((days - 10_957) % 146_097)
-    return date.month, date.day
+    first = {"year": (1,), "quarter": (1, 4, 7, 10)}.get(unit, range(1, 13))
+    return unit == "day" or (date.day == 1 and date.month in first)
 
 
 def _is_constant(text: str, value: Any, cells: Cells) -> bool:
@@ -193,7 +186,7 @@ def _is_constant(text: str, value: Any, cells: Cells) -> bool:
         return text == str(value).lower()
     if isinstance(value, str):
         return text == value
-    return ordered(text, cells) == _end(value, cells)
+    return as_number(text, cells) == _end(value, cells)
 
 
 _MAIL = re.compile(r"[^\s@<>,;:\"'()]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}")
@@ -254,23 +247,23 @@ _DAY = re.compile(
 )
 
 
-def judge_safe_harbor(opened: Opened, release: Release) -> Iterator[Check]:
+def judge_safe_harbor(opened: OpenRelease, release: Release) -> Iterator[Check]:
     """One check per published column, if the layout says that Safe Harbor applies."""
     year = release.layout.safe_harbor
     if year is None:
         return
     for column in release.layout.columns:
         cells = _texts(opened, release, column)
-        name, refused = _refused(column, cells, year)
-        broken = sum(map(refused, cells.known()))
+        name, refused = _refusal_check(column, cells, year)
+        broken = sum(map(refused, cells.known_values()))
         if column.quasi:
             broken += sum(
                 any(refused(one) for one in row.cells[column.column].values) for row in release.rows
             )
-        yield counted(name, column.column, broken)
+        yield form_check(name, column.column, broken)
 
 
-def _texts(opened: Opened, release: Release, column: Column) -> Cells:
+def _texts(opened: OpenRelease, release: Release, column: Column) -> Cells:
     """The values of a column that is published value by value."""
     values: tuple[str | None, ...] = ()
     if not column.quasi and column.column not in release.layout.tables:
@@ -278,13 +271,13 @@ def _texts(opened: Opened, release: Release, column: Column) -> Cells:
     return Cells(column.column, column.sql_type, values, ())
 
 
-def _refused(column: Column, cells: Cells, year: int) -> tuple[str, Callable[[Value], bool]]:
+def _refusal_check(column: Column, cells: Cells, year: int) -> tuple[str, Callable[[Value], bool]]:
     """The name of the check, and the condition for refused values."""
     last = column.masks[-1] if column.masks else None
     emptied = last is not None and last.name in ("null", "constant")
 
     def number(value: Value) -> Ordered:
-        return ordered(value, cells) if isinstance(value, str) else value
+        return as_number(value, cells) if isinstance(value, str) else value
 
     match column.safe_harbor:
         case "none":
@@ -336,13 +329,13 @@ _SIZES = re.compile(r"\([0-9]+, ?[0-9]+\)")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s",.();]+|[,.();]')
 
 
-def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterator[Check]:
+def form(opened: OpenRelease, release: Release, keys: Collection[str] = ()) -> Iterator[Check]:
     """Every condition of form that the layout has; `keys` are additional columns of numbers."""
     layout = release.layout
-    yield counted("columns", None, _columns(opened, layout, keys))
-    yield counted("types", None, _types(opened, layout, keys))
+    yield form_check("columns", None, _columns(opened, layout, keys))
+    yield form_check("types", None, _types(opened, layout, keys))
     if opened.view is not None:
-        yield counted("view", None, 0 if _plain_view(opened) else 1)
+        yield form_check("view", None, 0 if _plain_view(opened) else 1)
     yield from _classes(release)
     yield from _cells(release)
     yield from _buckets(release)
@@ -350,10 +343,10 @@ def form(opened: Opened, release: Release, keys: Collection[str] = ()) -> Iterat
     yield from _masks(opened, release)
     yield from judge_safe_harbor(opened, release)
     for name, numbers in _numbers(release):
-        yield counted("dense", name, gaps(numbers) + release.numbers.get(name, 0))
+        yield form_check("dense", name, gaps(numbers) + release.numbers.get(name, 0))
 
 
-def _masks(opened: Opened, release: Release) -> Iterator[Check]:
+def _masks(opened: OpenRelease, release: Release) -> Iterator[Check]:
     """Check that masked values published one by one have the form that their masks give them."""
     for column in release.layout.columns:
         if not column.masks or column.quasi or column.column in release.layout.tables:
@@ -364,14 +357,14 @@ def _masks(opened: Opened, release: Release) -> Iterator[Check]:
 
 
 def gaps(numbers: Iterable[int | None]) -> int:
-    """How many numbers are missing from, or too many for, 1 to their count."""
+    """Count the numbers that are missing from, or too many for, 1 to their count."""
     there = {one for one in numbers if one is not None}
     return len(set(range(1, len(there) + 1)) ^ there)
 
 
-def _columns(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
+def _columns(opened: OpenRelease, layout: Layout, keys: Collection[str]) -> int:
     """Columns that are not in the layout, and duplicate columns."""
-    listed = [(opened.rows.columns, {*published(layout), *keys})]
+    listed = [(opened.rows.columns, {*published_columns(layout), *keys})]
     for name, table in opened.tables.items():
         column = layout.column(name)
         assert column is not None
@@ -382,7 +375,7 @@ def _columns(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
     )
 
 
-def _types(opened: Opened, layout: Layout, keys: Collection[str]) -> int:
+def _types(opened: OpenRelease, layout: Layout, keys: Collection[str]) -> int:
     """Columns whose type is not that of the layout."""
     wanted: dict[str, tuple[str, ...]] = {}
     for name in (layout.class_id, layout.person_id, layout.group_id, *keys):
@@ -428,7 +421,7 @@ def _types_of(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _is_type(kind: str, wanted: str) -> bool:
-    """Whether a type is the required one; a decimal without precision may have any."""
+    """Return whether a type is the required one; a decimal without precision may have any."""
     if wanted.removesuffix("[]") == "DECIMAL":
         kind = _SIZES.sub("", kind)
     return _spaceless(kind) == _spaceless(wanted)
@@ -438,8 +431,8 @@ def _spaceless(kind: str) -> str:
     return kind.replace(", ", ",")
 
 
-def _plain_view(opened: Opened) -> bool:
-    """Whether the view only lists the columns of its frozen table, each once."""
+def _plain_view(opened: OpenRelease) -> bool:
+    """Return whether the view only lists the columns of its frozen table, each once."""
     assert opened.view is not None
     if opened.frozen is None:
         return False
@@ -487,40 +480,36 @@ def _form_plain(token: str) -> str:
 def _classes(release: Release) -> Iterator[Check]:
     layout, rows = release.layout, release.rows
     if layout.person_id is not None:
-        yield counted("person_present", None, sum(row.person is None for row in rows))
+        yield form_check("person_present", None, sum(row.person is None for row in rows))
     if layout.class_id is None:
         return
-    yield counted("class_present", None, sum(row.class_id is None for row in rows))
+    yield form_check("class_present", None, sum(row.class_id is None for row in rows))
     cells = _several((row.class_id, row.tuple) for row in rows)
-    yield counted("class_cells", None, cells)
+    yield form_check("class_cells", None, cells)
     if any(column.role == "semi" for column in layout.columns):
-        flags = _several((row.class_id, _flags(row)) for row in rows)
-        yield counted("class_flags", None, flags)
+        dealt = (tuple(cell.form == "bucketed" for cell in row.cells.values()) for row in rows)
+        flags = _several(zip((row.class_id for row in rows), dealt, strict=True))
+        yield form_check("class_flags", None, flags)
     if layout.person_id is not None:
         classes = _several((row.person, row.class_id) for row in rows)
-        yield counted("person_class", None, classes)
-
-
-def _flags(row: Row) -> tuple[bool, ...]:
-    """Whether each cell is in a bucket."""
-    return tuple(cell.form == "bucketed" for cell in row.cells.values())
+        yield form_check("person_class", None, classes)
 
 
 def _cells(release: Release) -> Iterator[Check]:
     for column in release.layout.quasi:
         cells = [row.cells[column.column] for row in release.rows]
         malformed = sum(cell.form == "malformed" for cell in cells)
-        yield counted("cell_form", column.column, malformed)
+        yield form_check("cell_form", column.column, malformed)
         sets = column.kind == "categorical" and not (column.hierarchy or column.list_cells)
         if sets:
-            yield counted("cell_star", column.column, _unstarred(release, column))
+            yield form_check("cell_star", column.column, _complete_sets(release, column))
     for column in release.layout.columns:
         if not column.quasi:
             wrong = release.malformed_values.get(column.column, 0)
-            yield counted("value_form", column.column, wrong)
+            yield form_check("value_form", column.column, wrong)
 
 
-def _unstarred(release: Release, column: Column) -> int:
+def _complete_sets(release: Release, column: Column) -> int:
     """Sets that cover all values found in the column: such a set has to be written `*`.
 
     If `*` occurs, it may cover values that are found nowhere else.
@@ -539,22 +528,22 @@ def _buckets(release: Release) -> Iterator[Check]:
         if column.bucket is None:
             continue
         wrong = release.contradicting.get(column.column, 0)
-        yield counted("cell_or_bucket", column.column, wrong)
+        yield form_check("cell_or_bucket", column.column, wrong)
         if release.layout.person_id is None:
             continue
         held = Counter((row.buckets[column.column], release.unit(row)) for row in release.rows)
         twice = {number for (number, _), n in held.items() if number is not None and n > 1}
-        yield counted("bucket_persons", column.column, len(twice))
+        yield form_check("bucket_persons", column.column, len(twice))
 
 
 def _groups(release: Release) -> Iterator[Check]:
     layout = release.layout
     if layout.group_id is None:
         return
-    yield counted("group_present", None, sum(row.group is None for row in release.rows))
+    yield form_check("group_present", None, sum(row.group is None for row in release.rows))
     if layout.person_id is not None:
         groups = _several((row.person, row.group) for row in release.rows)
-        yield counted("person_group", None, groups)
+        yield form_check("person_group", None, groups)
     members = _distinct((row.group, release.unit(row)) for row in release.rows)
     for name, values in release.separate.items():
         sizes: Counter[Hashable] = Counter(one.group for one in values)
@@ -562,7 +551,7 @@ def _groups(release: Release) -> Iterator[Check]:
             group is None or len(members.get(group, ())) != sizes[group]
             for group in {*members, *sizes}
         )
-        yield counted("group_sizes", name, different)
+        yield form_check("group_sizes", name, different)
 
 
 def _numbers(release: Release) -> Iterator[tuple[str, Iterable[int | None]]]:
@@ -586,5 +575,5 @@ def _distinct(pairs: Iterable[tuple[Hashable, Hashable]]) -> dict[Hashable, set[
 
 
 def _several(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
-    """How many first elements have more than one second element."""
+    """Count the first elements with more than one second element."""
     return sum(len(found) > 1 for found in _distinct(pairs).values())

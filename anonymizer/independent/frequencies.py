@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -10,7 +10,17 @@ from typing import TypeAlias
 
 from anonymizer.independent.cells import Value, ValueFormError, is_ordered, read_value
 from anonymizer.independent.fetch import UnreadableError
-from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, shares, total, upper
+from anonymizer.independent.rules import (
+    Counts,
+    Figure,
+    Finding,
+    Group,
+    Rule,
+    Terms,
+    shares,
+    total,
+    upper,
+)
 
 # k-anonymity and rules on the frequencies of sensitive values, each by its definition.
 #
@@ -38,13 +48,13 @@ from anonymizer.independent.rules import Figure, Finding, Group, Rule, Terms, sh
 INFINITE = float("inf")
 PRECISE = Context(prec=60)
 ENTROPY_TOLERANCE = Decimal("1e-12")
-"""What the entropy may lack of ln l."""
+"""The tolerance of the entropy below ln l."""
 
 
 def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least k units (Samarati and Sweeney 1998); ir_k: persons (Tong et al. 2010)."""
     terms.only("k")
-    k = terms.whole("k")
+    k = terms.integer("k")
 
     def judge(group: Group) -> Finding:
         return Finding({"k": len(group.units)}, len(group.units) >= k)
@@ -55,7 +65,7 @@ def k_anonymity(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def distinct_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least l different values (Machanavajjhala et al. 2006)."""
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l, nulls = terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         found = len(group.counts(nulls=nulls))
@@ -69,16 +79,31 @@ def frequency_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     (Yang, Wang and Wang 2008; Definitions 7 and 8 of Xiao and Li 2020).
     """
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l = terms.integer("l")
+
+    def share(counts: Counts) -> Figure:
+        return max(counts.values()) * Fraction(l, sum(counts.values()))
+
+    return _at_most(terms, {"share": 1, "l": l}, share, Fraction(1))
+
+
+def _at_most(
+    terms: Terms,
+    required: Mapping[str, Figure],
+    figure: Callable[[Counts], Figure],
+    bound: Fraction,
+) -> Rule:
+    """A figure of the values of a group, named first of the `required`, that has a bound."""
+    name, nulls = next(iter(required)), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         counts = group.counts(nulls=nulls)
         if not counts:
-            return Finding({"share": INFINITE}, holds=False, empty=True)
-        worst = max(counts.values()) * Fraction(l, sum(counts.values()))
-        return Finding({"share": worst}, worst <= 1)
+            return Finding({name: INFINITE}, holds=False, empty=True)
+        found = figure(counts)
+        return Finding({name: found}, found <= bound)
 
-    return Rule({"share": 1, "l": l}, {"share": max}, judge)
+    return Rule(required, {name: max}, judge)
 
 
 def unique(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
@@ -122,7 +147,7 @@ def recursive_cl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     The figure is r₁ / (r_l + … + r_m), which has to be below c; infinite with fewer than l values.
     """
     terms.only("c", "l")
-    c, l, nulls = terms.number("c"), terms.whole("l"), terms.null_as_value
+    c, l, nulls = terms.number("c"), terms.integer("l"), terms.null_as_value
     factor = upper(c)
 
     def judge(group: Group) -> Finding:
@@ -144,14 +169,16 @@ def alpha(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
 def alpha_k(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """Alpha, and at least k units: (alpha,k)-anonymity (Wong et al. 2006)."""
     terms.only("alpha", "value", "k")
-    return _alpha(terms, sql_type, terms.whole("k"))
+    return _alpha(terms, sql_type, terms.integer("k"))
 
 
 def _alpha(terms: Terms, sql_type: str, k: int | None) -> Rule:
     bound, nulls = terms.number("alpha"), terms.null_as_value
     allowed = upper(bound)
     declared = (
-        _declared(terms.requirement.parameters["value"], sql_type) if terms.has("value") else None
+        _policy_value(terms.requirement.parameters["value"], sql_type)
+        if terms.has("value")
+        else None
     )
 
     def judge(group: Group) -> Finding:
@@ -174,14 +201,13 @@ def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     (Definitions 10 and 11 of Xiao and Li 2020). A value of no level has no bound, and fails.
     """
     terms.only("levels", "level_l", "default_level")
-    nulls = terms.null_as_value
     needed = {level: _l(terms, given) for level, given in terms.mapping("level_l").items()}
     bounds: dict[Value | None, int] = {}
     for level, listed in terms.mapping("levels").items():
         if level not in needed or not isinstance(listed, list):
             raise UnreadableError("manifest.requirements: level_l.levels: is wrong")
         for one in listed:
-            value = _declared(one, sql_type)
+            value = _policy_value(one, sql_type)
             bounds[value] = max(bounds.get(value, 0), needed[level])
     other: int | None = None
     if terms.has("default_level"):
@@ -189,35 +215,25 @@ def level_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if other is None:
             raise UnreadableError("manifest.requirements: level_l.default_level: is wrong")
 
-    def judge(group: Group) -> Finding:
-        counts = group.counts(nulls=nulls)
-        if not counts:
-            return Finding({"ratio": INFINITE}, holds=False, empty=True)
+    def ratio(counts: Counts) -> Figure:
+        needed = ((bounds.get(value, other), count) for value, count in counts.items())
         n = sum(counts.values())
-        worst: Figure = 0
-        for value, count in counts.items():
-            l = bounds.get(value, other)
-            worst = max(worst, INFINITE if l is None else Fraction(count * l, n))
-        return Finding({"ratio": worst}, worst <= 1)
+        return max(INFINITE if l is None else Fraction(count * l, n) for l, count in needed)
 
-    return Rule({"ratio": 1}, {"ratio": max}, judge)
+    return _at_most(terms, {"ratio": 1}, ratio, Fraction(1))
 
 
 def beta_likeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """(p−q)/q ≤ beta for every value of the group: basic beta-likeness (Cao and Karras 2012)."""
     terms.only("beta")
     beta, nulls = terms.number("beta"), terms.null_as_value
-    allowed = upper(beta)
     q = shares(total(groups, nulls=nulls))
 
-    def judge(group: Group) -> Finding:
-        p = shares(group.counts(nulls=nulls))
-        if not p:
-            return Finding({"beta": INFINITE}, holds=False, empty=True)
-        gain = max((share - q[value]) / q[value] for value, share in p.items())
-        return Finding({"beta": max(gain, Fraction(0))}, gain <= allowed)
+    def gain(counts: Counts) -> Figure:
+        p = shares(counts)
+        return max([Fraction(0), *((share - q[value]) / q[value] for value, share in p.items())])
 
-    return Rule({"beta": beta}, {"beta": max}, judge)
+    return _at_most(terms, {"beta": beta}, gain, upper(beta))
 
 
 def delta_disclosure(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
@@ -257,7 +273,7 @@ def _l(terms: Terms, given: object) -> int:
     return given
 
 
-def _declared(given: object, sql_type: str) -> Value:
+def _policy_value(given: object, sql_type: str) -> Value:
     """A value of the policy as a value of the column; if it is none, it occurs nowhere."""
     text = str(given).lower() if isinstance(given, bool) else str(given)
     try:
@@ -303,7 +319,9 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     if distance == "hierarchical":
         paths = _paths(terms, sql_type)
         if any(value is not None and value not in paths for value in q):
-            return Rule({"t": t}, {"t": max}, _far, "the hierarchy lacks a published value")
+            far = Finding({"t": Fraction(1)}, holds=False)
+            said = "the hierarchy lacks a published value"
+            return Rule({"t": t}, {"t": max}, lambda group: far, said)
     elif distance == "ordered":
         if not is_ordered(sql_type):
             raise UnreadableError("manifest.requirements: t_closeness.distance: needs an order")
@@ -315,7 +333,7 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
         if distance == "equal":
             found = equal(p, q)
         elif distance == "ordered":
-            found = ordered(p, q)
+            found = ordered_distance(p, q)
         else:
             found = hierarchical(p, q, paths)
         return Finding({"t": found}, found <= most)
@@ -328,7 +346,7 @@ def equal(p: Distribution, q: Distribution) -> Fraction:
     return sum((abs(p.get(v, Fraction(0)) - share) for v, share in q.items()), Fraction(0)) / 2
 
 
-def ordered(p: Distribution, q: Distribution) -> Fraction:
+def ordered_distance(p: Distribution, q: Distribution) -> Fraction:
     """Σᵢ |Σ_{j≤i} (p−q)| / (m−1) over the m values of the table in their order, NULL first."""
     listed = sorted(q, key=lambda value: (value is not None, value or ()))
     if len(listed) == 1:
@@ -360,10 +378,6 @@ def hierarchical(p: Distribution, q: Distribution, paths: Paths) -> Fraction:
         deficit = -sum((one for one in extras.values() if one < 0), Fraction(0))
         cost += Fraction(level, height) * min(surplus, deficit)
     return cost
-
-
-def _far(group: Group) -> Finding:
-    return Finding({"t": Fraction(1)}, holds=False)
 
 
 def _paths(terms: Terms, sql_type: str) -> Paths:

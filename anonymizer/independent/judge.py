@@ -20,17 +20,24 @@ from anonymizer.independent.definitions import (
 from anonymizer.independent.fetch import UnreadableError, read_file
 from anonymizer.independent.form import form, gaps
 from anonymizer.independent.layout import Requirement
-from anonymizer.independent.manifest import Linked, LinkedTable
+from anonymizer.independent.manifest import LinkedTable, LinkedTables
 from anonymizer.independent.rows import (
-    Opened,
+    OpenRelease,
     Release,
     Row,
     decode,
     number,
     open_release,
-    published,
+    published_columns,
 )
-from anonymizer.independent.rules import Check, Figure, Judgement, NotChecked, Terms, counted
+from anonymizer.independent.rules import (
+    Check,
+    Figure,
+    Judgement,
+    NotChecked,
+    Terms,
+    form_check,
+)
 
 # Judges the tables of a release together: their keys, known rows of a person, and rules.
 #
@@ -45,7 +52,7 @@ class Child:
     """A table of rows that belong to persons."""
 
     table: LinkedTable
-    opened: Opened
+    opened: OpenRelease
     release: Release
     keys: Mapping[str, Numbers]
     """The numbers of all rows, by key column."""
@@ -79,12 +86,12 @@ class Child:
         return replace(self.release, layout=layout, rows=tuple(rows))
 
 
-def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...]:
+def join_tables(opened: OpenRelease, linked: LinkedTables, persons: Numbers) -> tuple[Child, ...]:
     """The tables, parents before the tables that link to them. Raises UnreadableError."""
     owner = {linked.person.table: {key: key for key in persons if key is not None}}
     found = []
     for table in linked.children:
-        own, release = _decoded(opened, table)
+        own, release = _decode_table(opened, table)
         keys = {name: _column(own, name) for name in table.keys}
         ((link, parent),) = table.links.items()
         whose = tuple(None if to is None else owner[parent].get(to) for to in keys[link])
@@ -98,7 +105,7 @@ def joined(opened: Opened, linked: Linked, persons: Numbers) -> tuple[Child, ...
     return tuple(found)
 
 
-def _decoded(opened: Opened, table: LinkedTable) -> tuple[Opened, Release]:
+def _decode_table(opened: OpenRelease, table: LinkedTable) -> tuple[OpenRelease, Release]:
     """Decode one table like a release without classes and persons."""
     part = opened.linked.get(table.table)
     if part is None:
@@ -107,20 +114,20 @@ def _decoded(opened: Opened, table: LinkedTable) -> tuple[Opened, Release]:
     missing = sorted(set(table.keys) - set(part.rows.columns))
     if missing:
         raise UnreadableError(f"release: lacks the column {missing[0]!r} of its manifest")
-    if set(table.keys) & set(published(layout)):
+    if set(table.keys) & set(published_columns(layout)):
         raise UnreadableError("manifest.tables: one published column stands for two things")
     manifest = replace(opened.manifest, layout=layout, requirements=(), linked=None)
-    own = Opened(manifest, part.rows, {}, part.view, part.frozen)
+    own = OpenRelease(manifest, part.rows, {}, part.view, part.frozen)
     return own, decode(own)
 
 
-def _column(opened: Opened, name: str) -> Numbers:
+def _column(opened: OpenRelease, name: str) -> Numbers:
     place = opened.rows.columns.index(name)
     return tuple(number(row[place]) for row in opened.rows.rows)
 
 
 def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
-    """How often each person has each row of a table with events, by its published cells."""
+    """Count each person's rows of a table with events, by its published cells."""
     held: dict[int, Counter[Hashable]] = {}
     for child in children:
         if child.table.events:
@@ -131,7 +138,7 @@ def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
 
 
 def numbers_of_rows(children: Sequence[Child]) -> dict[int, Counter[str]]:
-    """How many rows each person has in each table, without zeros."""
+    """Count each person's rows in each table, without zeros."""
     found: dict[int, Counter[str]] = {}
     for child in children:
         for who in child.owners:
@@ -151,20 +158,20 @@ def classes(persons: Release) -> Iterator[tuple[str, dict[Hashable, list[int]]]]
         yield suffix, {one: list(some) for one, some in found.items()}
 
 
-def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[Check]:
+def judge_tables(opened: OpenRelease, linked: LinkedTables, persons: Release) -> Iterator[Check]:
     """All checks specific to a release of several tables. Raises UnreadableError."""
     own = tuple(row.person for row in persons.rows)
-    yield counted("key_dense", linked.person.table, _unfit(own) + gaps(own))
-    children = joined(opened, linked, own)
+    yield form_check("key_dense", linked.person.table, _unfit(own) + gaps(own))
+    children = join_tables(opened, linked, own)
     for child in children:
         yield from _keys(child, children, own)
         for check in form(child.opened, child.release, child.table.keys):
-            yield _qualified(check, child.table)
+            yield _with_table_name(check, child.table)
     left: dict[Hashable, set[frozenset[int]]] = {}
     for suffix, of_class in classes(persons):
-        yield from _known(suffix, linked, list(of_class.values()), children)
+        yield from _check_knowledge(suffix, linked, list(of_class.values()), children)
         if linked.knows.sensitive:
-            left |= {one: _left(linked, some, children) for one, some in of_class.items()}
+            left |= {one: _remaining_sets(linked, some, children) for one, some in of_class.items()}
     for requirement in linked.person.requirements:
         yield from judge_requirement(requirement, persons)
     if linked.knows.sensitive:
@@ -178,15 +185,15 @@ def judge_tables(opened: Opened, linked: Linked, persons: Release) -> Iterator[C
             if column is not None and column.role == "event" and not linked.knows.sensitive:
                 cells = child.cells(column.column)
                 for check in judge_event(requirement, column, cells, rows):
-                    yield _qualified(check, child.table)
+                    yield _with_table_name(check, child.table)
                 continue
             if column is None or column.role != "sensitive":
                 raise UnreadableError(f"manifest.tables: {requirement.name}: names no such column")
             for check in judge_requirement(requirement, rows):
-                yield _qualified(check, child.table)
+                yield _with_table_name(check, child.table)
             if linked.knows.sensitive:
                 for check in judge_among(requirement, rows, left):
-                    yield _qualified(check, child.table)
+                    yield _with_table_name(check, child.table)
 
 
 def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator[Check]:
@@ -197,12 +204,12 @@ def _keys(child: Child, children: Sequence[Child], persons: Numbers) -> Iterator
         if one.table.table == child.parent and one.table.key is not None:
             there = set(one.keys[one.table.key])
     astray = sum(to is None or to not in there for to in child.keys[child.link])
-    yield counted("references", f"{table.table}.{child.link}", astray)
+    yield form_check("references", f"{table.table}.{child.link}", astray)
     if table.key is not None:
         numbers = child.keys[table.key]
         # a key that is a link has the numbers of its parent; some may have no row here
         missing = 0 if table.key in table.links else gaps(numbers)
-        yield counted("key_dense", table.table, _unfit(numbers) + missing)
+        yield form_check("key_dense", table.table, _unfit(numbers) + missing)
 
 
 def _unfit(numbers: Numbers) -> int:
@@ -210,8 +217,8 @@ def _unfit(numbers: Numbers) -> int:
     return sum(n if one is None else n - 1 for one, n in Counter(numbers).items())
 
 
-def _known(
-    suffix: str, linked: Linked, found: Sequence[Sequence[int]], children: Sequence[Child]
+def _check_knowledge(
+    suffix: str, linked: LinkedTables, found: Sequence[Sequence[int]], children: Sequence[Child]
 ) -> Iterator[Check]:
     """Check that at least k persons remain, whichever rows (or row counts) are known."""
     k, m = linked.k, linked.knows.events
@@ -226,7 +233,9 @@ def _known(
         yield _least(f"known_rows{suffix}", {"k": k}, alike)
 
 
-def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> set[frozenset[int]]:
+def _remaining_sets(
+    linked: LinkedTables, persons: Sequence[int], children: Sequence[Child]
+) -> set[frozenset[int]]:
     """The sets of remaining persons of a class, for everything that may be known of one of them."""
     held, counts = events(children), numbers_of_rows(children)
     rows = [held.get(who, Counter()) for who in persons]
@@ -243,12 +252,12 @@ def _left(linked: Linked, persons: Sequence[int], children: Sequence[Child]) -> 
 
 
 def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:
-    """Whether k persons remain in every class; `found` has the least number for each class."""
+    """True if k persons remain in every class; `found` has the least number for each class."""
     failing = sum(one < required["k"] for one in found)
     return Check(name, None, required, {"k": min(found, default=None)}, failing)
 
 
-def _qualified(check: Check, table: LinkedTable) -> Check:
+def _with_table_name(check: Check, table: LinkedTable) -> Check:
     """The check with the table's name as a prefix of the column's."""
     column = table.table if check.column is None else f"{table.table}.{check.column}"
     return replace(check, column=column)
@@ -276,7 +285,7 @@ def judge(
     return judge_opened(opened, members)
 
 
-def judge_opened(opened: Opened, members: definitions.Members | None = None) -> Judgement:
+def judge_opened(opened: OpenRelease, members: definitions.Members | None = None) -> Judgement:
     """Judge an opened release. Raises UnreadableError if there is nothing to judge."""
     manifest = opened.manifest
     if not opened.rows.rows:
@@ -313,7 +322,9 @@ def _of_population(
 ) -> Check | NotChecked:
     terms = Terms(requirement)
     terms.only(*definitions.PARAMETERS[requirement.name])
-    reason = definitions.unanswerable(release.layout) if members is not None else NEEDED
-    if reason is not None or members is None:
-        return NotChecked(requirement.name, reason or NEEDED)
+    if members is None:
+        return NotChecked(requirement.name, NEEDED)
+    if any(one.hierarchy for one in release.layout.quasi):
+        said = "needs the hierarchies of the columns, which the release does not hold"
+        return NotChecked(requirement.name, said)
     return definitions.judge(terms, release, members)

@@ -32,12 +32,12 @@ from anonymizer.independent.fetch import UnreadableError
 T = TypeVar("T")
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse JSON with exact numbers; constants such as NaN and duplicate keys are errors."""
     try:
         return json.loads(
             text,
-            parse_int=_whole,
+            parse_int=_integer,
             parse_float=Decimal,
             parse_constant=_no_constant,
             object_pairs_hook=_no_duplicates,
@@ -46,7 +46,7 @@ def parsed(text: str) -> Any:
         raise UnreadableError("manifest: is not JSON that can be read") from None
 
 
-def read(kind: TypeAdapter[T], given: Any, where: str = "manifest") -> T:
+def validate(kind: TypeAdapter[T], given: Any, where: str = "manifest") -> T:
     """Read a value as a type. Raises UnreadableError, which names the field and no value."""
     try:
         return kind.validate_python(given)
@@ -71,11 +71,11 @@ def only(good: Callable[[Any], object], said: str) -> AfterValidator:
 
 
 def is_number(given: Any) -> bool:
-    """Whether the value is a number as parsed by `parsed`."""
+    """Return whether the value is a number as parsed by `parse_json`."""
     return isinstance(given, int | Decimal) and not isinstance(given, bool)
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     found = int(text)
     float(found)  # raises for a number beyond all doubles
     return found
@@ -128,7 +128,7 @@ _HELD = (
     " licence vehicle device url ip biometric photograph other none"
 )
 HARBOR = frozenset(_HELD.split())
-"""What a column may contain under Safe Harbor."""
+"""The kinds of columns under Safe Harbor."""
 
 
 def limit(value: int | Decimal | str) -> Fraction:
@@ -242,11 +242,11 @@ class Column:
 
     @property
     def quasi(self) -> bool:
-        """Whether the column has generalized cells."""
+        """True if the column has generalized cells."""
         return self.role in ("quasi", "semi", "event")
 
     def complete(self, cells: str) -> bool:
-        """Whether it has the parts of its form: value, text, bounds, list or node."""
+        """Return whether it has the parts of its form: value, text, bounds, list or node."""
         bounds = [self.lo, self.hi]
         if not self.quasi:
             return self.name is not None and not any([*bounds, self.nullable, self.value])

@@ -20,10 +20,10 @@ from anonymizer.independent.layout import (
     Text,
     consistent,
     only,
-    parsed,
-    read,
+    parse_json,
     refuse_odd,
     unlike,
+    validate,
 )
 
 # The section `tables` of a manifest: the tables of a release that are linked by keys.
@@ -32,7 +32,7 @@ from anonymizer.independent.layout import (
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class Knows:
-    """What an observer may know of a person besides the quasi-identifiers."""
+    """An observer's knowledge of a person besides the quasi-identifiers."""
 
     events: Annotated[StrictInt, Field(ge=0, le=3)]
     rows: StrictBool
@@ -58,7 +58,7 @@ class LinkedTable:
 
     @property
     def events(self) -> bool:
-        """Whether an observer may know rows of it."""
+        """True if an observer may know rows of it."""
         return any(one.role == "event" for one in self.columns)
 
     @property
@@ -69,7 +69,7 @@ class LinkedTable:
 
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedTables:
     """All tables of a release, parents before the tables that are linked to them."""
 
     root: Annotated[Text, Field(alias="person")]
@@ -89,7 +89,7 @@ class Linked:
         return self.tables[1:]
 
 
-def _in_order(linked: Linked) -> Linked:
+def _in_order(linked: LinkedTables) -> LinkedTables:
     """The tables, each after the one that it is linked to. Raises ValueError if there is no such
     order, or a table contradicts itself.
     """
@@ -149,7 +149,7 @@ class Manifest:
     layout: Annotated[Layout, AfterValidator(consistent)]
     requirements: tuple[Requirement, ...]
     linked: Annotated[
-        Annotated[Linked, AfterValidator(_in_order)] | None,
+        Annotated[LinkedTables, AfterValidator(_in_order)] | None,
         Field(alias="tables"),
         only(lambda given: given, "is null"),
     ] = None
@@ -159,8 +159,8 @@ class Manifest:
     export: _Export = field(default_factory=_Export)
 
     @property
-    def alone(self) -> bool:
-        """Whether the file may contain only releases."""
+    def only_releases(self) -> bool:
+        """True if the file may contain only releases."""
         return not (isinstance(self.seal, dict) and self.seal.get("alone") is False)
 
     @property
@@ -170,16 +170,16 @@ class Manifest:
 
     @property
     def classless(self) -> bool:
-        """Whether it declares that it has no classes and is personal data."""
+        """True if it declares that it has no classes and is personal data."""
         return self.layout.algorithm == CLASSLESS
 
 
 def read_manifest(given: str) -> Manifest:
     """Parse a manifest from JSON. Raises UnreadableError."""
-    return read(_MANIFEST, parsed(given))
+    return validate(_MANIFEST, parse_json(given))
 
 
-def _whole(manifest: Manifest) -> Manifest:
+def _consistent(manifest: Manifest) -> Manifest:
     """The manifest. Raises ValueError if its parts contradict each other."""
     unlike([one.name for one in manifest.export.files], "export.files: names a file twice")
     if manifest.classless:
@@ -200,7 +200,7 @@ def _refuse_promising(manifest: Manifest) -> None:
         raise ValueError("layout: has buckets")
 
 
-def _of_persons(manifest: Manifest, linked: Linked) -> Manifest:
+def _of_persons(manifest: Manifest, linked: LinkedTables) -> Manifest:
     """The manifest for several tables: every row of its view is a person, identified by the key."""
     layout, person = manifest.layout, linked.person
     if not manifest.view.endswith(f".{person.name}"):
@@ -221,7 +221,7 @@ def _of_persons(manifest: Manifest, linked: Linked) -> Manifest:
     return replace(manifest, layout=replace(layout, person_id=person.key))
 
 
-_MANIFEST = TypeAdapter(Annotated[Manifest, AfterValidator(_whole)])
+_MANIFEST = TypeAdapter(Annotated[Manifest, AfterValidator(_consistent)])
 
 
 def refuse_changed(given: str) -> None:

@@ -29,7 +29,7 @@ Family: TypeAlias = Collection[frozenset[Value | None]]
 def ir_kl(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     """At least k persons and l distinct values."""
     terms.only("k", "l")
-    k, l, nulls = terms.whole("k"), terms.whole("l"), terms.null_as_value
+    k, l, nulls = terms.integer("k"), terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         persons, values = len(group.units), len(group.counts(nulls=nulls))
@@ -57,7 +57,8 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
 
     def judge(group: Group) -> Finding:
         of_person = max(
-            _largest(unit for unit, _ in group.told), _largest(unit for unit, _ in group.pairs)
+            _largest(unit for unit, _ in group.known_rows),
+            _largest(unit for unit, _ in group.pairs),
         )
         if enhanced:
             held = group.holdings(nulls=nulls)
@@ -66,7 +67,7 @@ def _alpha_beta(terms: Terms, *, enhanced: bool) -> Rule:
         else:
             of_value = max(
                 _largest(value for _, value in some if nulls or value is not None)
-                for some in (group.told, group.pairs)
+                for some in (group.known_rows, group.pairs)
             )
         empty = not group.counts(nulls=nulls)
         holds = of_person <= upper(alpha) and of_value <= upper(beta) and not empty
@@ -83,7 +84,7 @@ def eir_l(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
     if it is not smaller.
     """
     terms.only("l")
-    l, nulls = terms.whole("l"), terms.null_as_value
+    l, nulls = terms.integer("l"), terms.null_as_value
 
     def judge(group: Group) -> Finding:
         families = [frozenset(held) for held in group.holdings(nulls=nulls).values()]
@@ -148,13 +149,13 @@ def _largest(items: Iterable[Hashable]) -> Figure:
 Persons: TypeAlias = int
 """A set of persons of a class, as one bit per person."""
 Rows: TypeAlias = Mapping[Any, int]
-"""How often a person has each row, by its table and published cells."""
+"""Number of times that a person has each row, by its table and published cells."""
 
 
 def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
     """The remaining persons for each choice of at most m rows of some person of the class."""
     nobody_known = {(1 << len(held)) - 1}
-    repeated = _repeated(held, m)
+    repeated = _persons_with_repeats(held, m)
     # found[c]: after choices of at most c rows; n rows of another kind make them c + n
     found = [nobody_known]
     for chosen in range(1, m + 1):
@@ -167,7 +168,7 @@ def remaining(held: Sequence[Rows], m: int) -> set[Persons]:
     return found[m]
 
 
-def _repeated(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
+def _persons_with_repeats(held: Sequence[Rows], m: int) -> dict[int, set[Persons]]:
     """For each number up to m, the sets of persons with at least that many equal rows."""
     having: dict[tuple[Hashable, int], Persons] = {}
     for place, rows in enumerate(held):

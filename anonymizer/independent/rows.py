@@ -65,7 +65,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenRelease:
     """An opened release."""
 
     manifest: Manifest
@@ -85,7 +85,7 @@ class Opened:
         return tuple(None if row[place] is None else str(row[place]) for row in self.rows.rows)
 
 
-def open_release(path: Path, view: str | None = None) -> Opened:
+def open_release(path: Path, view: str | None = None) -> OpenRelease:
     """Read a DuckDB file, an exported file, or a folder with one export. Raises UnreadableError."""
     import duckdb
 
@@ -100,10 +100,10 @@ def open_release(path: Path, view: str | None = None) -> Opened:
         raise UnreadableError(f"{path.name}: {type(error).__name__} while it was read") from None
 
 
-def _database(path: Path, view: str | None) -> Opened:
-    with closing(fetch.locked(attached=path)) as connection:
+def _database(path: Path, view: str | None) -> OpenRelease:
+    with closing(fetch.locked_database(attached=path)) as connection:
         tables = fetch.tables(connection)
-        schema, name = _chosen(tables, view)
+        schema, name = _choose_release(tables, view)
         manifest = _manifest(connection, tables, (schema, f"{name}_manifest"))
         if manifest.view != f"{schema}.{name}":
             raise UnreadableError("manifest.view: names another release")
@@ -111,14 +111,14 @@ def _database(path: Path, view: str | None) -> Opened:
         for column, named in manifest.layout.tables.items():
             if (schema, named) not in tables:
                 raise UnreadableError(f"release: the table of values of {column} is gone")
-            separate[column] = fetch.read(connection, tables, (schema, named))
+            separate[column] = fetch.read_table(connection, tables, (schema, named))
         linked = {}
         if manifest.linked is not None:
             _refuse_unlisted(connection, tables, schema, manifest)
             for one in manifest.linked.children:
                 linked[one.table] = _part(connection, tables, (schema, one.name), manifest)
         own = _part(connection, tables, (schema, name), manifest)
-        return Opened(manifest, own.rows, separate, own.view, own.frozen, linked)
+        return OpenRelease(manifest, own.rows, separate, own.view, own.frozen, linked)
 
 
 def _part(
@@ -141,7 +141,7 @@ def _part(
     ).fetchall()
     if not definitions and frozen != published:
         raise UnreadableError("release: the published view is gone")
-    rows = fetch.read(connection, tables, frozen)
+    rows = fetch.read_table(connection, tables, frozen)
     return Part(rows, str(definitions[0][0]) if definitions else None, frozen)
 
 
@@ -164,7 +164,7 @@ def _refuse_unlisted(
     ).fetchall():
         there.add((str(one[0]), str(one[1])))
     listed = set(_objects(schema, manifest))
-    if manifest.alone:
+    if manifest.only_releases:
         for where, name in tables:
             if name.endswith("_manifest") and (where, name) not in listed:
                 listed.update(_objects(where, _manifest(connection, tables, (where, name))))
@@ -189,7 +189,7 @@ def _objects(schema: str, manifest: Manifest) -> Iterable[Name]:
         yield schema, name
 
 
-def _chosen(tables: Mapping[Name, object], view: str | None) -> Name:
+def _choose_release(tables: Mapping[Name, object], view: str | None) -> Name:
     """The chosen release: its schema and the name of its view."""
     there = [
         (schema, name.removesuffix("_manifest"))
@@ -214,13 +214,13 @@ def _manifest(
     kept = [("manifest", "VARCHAR"), ("signature", "VARCHAR")]
     if tables[name] not in (kept[:1], kept):
         raise UnreadableError("manifest: is not one column of text")
-    rows = fetch.read(connection, tables, name).rows
+    rows = fetch.read_table(connection, tables, name).rows
     if len(rows) != 1 or not isinstance(rows[0][0], str):
         raise UnreadableError("manifest: is not one row")
     return read_manifest(rows[0][0])
 
 
-def _folder(folder: Path) -> Opened:
+def _folder(folder: Path) -> OpenRelease:
     """Open a folder with one export."""
     name = folder.resolve().name
     found = sorted(folder.glob(f"*{MANIFEST}"))
@@ -241,7 +241,7 @@ def _folder(folder: Path) -> Opened:
     return opened
 
 
-def _export(path: Path) -> Opened:
+def _export(path: Path) -> OpenRelease:
     """Open an exported file with its manifest; linked tables are separate files next to it."""
     beside = path.with_name(f"{path.name}{MANIFEST}")
     try:
@@ -262,7 +262,7 @@ def _export(path: Path) -> Opened:
     if manifest.linked is not None:
         for one in manifest.linked.children:
             linked[one.table] = Part(_file(path, one.name, one.columns, files))
-    return Opened(manifest, _file(path, path.stem, columns, files), separate, linked=linked)
+    return OpenRelease(manifest, _file(path, path.stem, columns, files), separate, linked=linked)
 
 
 def _file(path: Path, stem: str, columns: Iterable[Column], files: Mapping[str, str]) -> Table:
@@ -379,13 +379,13 @@ class _Faults:
     numbers: Counter[str] = field(default_factory=Counter)
 
 
-def decode(opened: Opened) -> Release:
+def decode(opened: OpenRelease) -> Release:
     """Parse every cell. Cells that violate the grammar are kept as `malformed`."""
     layout = opened.manifest.layout
     places = {name: i for i, name in enumerate(opened.rows.columns)}
-    if len(set(published(layout))) < len(published(layout)):
+    if len(set(published_columns(layout))) < len(published_columns(layout)):
         raise UnreadableError("manifest.layout: one published column stands for two things")
-    missing = sorted(set(published(layout)) - set(places))
+    missing = sorted(set(published_columns(layout)) - set(places))
     if missing:
         raise UnreadableError(f"release: lacks the column {missing[0]!r} of its manifest")
     faults = _Faults()
@@ -401,7 +401,7 @@ def decode(opened: Opened) -> Release:
     return Release(layout, rows, separate, faults.values, faults.contradicting, faults.numbers)
 
 
-def published(layout: Layout) -> list[str]:
+def published_columns(layout: Layout) -> list[str]:
     """Every column of the published rows."""
     names = [layout.class_id, layout.person_id, layout.group_id]
     for one in layout.columns:

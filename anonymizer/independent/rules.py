@@ -7,11 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import Field, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from anonymizer.independent.cells import Value
 from anonymizer.independent.fetch import UnreadableError
-from anonymizer.independent.layout import Requirement
+from anonymizer.independent.layout import LONGEST, Number, Requirement, only
 
 # Groups of rows in which a guarantee is judged, and the counts of their values.
 #
@@ -33,22 +35,22 @@ class Group:
     records: tuple[Record, ...]
 
     @property
-    def told(self) -> list[tuple[int, Value | None]]:
+    def known_rows(self) -> list[tuple[int, Value | None]]:
         """The rows with a known unit."""
         return [(unit, value) for unit, value in self.records if unit is not None]
 
     @property
     def units(self) -> set[int]:
         """All units of the group, including those without a value."""
-        return {unit for unit, _ in self.told}
+        return {unit for unit, _ in self.known_rows}
 
     @property
     def pairs(self) -> set[tuple[int, Value | None]]:
         """The distinct (unit, value) pairs."""
-        return set(self.told)
+        return set(self.known_rows)
 
     def counts(self, *, nulls: bool) -> Counter[Value | None]:
-        """How many units have each value; `nulls`: count NULL as a value."""
+        """Count the units with each value; `nulls`: count NULL as a value."""
         return Counter(value for _, value in self.pairs if nulls or value is not None)
 
     def holdings(self, *, nulls: bool) -> dict[int, set[Value | None]]:
@@ -60,7 +62,7 @@ class Group:
         return held
 
 
-def grouped(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
+def group_by_label(records: Iterable[tuple[Hashable, Record]]) -> tuple[Group, ...]:
     """Group records by label."""
     found: dict[Hashable, list[Record]] = {}
     for label, record in records:
@@ -85,10 +87,8 @@ def shares(counts: Counts) -> dict[Value | None, Fraction]:
 # The interface of a rule, and access to the parameters in a manifest.
 
 
+T = TypeVar("T")
 Figure: TypeAlias = int | Fraction | float
-LONGEST = 400
-"""Most digits of a parameter: with more, exact arithmetic would take too long."""
-
 DIGITS = 18
 """Decimals of a bound below 1, significant digits of a larger one. More are cut off, to the
 stricter side: the search, too, has so many digits of a bound."""
@@ -116,7 +116,7 @@ class Finding:
     achieved: Mapping[str, Figure]
     holds: bool
     empty: bool = False
-    """Whether the group has no value that counts, so that the definition does not apply."""
+    """True if the group has no value that counts, so that the definition does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,16 @@ class Rule:
 
     required: Mapping[str, Figure]
     worst: Mapping[str, Callable[..., Figure]]
-    """Which end of each figure is the worst: `min` or `max`."""
+    """The worst end of each figure: `min` or `max`."""
     judge: Callable[[Group], Finding]
     reason: str | None = field(default=None)
-    """Why no group can hold, whatever the rows: a hierarchy without a path for a value."""
+    """The reason why no group can hold: a hierarchy without a path for a value."""
+
+
+_BOOLEAN = TypeAdapter(StrictBool)
+_WHOLE = TypeAdapter(Annotated[StrictInt, Field(ge=1, lt=10**18)])
+_NUMBER = TypeAdapter(Annotated[Number, only(lambda one: 0 <= one <= 10**LONGEST, "")])
+_MAPPING = TypeAdapter(dict[Any, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,33 +145,16 @@ class Terms:
 
     @property
     def null_as_value(self) -> bool:
-        given = self.requirement.parameters.get("null_as_value", False)
-        if not isinstance(given, bool):
-            raise self._wrong("null_as_value")
-        return given
+        stated = "null_as_value" in self.requirement.parameters
+        return self._read("null_as_value", _BOOLEAN) if stated else False
 
-    def whole(self, name: str) -> int:
+    def integer(self, name: str) -> int:
         """A whole number of at least 1."""
-        given = self.requirement.parameters.get(name)
-        if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given < 10**18:
-            raise self._wrong(name)
-        return given
+        return self._read(name, _WHOLE)
 
     def number(self, name: str) -> Fraction:
         """The decimal as written, exactly; not negative."""
-        given = self.requirement.parameters.get(name)
-        if isinstance(given, float):
-            given = Decimal(repr(given))
-        if isinstance(given, bool) or not isinstance(given, int | Decimal):
-            raise self._wrong(name)
-        if isinstance(given, Decimal) and (
-            not given.is_finite() or (given and abs(given.adjusted()) > LONGEST)
-        ):
-            raise self._wrong(name)
-        exact = Fraction(given)
-        if exact < 0 or exact > 10**LONGEST:
-            raise self._wrong(name)
-        return exact
+        return Fraction(self._read(name, _NUMBER))
 
     def has(self, name: str) -> bool:
         return self.requirement.parameters.get(name) is not None
@@ -177,10 +166,14 @@ class Terms:
             raise self._wrong("parameters")
 
     def mapping(self, name: str) -> dict[str, Any]:
+        return self._read(name, _MAPPING)
+
+    def _read(self, name: str, kind: TypeAdapter[T]) -> T:
         given = self.requirement.parameters.get(name)
-        if not isinstance(given, dict):
-            raise self._wrong(name)
-        return {str(key): value for key, value in given.items()}
+        try:
+            return kind.validate_python(Decimal(repr(given)) if isinstance(given, float) else given)
+        except ValidationError:
+            raise self._wrong(name) from None
 
     def _wrong(self, name: str) -> UnreadableError:
         return UnreadableError(f"manifest.requirements: {self.requirement.name}.{name}: is wrong")
@@ -200,9 +193,9 @@ class Check:
     achieved: Mapping[str, Figure | None]
     """The figure of the worst group; None without groups."""
     failing: int
-    """How many groups (conditions of form: rows, cells or groups) violate it."""
+    """Number of groups (conditions of form: rows, cells or groups) that violate it."""
     empty: int = 0
-    """How many of the failing groups have no value at all."""
+    """Number of failing groups without any value."""
     reason: str | None = None
 
     @property
@@ -211,7 +204,7 @@ class Check:
 
     @property
     def form(self) -> bool:
-        """Whether this is a condition of form, not a guarantee."""
+        """True if this is a condition of form, not a guarantee."""
         return set(self.required) == {"broken"}
 
 
@@ -239,6 +232,6 @@ class Judgement:
         return bool(self.checks) and all(check.passed for check in self.checks)
 
 
-def counted(name: str, column: str | None, broken: int) -> Check:
+def form_check(name: str, column: str | None, broken: int) -> Check:
     """A condition of form."""
     return Check(name, column, {"broken": 0}, {"broken": broken}, broken)

@@ -6,11 +6,8 @@ Everyone who can read the key can write approvals, just as they can read the led
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date
@@ -18,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import EngineError, Problem
-from anonymizer.ledger.store import digest, key_file, make_key, no_key, read_key
-from anonymizer.process.files import append, read_beside
+from anonymizer.ledger.store import code, key_file, make_key, no_key, read_key
+from anonymizer.process.files import append, is_open_to_others, read_beside
 
 PURPOSE = "approvals 1"
 """Derives the key of approvals from the ledger's key."""
@@ -28,7 +25,7 @@ RESTORE = "restore the file from a copy, or remove it and approve again"
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who accepted the remaining risks of a policy, and until when."""
+    """The acceptance of a policy's remaining risks: by whom, and until when."""
 
     release: str
     """The view that the policy publishes."""
@@ -48,7 +45,7 @@ class Approval:
     """The version of this package."""
 
     def ended(self, today: date) -> bool:
-        """Whether its last day has passed."""
+        """Return whether its last day has passed."""
         return today > date.fromisoformat(self.until)
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,7 +105,10 @@ def known(ledger: Path) -> tuple[Approval, ...]:
     if key is None:
         said = f"is there, and the key {key_file(ledger).name} it was written under is not"
         raise EngineError(_altered(path, said))
-    _refuse_open(key_file(ledger))
+    if is_open_to_others(key_file(ledger)):
+        said = f"its key {key_file(ledger).name} can be read by others than its owner, who could"
+        hint = f"chmod 600 {key_file(ledger).name}"
+        raise EngineError.at("ledger", f"{said} approve", hint=hint)
     return tuple(_read(path, key, lines))
 
 
@@ -128,17 +128,9 @@ def _read(path: Path, key: str, lines: list[str]) -> Iterator[Approval]:
         yield Approval(**{**data, "risks": tuple(data["risks"])})
 
 
-def _refuse_open(path: Path) -> None:
-    """Raise EngineError for a key that others can read: they could approve with it."""
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        said = f"its key {path.name} can be read by others than its owner, who could approve"
-        raise EngineError.at("ledger", said, hint=f"chmod 600 {path.name}")
-
-
 def _code(key: str, data: Mapping[str, Any]) -> str:
     """HMAC-SHA256 of an approval as canonical JSON."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-    return hmac.new(digest(key, PURPOSE).encode(), text.encode(), hashlib.sha256).hexdigest()
+    return code(key, PURPOSE, json.dumps(data, sort_keys=True, separators=(",", ":")))
 
 
 def _altered(path: Path, said: str) -> Problem:

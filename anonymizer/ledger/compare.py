@@ -10,7 +10,7 @@ from typing import Any
 from anonymizer.compile import Sql, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
-from anonymizer.guarantees.requirements import OF_TABLE, asked
+from anonymizer.guarantees.requirements import OF_TABLE, required_guarantees
 from anonymizer.guarantees.rule import all_hold, merge_layers
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import (
@@ -195,7 +195,7 @@ class Series:
 
     def _beyond(self) -> Iterator[str]:
         """The requirements on values that equal values do not decide, by their paths."""
-        for guarantee, _ in asked(OF_TABLE, self.policy.privacy):
+        for guarantee, _ in required_guarantees(OF_TABLE, self.policy.privacy):
             if guarantee.of_values or guarantee.of_population:
                 yield guarantee.field
         for facet in self.facets:
@@ -226,7 +226,7 @@ class Comparison:
     several: bool
     k: int
     intersect: bool
-    """Whether the classes of releases may be intersected; not with m-invariance, which protects the
+    """True if the classes of releases may be intersected; not with m-invariance, which protects the
     value instead."""
     absent: frozenset[str] = frozenset()
     """Columns of members that the new release does not have."""
@@ -280,7 +280,10 @@ class Comparison:
             if other is None:
                 self._values(facet, releases, context, found)
             else:
-                found.problems.append(_other_form(facet, other))
+                said = "has values of another type, or coarsened otherwise, in the release of run"
+                said += f" {other.run_id}: which of them the two leave for a person cannot be"
+                said += " counted"
+                found.problems.append(Problem(facet.path, said, hint=SAME_FORM))
         for entry in earlier if self.opens else ():
             found.problems += told_by_joined_rows(
                 self._ask, entry, self.facets, self.opens, found.hint
@@ -386,7 +389,7 @@ class Comparison:
                 yield from ((mark, there) for there in entry.marked(mark))
 
     def _joined(self, entry: Entry, found: Findings) -> bool:
-        """Whether a join on a column that tells persons apart leaves too few candidates.
+        """Return whether a join on a column that tells persons apart leaves too few candidates.
 
         The releases need not identify persons by the same key: they may be of different tables.
         """
@@ -455,17 +458,8 @@ SAME_FORM = (
 )
 
 
-def _other_form(facet: Facet, entry: Entry) -> Problem:
-    """The problem of values of different forms, whose joint disclosure cannot be computed."""
-    said = (
-        f"has values of another type, or coarsened otherwise, in the release of run {entry.run_id}:"
-        " which of them the two leave for a person cannot be counted"
-    )
-    return Problem(facet.path, said, hint=SAME_FORM)
-
-
 def _more_than_chance(classes: int, meetings: int, different: int) -> bool:
-    """Whether more new classes than by chance have the earlier number of their persons.
+    """Return whether more new classes than by chance have the earlier number of their persons.
 
     With numbers drawn anew, this happens for one in `different` of the `meetings` of a new class
     with an old one; the test is Chernoff's bound. Fewer than ten are not significant.

@@ -13,13 +13,12 @@ from pydantic import Field, StrictBool, StrictInt
 
 from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import own_connection
+from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognized
 from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
-from anonymizer.release import objects
+from anonymizer.release.objects import recorded_in
 
 if TYPE_CHECKING:
     from anonymizer.engines.postgres.connection import PostgresEngine
@@ -40,17 +39,17 @@ class Place(Protocol):
         """The place as the ledger stores it."""
 
     def holds(self, place: str, run_id: str) -> bool | None:
-        """Whether `place`, stored by an earlier run, has the release of that run.
+        """Return whether `place`, stored by an earlier run, has the release of that run.
 
         None if that cannot be determined.
         """
 
     def may_hold(self, run_id: str) -> bool:
-        """Whether the release of this run may be published although publishing failed."""
+        """Return whether the release of this run may be published although publishing failed."""
 
 
 def on_server(place: str) -> bool:
-    """Whether a place is a Postgres database."""
+    """Return whether a place is a Postgres database."""
     return place.startswith(ON_SERVER)
 
 
@@ -69,22 +68,15 @@ class FilePlace:
             return None
         if not Path(place).exists():
             return False
-        try:
-            with own_connection(Path(place)) as reader:
-                return run_id in {o.run_id for o in objects.recorded(reader, SOURCE)}
-        except Exception:  # locked or damaged: assumed to be published, which is safe
-            return None
+        found = recorded_in(Path(place))  # if not known, assumed to be published, which is safe
+        return None if found is None else run_id in {o.run_id for o in found}
 
     def run_of(self, view: str) -> str | None:
         """The run whose release of that name the file holds; None where that is not known."""
         if self.file is None or not self.file.exists():
             return None
-        try:
-            with own_connection(self.file) as reader:
-                held = objects.recorded(reader, SOURCE)
-                return next((o.run_id for o in held if o.release == view), None)
-        except Exception:  # locked or damaged: reported by the target
-            return None
+        held = recorded_in(self.file) or ()  # (what is locked or damaged is told by the target)
+        return next((o.run_id for o in held if o.release == view), None)
 
     def may_hold(self, run_id: str) -> bool:
         del run_id
@@ -164,7 +156,7 @@ class Entry:
     key_check: str
     secret_digest: str
     several: StrictBool
-    """Whether a person may have several rows in it."""
+    """True if a person may have several rows in it."""
     facets: tuple[str, ...]
     scopes: tuple[str, ...]
     marks: tuple[str, ...]
@@ -175,9 +167,9 @@ class Entry:
     person_kind: str | None = None
     """The kind of its values, or the row's columns; None in ledgers of older versions."""
     forms: tuple[str, ...] | None = None
-    """What the values of the facets are written as; None in ledgers of before it was kept."""
+    """The form in which values of the facets are written; None in ledgers of before it was kept."""
     held: tuple[StrictInt, ...] | None = None
-    """What the other tables hold of it, in numbers; None in ledgers of before it was kept."""
+    """Counts of its rows in the other tables; None in ledgers of before it was kept."""
     seal: str | None = None
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
     opens: tuple[str, ...] | None = None
@@ -185,7 +177,7 @@ class Entry:
 
     @property
     def recognized(self) -> Recognized | None:
-        """How its persons are recognized."""
+        """The rule by which its persons are recognized."""
         if self.person_column is None or self.person_kind is None:
             return None
         return Recognized(self.person_column, self.person_kind)
@@ -208,7 +200,7 @@ class Entry:
         return Sql("class_id" if self.scopes[index] == CLASS else f"buckets[{index + 1}]")
 
     def differs(self, facet: Facet) -> bool:
-        """Whether its values of a protected column are known to have another form."""
+        """Return whether its values of a protected column are known to have another form."""
         if self.forms is None or facet.column not in self.facets:
             return False
         return self.forms[self.facets.index(facet.column)] != facet.form

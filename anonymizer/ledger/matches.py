@@ -267,7 +267,7 @@ def _problem(
 def told_by_joined_rows(
     ask: Ask, entry: Entry, facets: Sequence[Facet], opens: Sequence[Mark], ways_out: str
 ) -> Iterator[Problem]:
-    """What a join of the new release with an earlier one tells of the values of a protected column.
+    """Disclosure of a protected column's values by a join of the new release with an earlier one.
 
     `opens`: the columns that the new release publishes as they are.
     """

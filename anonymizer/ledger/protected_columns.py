@@ -1,4 +1,4 @@
-"""What a ledger records of a release: identities, protected columns, further tables."""
+"""Contents of a ledger's record of a release: identities, protected columns, further tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from anonymizer.source.roles import Roles
 
 @dataclass(frozen=True, slots=True)
 class Recognized:
-    """How the persons of a release are recognized."""
+    """The rule by which the persons of a release are recognized."""
 
     column: str
     """The person or key column; empty if the row's content identifies the person."""
@@ -108,7 +108,7 @@ class Facet:
     sql_type: str = "VARCHAR"
     """The type of that value."""
     once: bool = False
-    """Whether a signature lists every value once: that of a class, which may have many rows."""
+    """True if a signature lists every value once: that of a class, which may have many rows."""
     rows: Table | None = None
     """The originals, if they are those of a further table."""
     path: str = ""
@@ -157,7 +157,7 @@ class Facet:
 
     @property
     def dealt(self) -> bool:
-        """Whether values were distributed to buckets, so that the group is not the class."""
+        """True if values were distributed to buckets, so that the group is not the class."""
         return self.scope == BUCKET
 
     alias = NumberedColumn("v")
@@ -217,9 +217,9 @@ class Mark:
     path: str = ""
     """The path of the column in the policy."""
     token: bool = False
-    """Whether it holds tokens, which are equal in all columns under one key."""
+    """True if it holds tokens, which are equal in all columns under one key."""
     unnamed: bool = False
-    """Whether neither the policy nor its name marks it as identifying; then its values decide."""
+    """True if neither the policy nor its name marks it as identifying; then its values decide."""
 
     @property
     def label(self) -> str:
@@ -322,13 +322,13 @@ class Further:
     cells: tuple[Sql, ...]
     """The published cells of its events."""
     counted: bool
-    """Whether an observer may know how many rows a person has."""
+    """True if an observer may know how many rows a person has."""
     facets: tuple[Facet, ...]
     marks: tuple[Mark, ...]
 
     @property
     def remembered(self) -> bool:
-        """Whether its rows are stored individually."""
+        """True if its rows are stored individually."""
         return self.counted or bool(self.values)
 
     @property

@@ -87,7 +87,7 @@ def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> No
     home.parts.mkdir(mode=0o700, exist_ok=True)
     for table in tables:
         file = home.parts / f"{table.name}.csv"
-        target = engine.placed(table_text(ident(table).text))
+        target = engine.with_schema(table_text(ident(table).text))
         columns = home.describe(ident(table).text, "ledger")
         made = ", ".join(f"{quote(name)} {ON_SERVER[kind]}" for name, kind in columns)
         read = ", ".join(_handed(name, kind) for name, kind in columns)
@@ -128,7 +128,7 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str
     columns = wanted or [name for name, _ in engine.describe(ident(table).text, "ledger")]
     home.parts.mkdir(mode=0o700, exist_ok=True)
     file = home.parts / f"{table.name}.csv"
-    origin = engine.placed(table_text(ident(table).text))
+    origin = engine.with_schema(table_text(ident(table).text))
     listed = ", ".join(map(_written, columns))
     try:
         engine.copy_out(f"select {listed} from {origin}", file, "ledger")
@@ -183,7 +183,7 @@ def _number(digits: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the ledger stores of a release: the persons' table, and further ones."""
+    """Tables that the ledger stores of a release: the persons' table, and further ones."""
 
     layout: Layout
     link: Table
@@ -298,7 +298,7 @@ class Counts:
 
     @property
     def several(self) -> bool:
-        """Whether a person may have several rows."""
+        """True if a person may have several rows."""
         return self.rows > self.persons
 
 
@@ -357,7 +357,7 @@ class Schema:
     events: int
     """Number of known rows of a person for which k candidates are guaranteed."""
     rows: bool
-    """Whether k candidates are guaranteed against known numbers of rows."""
+    """True if k candidates are guaranteed against known numbers of rows."""
     tables: Mapping[str, tuple[str | None, str]]
     """The kind of the key and the event columns, by table name; empty columns: no events."""
 
@@ -508,7 +508,7 @@ ones come last: releases of before they were kept state fewer numbers."""
 
 
 def held(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:
-    """What the ledger holds of every release, in numbers: lines, and values that are not NULL."""
+    """Counts of what the ledger holds of every release: lines, and values that are not NULL."""
     tables = [_held_in(engine, *known) for known in HELD]
     return {
         release: sum((by_release.get(release, none) for by_release, none in tables), ())
@@ -519,7 +519,7 @@ def held(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:
 def _held_in(
     engine: DuckDBEngine, table: Table, values: Sequence[str], lists: Sequence[str]
 ) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
-    """What one table holds of every release that is in it, and what it holds of any other."""
+    """Counts of what one table holds of every release that is in it, and of any other."""
     counted = ["count(*)", *(f"count({name})" for name in values)]
     counted += [f"coalesce(sum(len(list_filter({n}, lambda v: v is not null))), 0)" for n in lists]
     text = f"select release, {', '.join(counted)} from {ident(table)} group by release"

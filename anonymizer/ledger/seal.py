@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import math
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PUBLISHED, Entry, entries
@@ -27,7 +26,7 @@ from anonymizer.ledger.store import (
     ROWS,
     SCHEMAS,
     SIGNATURES,
-    digest,
+    code,
     key_checks,
     no_key,
 )
@@ -92,12 +91,12 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
     listed = f"select distinct release, facet, unnest(signature) as value from {ident(SIGNATURES)}"
     texts = f"(select * from ({listed}) join {ident(DICTIONARY)} using (facet, value))"
     read: tuple[tuple[str, str, Columns], ...] = (
-        ("members", _in(MEMBERS), _OF_MEMBERS),
-        ("signatures", _in(SIGNATURES), _OF_SIGNATURES),
+        ("members", ident(MEMBERS).text, _OF_MEMBERS),
+        ("signatures", ident(SIGNATURES).text, _OF_SIGNATURES),
         ("texts", texts, _OF_TEXTS),
-        ("schemas", _in(SCHEMAS), _OF_SCHEMAS),
-        ("rows", _in(ROWS), _OF_ROWS),
-        ("groups", _in(GROUPS), _OF_GROUPS),
+        ("schemas", ident(SCHEMAS).text, _OF_SCHEMAS),
+        ("rows", ident(ROWS).text, _OF_ROWS),
+        ("groups", ident(GROUPS).text, _OF_GROUPS),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:
@@ -114,17 +113,13 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
     return found
 
 
-def _in(table: Table) -> str:
-    return ident(table).text
-
-
 def seal(key: str, entry: Entry, of: Digests) -> str:
     """The seal of a release: HMAC-SHA256 of its entry and of what is held of it."""
     stated = {name: value for name, value in asdict(entry).items() if name != "seal"}
     if entry.opens is None:  # sealed before it was kept
         del stated["opens"]
     text = json.dumps([stated, of.get(entry.release, [])], sort_keys=True)
-    return hmac.new(digest(key, PURPOSE).encode(), text.encode(), hashlib.sha256).hexdigest()
+    return code(key, PURPOSE, text)
 
 
 def sealed(engine: DuckDBEngine, key: str, run_id: str) -> str:
@@ -168,12 +163,12 @@ LISTING_PURPOSE = "list of releases 1"
 
 
 def is_listed(engine: DuckDBEngine) -> bool:
-    """Whether the attached ledger has a list; it has none before the first run with its key."""
+    """True if the attached ledger has a list; it has none before the first run with its key."""
     return bool(_kept(engine))
 
 
 def unlisted(engine: DuckDBEngine, found: Iterable[Entry], key: str) -> Iterator[Problem]:
-    """What is wrong if the releases of the attached ledger are not those of its list.
+    """The problem if the releases of the attached ledger are not those of its list.
 
     Ledgers of before there was a list have none. The key check of a listed entry is another one,
     so that a list that was removed is missed.
@@ -216,9 +211,7 @@ def _kept(engine: DuckDBEngine) -> list[str]:
 
 def _listing(key: str, found: Iterable[Entry]) -> str:
     text = json.dumps(sorted((entry.release, entry.run_id) for entry in found))
-    return hmac.new(
-        digest(key, LISTING_PURPOSE).encode(), text.encode(), hashlib.sha256
-    ).hexdigest()
+    return code(key, LISTING_PURPOSE, text)
 
 
 # Checks for ledgers that were damaged or edited. They are refused: a release would only be compared
@@ -234,7 +227,8 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
     changed, or is of another key. Returns the digests of its content.
     """
     entries = tuple(found)
-    EngineError.refuse(_odd(entries))
+    if not all(map(_is_recorded, entries)) or len({e.release for e in entries}) < len(entries):
+        raise EngineError(_damaged("its table of releases has what no run has recorded"))
     if any(entry.key_check not in key_checks(key) for entry in entries):
         raise EngineError(no_key(path))
     EngineError.refuse(unlisted(engine, entries, key))
@@ -252,13 +246,8 @@ def refuse_damaged(engine: DuckDBEngine, found: Iterable[Entry], path: Path, key
     return of
 
 
-def _odd(entries: tuple[Entry, ...]) -> Iterator[Problem]:
-    if not all(map(_is_recorded, entries)) or len({e.release for e in entries}) < len(entries):
-        yield _damaged("its table of releases has what no run has recorded")
-
-
 def _is_recorded(entry: Entry) -> bool:
-    """Whether the entry's fields have valid types and values, and its owner names a host."""
+    """Return whether the entry's fields have valid types and values, and its owner names a host."""
     try:
         _ENTRY.validate_python(asdict(entry))
         named = isinstance(json.loads(entry.owner)["host"], str)
@@ -269,7 +258,7 @@ def _is_recorded(entry: Entry) -> bool:
 
 
 def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:
-    """What the ledger counts of a release, or refers to, and does not hold."""
+    """Entries that the ledger counts of a release, or refers to, and does not hold."""
     now = held(engine)
     if any(e.held is not None and e.held != now.get(e.release, ())[: len(e.held)] for e in entries):
         yield _damaged("it does not hold as much of its releases as was recorded")
@@ -297,7 +286,7 @@ def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Probl
 
 
 def _lacks_values(engine: DuckDBEngine, entry: Entry, column: str) -> bool:
-    """Whether a class or bucket of members has no values of a column."""
+    """Return whether a class or bucket of members has no values of a column."""
     return bool(
         engine.raw(
             f"select 1 from (select distinct {entry.place(column)} as grp from {ident(MEMBERS)}"

@@ -74,7 +74,6 @@ from anonymizer.ledger.store import (
     make_key,
     no_key,
     read_key,
-    same_secret,
     settle_down,
 )
 from anonymizer.policy import AnyPolicy, Policy
@@ -243,7 +242,10 @@ class LedgerSession:
             found = comparison.run(earlier)
             secret_digest = digest(self.key, secret)
             if any(entry.secret_digest == secret_digest for entry in earlier):
-                found.problems.append(same_secret())
+                said = "is the secret of an earlier release: order and numbers of the two could be"
+                said += " aligned"
+                hint = "leave out --seed-file, --test-seed and ANONYMIZER_SEED"
+                found.problems.append(Problem("seed", said, hint=hint))
             GuaranteeError.refuse(found.problems)
             with home.in_any_order():
                 with home.transaction("ledger"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import re
 import secrets
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import is_database, refuse_odd_logs, unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem, is_database, refuse_odd_logs
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.process.files import read_beside, write_new
 from anonymizer.release import objects
@@ -108,7 +109,8 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
     """
     _attach(engine, path, read_only)
     with detaching(engine, CATALOG, "ledger"):
-        if _holds_views(engine):
+        views = f"database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)} and not internal"
+        if engine.raw(f"select 1 from duckdb_views() where {views} limit 1", "ledger"):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
             if not is_ledger(engine) and objects.recorded(engine, CATALOG):
@@ -132,35 +134,17 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
             engine.raw(f"attach {lit(str(path))} as {CATALOG} ({mode})", "ledger")
             return
         except AnonymizerError as error:
-            if time.monotonic() > until or not _may_be_locked(path, error):
-                said, hint = unattached(path, "close the process that has it open")
+            kinds = {kind.__name__ for kind in type(error.__cause__).__mro__}
+            may_be_locked = kinds & {"IOException", "BinderException"} and is_database(path)
+            if time.monotonic() > until or not may_be_locked:
+                said, hint = attach_problem(path, "close the process that has it open")
                 raise EngineError.at("ledger", said, hint=hint) from error
         time.sleep(0.2)
 
 
-def _may_be_locked(path: Path, error: AnonymizerError) -> bool:
-    kinds = [kind.__name__ for kind in type(error.__cause__).__mro__]
-    return bool({"IOException", "BinderException"} & set(kinds)) and is_database(path)
-
-
 def is_ledger(engine: DuckDBEngine) -> bool:
-    """Whether the attached database is a ledger."""
-    rows = engine.raw(
-        "select count(*) from duckdb_tables()"
-        f" where database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}"
-        f" and table_name = {lit(RELEASES.name)}",
-        "ledger",
-    )
-    return bool(rows[0][0])
-
-
-def _holds_views(engine: DuckDBEngine) -> bool:
-    rows = engine.raw(
-        "select count(*) from duckdb_views() where not internal"
-        f" and database_name = {lit(CATALOG)} and schema_name = {lit(SCHEMA)}",
-        "ledger",
-    )
-    return bool(rows[0][0])
+    """Return whether the attached database is a ledger."""
+    return objects.is_base_table(engine, RELEASES)
 
 
 def settle_down(engine: DuckDBEngine) -> None:
@@ -218,6 +202,11 @@ def digest(key: str, text: str) -> str:
     return hashlib.sha256(f"{key}:{text}".encode()).hexdigest()
 
 
+def code(key: str, purpose: str, text: str) -> str:
+    """HMAC-SHA256 (hex) of a text under a key that is derived for a purpose."""
+    return hmac.new(digest(key, purpose).encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
 def bound(key: str) -> str:
     """The parameter of statements that stands for a key: 128 bits derived from it.
 
@@ -227,7 +216,7 @@ def bound(key: str) -> str:
 
 
 def key_checks(key: str) -> tuple[str, str, str]:
-    """What an entry holds to show which key it is of: one that has a seal and is in the list of
+    """Checks by which an entry shows its key: one that has a seal and is in the list of
     releases, one of before there was a list, and one of before there were seals.
     """
     told = ("check of a listed entry", "check of a sealed entry", "check")
@@ -250,13 +239,4 @@ def no_key(path: Path) -> Problem:
         "ledger",
         f"its key {path.name}.key is missing or is not the one its digests were made with",
         hint="restore the key; without it earlier releases cannot be compared",
-    )
-
-
-def same_secret() -> Problem:
-    """The problem of a secret that an earlier release was made with."""
-    return Problem(
-        "seed",
-        "is the secret of an earlier release: order and numbers of the two could be aligned",
-        hint="leave out --seed-file, --test-seed and ANONYMIZER_SEED",
     )

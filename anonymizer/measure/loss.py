@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -13,13 +13,13 @@ from anonymizer.contract.layout import (
     Originals,
     PublishedColumn,
     Requirement,
-    bucketized,
+    bucket_columns,
     quasi,
     type_sql,
 )
 from anonymizer.contract.rounding import coarse, coarse_mean
 from anonymizer.errors import NothingToCheckError
-from anonymizer.guarantees.requirements import BY_NAME, OF_TABLE, asked
+from anonymizer.guarantees.requirements import BY_NAME, OF_TABLE, required_guarantees
 from anonymizer.measure.proofs import LINKED, RECORDS
 from anonymizer.policy.privacy import Privacy
 from anonymizer.verification.guarantees import questions
@@ -62,7 +62,7 @@ def measure_words(layout: Layout) -> dict[str, str]:
 
 
 def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:
-    """What the cells of a release prove of single rows; empty if nothing was measured."""
+    """Describe what the cells of a release prove of single rows; empty if nothing was measured."""
     found = measures.get(RECORDS)
     if not isinstance(found, int):
         return ""
@@ -76,7 +76,7 @@ def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:
 
 
 def linked_sentence(measures: Mapping[str, Any]) -> str:
-    """What rows tell that are known to belong together; empty if nothing was measured."""
+    """Describe what rows disclose that belong together; empty if nothing was measured."""
     found = measures.get(LINKED)
     if not isinstance(found, int):
         return ""
@@ -224,7 +224,7 @@ def measure_release(
         return found
     units = int(found["persons"] or found["rows"] or 0)
     found |= _losses(run_sql, view, layout, originals, suppressed * len(quasi(layout)), link, units)
-    for column in bucketized(layout):
+    for column in bucket_columns(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
         (width,) = _row(run_sql, "measure/bucket_ranges", parameters)
@@ -236,15 +236,13 @@ def measure_release(
     return found
 
 
-def measured_again(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
-    """The measures as anybody computes them who has the release; losses `of_nodes` are the least
-    that they can be.
-    """
+def recompute_measures(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
+    """Compute measures from the release alone; losses `of_nodes` are the least possible."""
     return measure_release(run_sql, view, layout, as_published(view, layout), suppressed=suppressed)
 
 
-def losses_again(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
-    """The losses of columns as anybody computes them who has the release; like `measured_again`."""
+def recompute_losses(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
+    """Compute the losses of columns from the release alone, like `recompute_measures`."""
     return column_losses(run_sql, view, layout, as_published(view, layout))
 
 
@@ -323,15 +321,13 @@ def _losses(
     weighty = weighted = lost * sum(weights) / max(len(weights), 1)
     has_nodes = hidden = False
     of_columns: Measures = {}
-    for column in quasi(layout):
-        parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        found = _row(run_sql, "measure/losses", parameters)
+    for column, parameters, found in _loss_rows(run_sql, view, layout, originals):
         of_columns[f"ncp.{column.column}"] = _mean_loss(
-            found, 0, units if _hidden(parameters) else None
+            found, 0, units if _hides_counts(parameters) else None
         )
         cells, ncp, glm = cells + found[0], ncp + found[1], glm + found[2]
         # (where nothing is lost, or everything, the cells show it)
-        hidden |= _hidden(parameters) and 0 < found[1] < found[0]
+        hidden |= _hides_counts(parameters) and 0 < found[1] < found[0]
         weighty += found[0] * (column.weight or 0)
         weighted += found[1] * (column.weight or 0)
         as_set = found[1]
@@ -372,12 +368,25 @@ def column_losses(
     A suppressed row costs 1. Cells in buckets, which are not generalized, are not included.
     """
     found: dict[str, float] = {}
-    for column in quasi(layout):
-        parameters = {**_common(column, originals), "data": view, "group": layout.class_id}
-        row = _row(run_sql, "measure/losses", parameters)
-        steps = row[0] if _hidden(parameters) else None
+    for column, parameters, row in _loss_rows(run_sql, view, layout, originals):
+        steps = row[0] if _hides_counts(parameters) else None
         found[column.column] = _mean_loss(row, suppressed, steps)
     return found
+
+
+def _loss_rows(
+    run_sql: RunSql, view: Table, layout: Layout, originals: Originals
+) -> Iterator[tuple[PublishedColumn, dict[str, Any], tuple[Any, ...]]]:
+    """The quasi-identifiers with their parameters, cells, NCP and GLM, from one statement."""
+    columns = quasi(layout)
+    given = [
+        {**_common(column, originals), "data": view, "group": layout.class_id} for column in columns
+    ]
+    texts = [render("measure/losses", parameters).text for parameters in given]
+    listed = ", ".join(f"({text}) as column_{i}" for i, text in enumerate(texts))
+    found = run_sql(f"select * from {listed}")[0] if texts else ()
+    for i, (column, parameters) in enumerate(zip(columns, given, strict=True)):
+        yield column, parameters, found[3 * i : 3 * i + 3]
 
 
 def _mean_loss(found: tuple[Any, ...], suppressed: int, units: int | None) -> float:
@@ -405,8 +414,8 @@ def _common(column: PublishedColumn, originals: Originals) -> dict[str, Any]:
     }
 
 
-def _hidden(parameters: Mapping[str, Any]) -> bool:
-    """Whether the cells hide how many values a node covers, such as codes under a prefix."""
+def _hides_counts(parameters: Mapping[str, Any]) -> bool:
+    """Return whether the cells hide how many values a node covers, such as codes under a prefix."""
     return parameters["nodes"] is not None and parameters["leaves"] is None
 
 
@@ -420,11 +429,11 @@ def _row(run_sql: RunSql, template: str, parameters: dict[str, Any]) -> tuple[An
 # person known to be in it may have a value that everybody in it has (Wang et al. 2018, §5).
 
 
-def enhanced(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def enhanced_forms(privacy: Privacy) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     """The enhanced forms of the identity-reserved guarantees of a policy: name, parameters."""
     return tuple(
         (guarantee.enhanced[0], {part: getattr(value, part) for part in guarantee.enhanced[1]})
-        for guarantee, value in asked(OF_TABLE, privacy)
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
         if guarantee.enhanced is not None
     )
 
@@ -437,7 +446,7 @@ def vulnerable_share(
     The release must satisfy its IR guarantee. Raises `NothingToCheckError` if it has no such
     guarantee, or no classes.
     """
-    forms = enhanced(privacy)
+    forms = enhanced_forms(privacy)
     if not forms or layout.class_id is None:
         raise NothingToCheckError.at(
             "privacy", "has no identity-reserved guarantee with an enhanced form"

@@ -1,4 +1,4 @@
-"""What a release tells beyond its guarantees: complete records, and rows that belong together."""
+"""Disclosure beyond the guarantees: complete records, and rows that belong together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def proved_records(
     originals: Originals,
     requirements: Iterable[Requirement],
 ) -> dict[str, int]:
-    """How many complete records the release proves that fewer than k rows (persons) may share.
+    """Count the proven complete records that fewer than k rows (persons) may share.
 
     Without a k, those of a single row. Where the release alone is read (`originals.published`), a
     label counts as a value, so the figure is the largest that it can be. A release without classes
@@ -107,7 +107,7 @@ def linked_rows(run_sql: RunSql, tables: Tables, where: Where) -> list[tuple[Any
 
 
 def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int]:
-    """How many persons are below k to who knows as many rows as the release guards against, and
+    """Count the persons below k for an observer of as many rows as the release guards against, and
     how these belong together.
     """
     found = linked_rows(run_sql, tables, where) if tables.events else []

@@ -57,7 +57,7 @@ class QueryTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class QueryAttribute:
     """One attribute that queries may restrict, and its tables."""
 
     index: int
@@ -93,7 +93,7 @@ class Staged:
         return self.table(f"query_spans_{self.index}") if self.ordered else None
 
     @property
-    def named(self) -> dict[str, Any]:
+    def template_names(self) -> dict[str, Any]:
         """Its number and the tables of its values, under the names used in templates."""
         tables = {"domain": self.domain, "members": self.members, "spans": self.spans}
         return {"i": self.index, **tables}
@@ -118,7 +118,7 @@ def stage(
     tables: QueryTables,
     carried: Sequence[str] = (),
     numbers: Mapping[str, int] = _NO_NUMBERS,
-) -> list[Staged]:
+) -> list[QueryAttribute]:
     """Create the tables that do not depend on the queries; return the attributes they may use.
 
     Without `summed`, rows are counted, and there is no help table. `carried`: published columns
@@ -126,7 +126,7 @@ def stage(
     """
     further = count(max(numbers.values(), default=0) + 1)
     attributes = [
-        Staged(
+        QueryAttribute(
             numbers[column.column] if column.column in numbers else next(further),
             column,
             originals.values[column.column],
@@ -167,9 +167,9 @@ def stage(
     return attributes
 
 
-def _of(a: Staged, originals: Originals) -> dict[str, Any]:
+def _of(a: QueryAttribute, originals: Originals) -> dict[str, Any]:
     return {
-        **a.named,
+        **a.template_names,
         "column": a.column,
         "type": a.type,
         "parts": a.parts,
@@ -352,7 +352,7 @@ def answer_queries(
 
 
 def _answers(
-    run_sql: RunSql, tables: QueryTables, attributes: Sequence[Staged]
+    run_sql: RunSql, tables: QueryTables, attributes: Sequence[QueryAttribute]
 ) -> Iterator[Answer]:
     """Every query of the current draws whose true answer is not 0."""
     patterns: dict[int, list[int]] = defaultdict(list)
@@ -367,7 +367,7 @@ def _answers(
 
 
 def _batch(
-    run_sql: RunSql, tables: QueryTables, used: Sequence[Staged], batch: Sequence[int]
+    run_sql: RunSql, tables: QueryTables, used: Sequence[QueryAttribute], batch: Sequence[int]
 ) -> Iterator[Answer]:
     parameters = {
         "attributes": used,
@@ -437,8 +437,8 @@ def count_error(
 ) -> CountError:
     """Relative error of random COUNT queries with up to `predicates` conditions each.
 
-    The exact figures depend on hidden values and are only for owners of the source; `shown_errors`
-    may be shown. Raises `SourceError` if no query over these columns selects anything.
+    The exact figures depend on hidden values and are for its owners only; `rounded_errors`
+    may be published. Raises `SourceError` if no query over these columns selects anything.
     """
     tables = QueryTables(table)
     attributes = stage(run_sql, view, layout, originals, None, tables)
@@ -451,7 +451,7 @@ def count_error(
 
 
 @dataclass(frozen=True, slots=True)
-class ShownErrors:
+class RoundedErrors:
     """Errors of random counts, as a reader of a report may see them."""
 
     queries: int
@@ -475,9 +475,9 @@ class Draws:
     persons: bool = False
 
 
-def shown_errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
-) -> ShownErrors:
+def rounded_errors(
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
+) -> RoundedErrors:
     """The errors of random queries, as steps.
 
     Raises `SourceError` if most of the random queries select fewer rows (persons) than allowed.
@@ -492,11 +492,11 @@ def shown_errors(
     mean, middle = step(fmean(errors)), step(median(errors))
     assert mean is not None
     assert middle is not None
-    return ShownErrors(draws.queries, draws.least, mean, middle)
+    return RoundedErrors(draws.queries, draws.least, mean, middle)
 
 
 def _drawn_errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
 ) -> tuple[list[float], int]:
     """The errors of random queries, and the number of redrawn queries."""
     errors: list[float] = []
@@ -514,7 +514,11 @@ def _drawn_errors(
 
 
 def _draw(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws, numbers: range
+    run_sql: RunSql,
+    tables: QueryTables,
+    attributes: list[QueryAttribute],
+    draws: Draws,
+    numbers: range,
 ) -> None:
     shared: dict[str, Any] = {"draws": tables.draws, "seed": str(draws.seed)}
     drawing = {**shared, "attributes": attributes, "predicates": draws.predicates}
@@ -522,13 +526,19 @@ def _draw(
     drawing["domains"] = tuple(a.domain for a in attributes)
     run_sql(render("measure/query_draws", drawing).text)
     for a in attributes:
-        of_one = {**shared, **a.named, "ordered": a.ordered, "truth": a.truth, "shares": a.shares}
+        of_one = {
+            **shared,
+            **a.template_names,
+            "ordered": a.ordered,
+            "truth": a.truth,
+            "shares": a.shares,
+        }
         run_sql(render("measure/query_truth", of_one).text)
         run_sql(render("measure/query_shares", of_one).text)
 
 
 def _errors(
-    run_sql: RunSql, tables: QueryTables, attributes: list[Staged], draws: Draws
+    run_sql: RunSql, tables: QueryTables, attributes: list[QueryAttribute], draws: Draws
 ) -> list[float]:
     patterns: dict[int, list[int]] = defaultdict(list)
     text = render("measure/query_patterns", {"draws": tables.draws}).text

@@ -1,4 +1,4 @@
-"""Whether a release that holds is useful: its information loss, compared with fixed thresholds.
+"""Usefulness of a release that holds: its information loss, compared with fixed thresholds.
 
 The thresholds are a choice of this tool, documented in docs/report.md, and not part of any model.
 They identify releases of little use, and do not rank the others.
@@ -41,7 +41,7 @@ class Little:
 
 def little_left(measures: Mapping[str, Any]) -> tuple[Little, ...]:
     """Everything of which little is left, the most important first; empty for a useful release."""
-    return tuple(_found(measures))
+    return tuple(_poor_measures(measures))
 
 
 def losses_of(measures: Mapping[str, Any]) -> dict[str, float]:
@@ -53,7 +53,7 @@ def losses_of(measures: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _found(measures: Mapping[str, Any]) -> Iterator[Little]:
+def _poor_measures(measures: Mapping[str, Any]) -> Iterator[Little]:
     rows, ncp = measures.get("rows") or 0, measures.get("ncp")
     losses = losses_of(measures)
     worst = max(losses, key=lambda name: losses[name], default=None)

@@ -16,20 +16,20 @@ from anonymizer.policy.values import TAG, AtLeastTwo, Options, Positive, Positiv
 
 
 class AlgorithmOptions(Options):
-    """What a policy has to know of every algorithm; the rest is in `anonymizer.algorithms`."""
+    """Properties of every algorithm that a policy uses; the rest is in `anonymizer.algorithms`."""
 
     if TYPE_CHECKING:
         name: str
 
     values_in: ClassVar[Literal["class", "bucket", "group"]] = "class"
-    """Where the values of a protected column are published: in the rows of their class, in buckets
+    """The place of a protected column's values: in the rows of their class, in buckets
     of the column, or in groups with a separate table."""
     over_levels: ClassVar[bool] = False
-    """Whether every quasi-identifier is published on a level of its hierarchy."""
+    """True if every quasi-identifier is published on a level of its hierarchy."""
     classless: ClassVar[bool] = False
-    """Whether rows form no classes or groups, so that no guarantee can hold."""
+    """True if rows form no classes or groups, so that no guarantee can hold."""
     clusters_persons: ClassVar[bool] = False
-    """Whether it completes classes by an identity-reserved guarantee, which it therefore needs."""
+    """True if it completes classes by an identity-reserved guarantee, which it therefore needs."""
 
     @classmethod
     def algorithm(cls) -> str:
@@ -43,17 +43,17 @@ class AlgorithmOptions(Options):
 
     @property
     def may_divide(self) -> bool:
-        """Whether a large table is solved in parts."""
+        """True if a large table is solved in parts."""
         return getattr(self, "part_size", "all") != "all"
 
     @property
     def must_divide(self) -> bool:
-        """Whether the table has to be solved in parts."""
+        """True if the table has to be solved in parts."""
         return isinstance(getattr(self, "part_size", None), int)
 
     @property
     def exact(self) -> bool:
-        """Whether quasi-identifiers are published unchanged."""
+        """True if quasi-identifiers are published unchanged."""
         return False
 
     @property
@@ -115,7 +115,7 @@ class Mondrian(AlgorithmOptions):
 
     @property
     def must_refine(self) -> bool:
-        """Whether the last pass is required, instead of made only where possible."""
+        """True if the last pass is required, instead of made only where possible."""
         return self.refine not in (0, "auto")
 
 

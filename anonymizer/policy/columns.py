@@ -125,7 +125,7 @@ def _code(given: object) -> object:
 
 
 class Rounding(Options):
-    """How values are rounded."""
+    """The rounding of values."""
 
     to: Step
     """A step for numbers; year, quarter, month, week, day or hour for dates, which are cut off."""
@@ -167,7 +167,7 @@ class Column(Options):
     """identifier and drop: never published; quasi: a quasi-identifier, generalized; sensitive:
     published under its `protect` rules; keep: published as it is; the others mask the values."""
     kind: Kind | None = None
-    """How values compare; default: guessed from the column's type."""
+    """The comparison of values; default: guessed from the column's type."""
     hierarchy: Hierarchy | None = None
     """The generalization hierarchy of a quasi-identifier, or of a sensitive column for its
     distance."""
@@ -177,7 +177,7 @@ class Column(Options):
     protect: Protect | None = None
     """Rules for a sensitive column, or for the sensitive cells of a semi-sensitive one."""
     nulls: Nulls = "own_class"
-    """How NULLs are treated: as a value like any other, as rows to suppress, or as an error."""
+    """The treatment of NULLs: as a value like any other, as rows to suppress, or as an error."""
     acknowledge_unique: bool = False
     """Publish this keep or sensitive column although its values are nearly unique, or its noise is
     too small to hide them."""
@@ -186,7 +186,7 @@ class Column(Options):
     null_as_value: bool = False
     """Count a sensitive NULL as a value, as ARX does."""
     weight: Weight | None = None
-    """How much the loss of this quasi-identifier counts relative to the others; default: 1."""
+    """The weight of this quasi-identifier's loss relative to the others; default: 1."""
     priority: PositiveNumber | None = None
     """Weight of the column in the score of privacyfrost; default: 1."""
     minimum_level: Whole | None = None

@@ -1,4 +1,4 @@
-"""What a policy states: roles of columns, required guarantees, how and where to publish."""
+"""Fields of a policy: roles of columns, required guarantees, how and where to publish."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class PublishedName:
     """The source column that it is or belongs to."""
     generated: bool
     certain: bool = True
-    """Whether it is always published; False if that depends on the source column's type."""
+    """True if it is always published; False if that depends on the source column's type."""
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a published column of this name could be mistaken for one of the tool's."""
+    """Return whether a published column of this name could be mistaken for one of the tool's."""
     return name.casefold() == ROW_REF or name.casefold().startswith(OWN)
 
 
@@ -109,7 +109,7 @@ class PolicyFields(ByRole, Document):
     """The fields of a policy of one table, and what follows from them."""
 
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
-    """Where the work is done."""
+    """The engine that does the work."""
     source: Source
     """The table to anonymize."""
     key: Text | None = None
@@ -126,9 +126,9 @@ class PolicyFields(ByRole, Document):
     suppression_limit: Share = 0.0
     """Largest share of rows (persons, if `person` is set) that may be suppressed."""
     algorithm: Algorithm = Mondrian(name="mondrian")
-    """How the table is anonymized."""
+    """The algorithm and its options."""
     publish: Publish = Publish()
-    """Where and under which names the release is published."""
+    """The place and the names of the release."""
     preset: defaults.Preset | None = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
     with 5 % suppression. safe_harbor: only what 45 CFR 164.514(b)(2) allows of every column, and no
@@ -140,12 +140,12 @@ class PolicyFields(ByRole, Document):
     ledger: LocalPath | None = None
     """A private database file that records releases; never the file of the release."""
     context: Context | None = None
-    """Who receives the release and what is known about them; printed in evidence, without effect
+    """The recipients and what is known about them; printed in evidence, without effect
     on the run."""
 
     @property
     def continues(self) -> bool:
-        """Whether its releases continue earlier ones."""
+        """True if its releases continue earlier ones."""
         return self.republish is not None and self.republish.continues
 
     def column_name(self, column: str) -> str:

@@ -185,7 +185,7 @@ class Taxonomy(OneOf):
     table: TableName | None = None
     """Table of the source database; its columns, in order, are the levels."""
     nested: bool = True
-    """Whether every level has to be a coarsening of the one below. `false` reads the output of
+    """True if every level has to be a coarsening of the one below. `false` reads the output of
     `divisor` with mode independent: levels of intervals that need not nest, listed in order."""
 
 
@@ -212,7 +212,7 @@ class Order(Options):
 
 
 def levels_given(spec: Options) -> bool:
-    """Whether the policy alone says how many levels a tree has; else the values do as well."""
+    """True if the policy alone says how many levels a tree has; else the values do as well."""
     match spec:
         case Taxonomy() | Intervals() | Date() | Order():
             return True

@@ -59,7 +59,7 @@ def text_of(path: Path) -> str:
 
 
 def begins_as_database(raw: bytes) -> bool:
-    """Whether the bytes begin like a DuckDB database."""
+    """Return whether the bytes begin like a DuckDB database."""
     return raw[8:12] == b"DUCK"
 
 

@@ -81,7 +81,7 @@ Levels = Annotated[
 
 
 class Protect(Options):
-    """What must hold for the values of a sensitive or semi-sensitive column in every class."""
+    """Guarantees for the values of a sensitive or semi-sensitive column in every class."""
 
     l_diversity: AtLeastTwo | None = None
     """Distinct l-diversity: at least this many different values (Machanavajjhala et al. 2006)."""

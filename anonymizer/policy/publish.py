@@ -27,24 +27,24 @@ from anonymizer.policy.values import (
 
 
 class Context(Options):
-    """Who receives the release, and what is known about them: printed, no effect on the run."""
+    """The recipients, and what is known about them: printed, no effect on the run."""
 
     recipients: Text | None = None
-    """Who receives the release."""
+    """The recipients of the release."""
     purpose: Text | None = None
-    """What the release is used for."""
+    """The purpose of the release."""
     knowledge: Text | None = None
-    """What recipients could know about a person from elsewhere, and why they might search."""
+    """Knowledge of recipients about a person from elsewhere, and why they might search."""
     controls: Annotated[tuple[Text, ...], AsTuple] | None = None
-    """What binds recipients: contracts, access, training, audits."""
+    """Obligations of recipients: contracts, access, training, audits."""
     impact: Text | None = None
     """The consequences for a person who is re-identified."""
     stakeholders: Text | None = None
-    """Who was consulted or informed: persons in the table, ethics committees, boards."""
+    """Parties that were consulted or informed: persons in the table, ethics committees, boards."""
     monitoring: Text | None = None
-    """What is done after the release: reviews, new data, incidents."""
+    """Measures after the release: reviews, new data, incidents."""
     responsible: Text | None = None
-    """Who is responsible for the release, by name or office."""
+    """The person responsible for the release, by name or office."""
     acceptable_risk: PositiveShare | None = None
     """The largest acceptable risk of re-identification, between 0 and 1."""
 
@@ -161,7 +161,7 @@ def _not_both(schema: dict[str, Any]) -> None:
 
 
 class Republish(Options):
-    """How later releases of the same persons keep the guarantees of earlier ones."""
+    """Options by which later releases of the same persons keep the guarantees of earlier ones."""
 
     model_config = ConfigDict(json_schema_extra=_not_both)
 
@@ -175,7 +175,7 @@ class Republish(Options):
 
     @property
     def continues(self) -> bool:
-        """Whether releases continue earlier ones."""
+        """True if releases continue earlier ones."""
         return self.m is not None or self.append_only is not None
 
     @model_validator(mode="after")

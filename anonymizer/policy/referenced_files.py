@@ -18,7 +18,7 @@ BESIDE = (".key", ".approvals", ".wal")
 READ = ("hierarchy", "population")
 """Options whose files affect what is published."""
 REFERENCE = "privacy."
-"""Where populations stand that are compared with a release: verification reads them anew."""
+"""Fields of populations that are compared with a release: verification reads them anew."""
 
 
 def refuse_files(
@@ -80,7 +80,7 @@ def _read(part: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def names_file(annotation: Any) -> bool:
-    """Whether a type is that of a path, or contains it."""
+    """Return whether a type is that of a path, or contains it."""
     return isinstance(annotation, FilePath) or any(map(names_file, get_args(annotation)))
 
 
@@ -101,7 +101,7 @@ def _given(part: object) -> Iterator[str]:
 
 
 def _is(target: Path, file: Path) -> bool:
-    """Whether both are the same file, or the target is inside the other, a folder of data."""
+    """True if both are the same file, or the target is inside the other, a folder of data."""
     try:
         if target.samefile(file):
             return True

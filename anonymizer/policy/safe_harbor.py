@@ -60,12 +60,12 @@ EMPTIED = ("null", "constant")
 
 
 def applies(policy: Any) -> bool:
-    """Whether a policy asks for Safe Harbor."""
+    """Return whether a policy asks for Safe Harbor."""
     return bool(policy.preset == PRESET)
 
 
 def shows(column: Column) -> bool:
-    """Whether anything of a column's values is published."""
+    """Return whether anything of a column's values is published."""
     return column.role not in (*UNPUBLISHED, *EMPTIED)
 
 
@@ -172,7 +172,7 @@ def named_kinds(name: str) -> tuple[HarborKind, ...]:
 
 
 def named_notes(name: str) -> bool:
-    """Whether a column is named like free text."""
+    """Return whether a column is named like free text."""
     found = words(name)
     return not NOTES.isdisjoint({*found, "".join(found)})
 
@@ -202,7 +202,7 @@ def stated(policy: Any) -> list[dict[str, Any]]:
 
 
 def done(column: Column, kind: str) -> str:
-    """What is published of a column, in words."""
+    """Describe what is published of a column."""
     if column.role in UNPUBLISHED:
         return "not published"
     if column.role == "null":

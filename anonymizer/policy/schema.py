@@ -1,4 +1,4 @@
-"""What a policy of several tables states: links to the persons, and one release of all."""
+"""Fields of a policy of several tables: links to the persons, and one release of all."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MONDRIAN = Refused(f"{SINGLE}: mondrian does not use it", "leave it out")
 
 
 class SchemaProtect(Protect):
-    """What must hold for the values of a sensitive column in every class, counted by persons."""
+    """Guarantees for the values of a sensitive column in every class, counted by persons."""
 
     eir_l: AtLeastTwo | None = None
     """Enhanced identity-reserved l-diversity of this column: smallest reasoning set of a class."""
@@ -76,7 +76,7 @@ class SchemaTable(ByRole, Options):
     """One of several tables."""
 
     source: Source
-    """Where its rows are."""
+    """The source of its rows."""
     key: Text | None = None
     """A column that is unique and not null. The table of the persons needs one, and so does every
     table to which another one links."""
@@ -128,7 +128,7 @@ POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "l
 
 
 class Knows(Options):
-    """What an observer may know about a person besides the quasi-identifiers."""
+    """An observer's knowledge about a person besides the quasi-identifiers."""
 
     events: Annotated[int, Field(ge=0, le=3)] = 0
     """Number of rows of a person whose event values may be known: k candidates remain."""
@@ -139,7 +139,7 @@ class Knows(Options):
 
     @property
     def anything(self) -> bool:
-        """Whether an observer knows anything besides the quasi-identifiers."""
+        """True if an observer knows anything besides the quasi-identifiers."""
         return self.events > 0 or self.rows
 
 
@@ -147,7 +147,7 @@ class SchemaPrivacy(Privacy):
     """Guarantees for all tables together, counted by persons; k_anonymity is required."""
 
     knows: Knows = Knows()
-    """What else an observer may know; default: nothing, and the report shows what that leaves
+    """Further knowledge of an observer; default: nothing, and the report shows what that leaves
     open."""
     level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
     k_map: Annotated[KMap | None, POPULATION] = None
@@ -197,7 +197,7 @@ class SchemaPublish(Publish):
 
 
 class SchemaRepublish(OneOf):
-    """How releases of several tables relate to earlier ones."""
+    """The relation of releases of several tables to earlier ones."""
 
     ONE_OF = ("new_population",)
 
@@ -244,7 +244,7 @@ class SchemaFields(Document):
     """The fields of a policy of several tables, and what follows from them."""
 
     engine: Annotated[Literal["duckdb"], BeforeValidator(_duckdb)] = "duckdb"
-    """Where the work is done."""
+    """The engine that does the work."""
     person: Text
     """The table with one row per person; its key is the person."""
     tables: FrozenMap[Text, SchemaTable]
@@ -257,18 +257,18 @@ class SchemaFields(Document):
     weight: Weight = Weight()
     """Weights of losses in the search for classes."""
     algorithm: Annotated[Mondrian, BeforeValidator(_mondrian)] = Mondrian(name="mondrian")
-    """How the tables are anonymized."""
+    """The algorithm and its options."""
     publish: SchemaPublish = SchemaPublish()
-    """Where and under which names the release is published."""
+    """The place and the names of the release."""
     preset: Annotated[defaults.PresetOfTables | None, BeforeValidator(_of_several)] = None
     """internal: k = 5, l = 2; external: k = 11, l = 3 (for sensitive columns without a rule); both
     with 5 % suppression. What the policy itself states takes precedence."""
     ledger: LocalPath | None = None
     """A private database file that records releases; never the file of the release."""
     republish: SchemaRepublish | None = None
-    """How this release relates to earlier ones in the ledger."""
+    """The relation of this release to earlier ones in the ledger."""
     context: Context | None = None
-    """Who receives the release and what is known about them; printed in evidence, without effect
+    """The recipients and what is known about them; printed in evidence, without effect
     on the run."""
     source: Annotated[None, OF_TABLE] = None
     key: Annotated[None, OF_TABLE] = None

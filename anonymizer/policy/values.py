@@ -276,7 +276,7 @@ LocalPath = Annotated[Text, AfterValidator(_local), FilePath()]
 def _data_file(given: str) -> str:
     if file_format(given) is None:
         raise fail(
-            "has a suffix that tells no known format",
+            "has an unknown file extension",
             allowed=", ".join(FORMATS),
             hint="make a table of it in a database, as in create table visits as from 'visits.tsv'",
         )
@@ -322,7 +322,7 @@ def written_parts(given: str) -> tuple[tuple[str, bool], ...]:
 
 TABLE_NAMES = "table, schema.table or catalog.schema.table"
 QUOTES = "put double quotes around a part that holds a dot: 'main.\"my.table\"'"
-"""How a table is named whose name holds signs that mean something else."""
+"""Hint for a table whose name has special characters."""
 
 
 def _table(given: str) -> str:

@@ -54,7 +54,7 @@ class Value:
     figure: str
     """Path of the figure in the report's JSON, with dots."""
     value: Any
-    shown: str
+    text: str
 
 
 Inline: TypeAlias = Any
@@ -71,7 +71,7 @@ def inline_text(part: Inline) -> str:
         case Link():
             return part.text
         case Value():
-            return part.shown
+            return part.text
     return figure(part)
 
 
@@ -191,7 +191,7 @@ class Open(Block):
     data: ClassVar[tuple[str, ...]] = ("says", "how")
     says: str
     how: str
-    """How to fill it in."""
+    """Instructions for filling it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Section(Block):
     number: str = ""
 
 
-def tabled(
+def table_section(
     title: str, head: tuple[str, ...], rows: Iterable[tuple[Inline, ...]], *more: Block
 ) -> Section:
     """Create a section that begins with a table."""
@@ -257,7 +257,7 @@ def _cell(cell: Inline) -> Any:
     return inline_text(cell) if isinstance(cell, tuple | Bar | Link | Value) else cell
 
 
-class Displayed:
+class NotebookResult:
     """A result with a short `repr` and a table in notebooks."""
 
     __slots__ = ()
@@ -285,17 +285,17 @@ def markdown(document: Document) -> str:
     title = f"{document.above}: {document.title}" if document.above else document.title
     lines = [f"# {_mark(title)}"]
     for block in (*document.top, *document.sections):
-        lines += ["", *_marked(block, 2)] if not isinstance(block, Tiles) else []
+        lines += ["", *_markdown_lines(block, 2)] if not isinstance(block, Tiles) else []
     return "\n".join(lines) + "\n"
 
 
-def _marked(block: Block, level: int) -> Iterator[str]:
+def _markdown_lines(block: Block, level: int) -> Iterator[str]:
     match block := block.block:
         case Section():
             yield f"{'#' * level} {block.number} {_mark(block.title)}".replace("  ", " ")
             for inner in (*block.blocks, *block.columns):
                 yield ""
-                yield from _marked(inner, level + 1)
+                yield from _markdown_lines(inner, level + 1)
         case Text():
             bold = "**" if block.loud else ""
             if block.lead is not None:
@@ -315,7 +315,7 @@ def _marked(block: Block, level: int) -> Iterator[str]:
             yield "|" + " --- |" * len(block.head)
             yield from (f"| {' | '.join(map(_mark, row))} |" for row in block.rows)
         case Chart():
-            yield from _marked(block.figures(), level)
+            yield from _markdown_lines(block.figures(), level)
         case Details():
             yield f"{_mark(block.name)}\n\n```{block.language}\n{block.code}\n```"
         case Open():
@@ -370,7 +370,7 @@ def _inline(part: Inline) -> Markup:
             return Markup('<a href="#{}">{}</a>').format(part.target, part.text)
         case Value():
             shown = '<data value="{}" data-figure="{}">{}</data>'
-            return Markup(shown).format(part.value, part.figure, part.shown)
+            return Markup(shown).format(part.value, part.figure, part.text)
         case Bar() if part.share is not None:
             drawn = (
                 '{} <meter style="width: 8rem" value="{:.3f}" aria-label="{:.0f} percent"></meter>'

@@ -25,24 +25,38 @@ def read_beside(path: Path, encoding: str = "utf-8") -> str:
         return file.read()
 
 
+def is_open_to_others(path: Path) -> bool:
+    """Return whether others than its owner may access a file, if the system has such rights."""
+    import os
+    import stat
+
+    return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A name beside a file: what is written there takes its place at the end of the block.
+    """Yield a temporary path; replace the target with it on success.
 
     After an error the file stays as it was, and nothing is left beside it.
     """
-    import os
     import secrets
 
     aside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         yield aside
-        with aside.open("rb") as written:
-            os.fsync(written.fileno())
-        aside.replace(target)
+        move(aside, target)
     finally:
         with suppress(OSError):  # it was moved, or never created
             aside.unlink()
+
+
+def move(aside: Path, target: Path) -> None:
+    """Put a written file in the place of another one, and its content on the disk before."""
+    import os
+
+    with aside.open("rb") as written:
+        os.fsync(written.fileno())
+    aside.replace(target)
 
 
 def write_text(path: str, text: str) -> None:

@@ -140,13 +140,13 @@ def abandoning(end: Callable[[], None]) -> Iterator[None]:
         _process.abandon = None
 
 
-def published() -> bool:
-    """Whether the last run of this process has published its release."""
+def has_published() -> bool:
+    """Return whether the last run of this process has published its release."""
     return _process.published
 
 
 def forget() -> None:
-    """Reset `published` at the start of a new command."""
+    """Reset `has_published` at the start of a new command."""
     _process.published = False
 
 

@@ -40,14 +40,14 @@ def owner_record(
 
 
 def is_dead(record: dict[str, object]) -> bool:
-    """Whether the processes that a record names are dead. Those on other hosts count as alive."""
+    """True if the processes that a record names are dead. Those on other hosts count as alive."""
     if record.get("host") != socket.gethostname():
         return False
     return _has_ended(record, "pid", "process_start") and not is_written(record)
 
 
 def is_written(record: dict[str, object]) -> bool:
-    """Whether a process besides the owner may still write into the folder."""
+    """Return whether a process besides the owner may still write into the folder."""
     return record.get("writer") is not None and not _has_ended(record, "writer", "writer_start")
 
 
@@ -60,7 +60,7 @@ def _has_ended(record: dict[str, object], process: str, start: str) -> bool:
 
 
 def _exists(pid: int) -> bool:
-    """Whether a process of this user has the id."""
+    """Return whether a process of this user has the id."""
     try:
         os.kill(pid, 0)
     except (OSError, OverflowError):
@@ -69,7 +69,7 @@ def _exists(pid: int) -> bool:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether no process has the id, or only one that has ended."""
+    """Return whether no process has the id, or only one that has ended."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -235,7 +235,7 @@ def _remove_unfinished() -> list[Path]:
 
 
 def is_live(run_id: str) -> bool:
-    """Whether a folder of that run exists here and its owner is not known to be dead."""
+    """Return whether a folder of that run exists here and its owner is not known to be dead."""
     path = folder_of(run_id)
     if not path.is_dir():
         return False
@@ -342,7 +342,7 @@ _held: list[Path] = []
 @contextmanager
 def turn(file: Path | None) -> Iterator[None]:
     """Hold the lock for `file`. Raises TargetError if another run holds it for too long."""
-    handle = _taken(file) if file is not None else None
+    handle = _open_lock(file) if file is not None else None
     if handle is None or file is None:
         yield
         return
@@ -369,7 +369,7 @@ def _lock_of(file: Path) -> Path:
     return base_folder() / f"{LOCK_PREFIX}{name}"
 
 
-def _taken(file: Path) -> int | None:
+def _open_lock(file: Path) -> int | None:
     """The open lock; None if the system has no such locks, or it is another user's."""
     try:
         import fcntl
@@ -394,7 +394,7 @@ def _taken(file: Path) -> int | None:
 
 
 def _is(handle: int, path: Path) -> bool:
-    """Whether the locked file is still at its path: its previous holder may have removed it."""
+    """True if the locked file is still at its path: its previous holder may have removed it."""
     try:
         found = path.stat()
     except OSError:

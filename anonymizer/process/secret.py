@@ -39,15 +39,15 @@ class Seed:
         return cls(hashlib.sha256(f"test seed {number}".encode()).hexdigest(), True)
 
     @classmethod
-    def given(cls, seed: object) -> Seed:
-        """The secret for a Python argument; if it is None, that of `chosen`.
+    def from_argument(cls, seed: object) -> Seed:
+        """The secret for a Python argument; if it is None, that of `choose`.
 
         Raises PolicyError for other types: a fresh secret instead would silently make a release
         that is not reproducible.
         """
         match seed:
             case None:
-                return cls.chosen()
+                return cls.choose()
             case Seed():
                 return seed
             case str():
@@ -59,7 +59,7 @@ class Seed:
         raise PolicyError.at("seed", said, allowed=allowed)
 
     @classmethod
-    def chosen(cls, file: Path | None = None, test: int | None = None) -> Seed:
+    def choose(cls, file: Path | None = None, test: int | None = None) -> Seed:
         """The secret from a test number, a file or ANONYMIZER_SEED, or a fresh one."""
         if test is not None:
             return cls.test(test)

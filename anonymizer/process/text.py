@@ -15,7 +15,7 @@ from anonymizer.compile.sql import folder
 # Figures and tables as text, for the terminal and for reports.
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Convert a value to JSON types: no NaN or infinity (they become text), Decimal or tuple."""
     match value:
         case bool() | int() | str() | None:
@@ -23,11 +23,11 @@ def plain(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else str(value)
         case Decimal():
-            return plain(float(value))
+            return json_value(float(value))
         case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {str(key): json_value(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in value]
+            return [json_value(item) for item in value]
     return str(value)
 
 
@@ -79,7 +79,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], indent: str = "  "
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a figure, a share or nothing."""
+    """Return whether a cell holds a figure, a share or nothing."""
     digits = cell.removeprefix("<").removesuffix(" %").replace(",", "").replace(".", "")
     return digits.replace("-", "").isdigit() or cell in ("-", "–")
 

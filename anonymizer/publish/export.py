@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,25 +26,29 @@ from anonymizer.errors import (
     AnonymizerError,
     EngineError,
     GuaranteeError,
-    NothingToCheckError,
     Problem,
     TargetError,
-    no_file,
 )
 from anonymizer.hierarchy.scale import DECIMAL
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.fields import separated_tables
 from anonymizer.policy.paths import column_path, name_text, table_path
 from anonymizer.policy.referenced_files import digest_of, refuse_files
-from anonymizer.process.files import read_beside, replacing
+from anonymizer.process.files import move, read_beside, replacing
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.objects import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.across_tables import names_of, released_tables
-from anonymizer.release.agreement import refuse_other
 from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
 from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
+from anonymizer.release.integrity import (
+    manifest_digest,
+    objects_of,
+    row_text,
+    seal_of,
+    sealed_in,
+)
 from anonymizer.release.judge import judge, judge_tables
 from anonymizer.release.manifest import Manifest, parsed, read_manifest, write_manifest
 from anonymizer.release.objects import Names
@@ -53,11 +57,10 @@ from anonymizer.release.opening import (
     opened,
     place_of,
     population_files,
+    release_file,
     unchanged,
     with_population,
 )
-from anonymizer.release.seal import manifest_digest, row_text, seal_of
-from anonymizer.release.sealing import objects_of, refuse_unknown_columns, sealed_in
 from anonymizer.verification.fast import fast_release
 
 # The files of an export: written under temporary names, read back, swapped in, and listed in a
@@ -104,7 +107,11 @@ class Export:
 
 
 def write_export(
-    engine: DuckDBEngine, manifest: Manifest, tables: dict[Path, Table], aside: Aside, force: bool
+    engine: DuckDBEngine,
+    manifest: Manifest,
+    tables: dict[Path, Table],
+    aside: ExportPaths,
+    force: bool,
 ) -> Export:
     """Write the files of an unchanged release, and its manifest next to the first."""
     target, *_ = tables
@@ -133,7 +140,7 @@ def check_target(target: Path, source: Path, formats: Iterable[str] = FORMATS) -
     where = "-o"
     if target.suffix.lower() not in formats:
         raise TargetError.at(
-            where, "does not tell a format", allowed=", ".join(f"*{s}" for s in formats)
+            where, "has an unknown format", allowed=", ".join(f"*{s}" for s in formats)
         )
     if not target.parent.is_dir():
         hint = f"mkdir -p {target.parent}"
@@ -152,7 +159,7 @@ def refuse_read(files: Iterable[Path], policy: AnyPolicy) -> None:
 
 def _refuse_foreign(files: list[Path], view: str) -> None:
     """Refuse to replace files that no manifest of an export of this release describes."""
-    known = _known(files[0], view)
+    known = _earlier_files(files[0], view)
     problems = [
         Problem(
             "-o",
@@ -170,7 +177,7 @@ def _refuse_foreign(files: list[Path], view: str) -> None:
     TargetError.refuse(problems)
 
 
-def _known(target: Path, view: str) -> dict[str, str]:
+def _earlier_files(target: Path, view: str) -> dict[str, str]:
     """Names and digests of the files of an earlier export of this release, from the manifest next
     to the first. None if that is of another release, was changed, or lists a file that no export of
     its release writes: files that it lists are replaced and removed.
@@ -191,19 +198,21 @@ def _known(target: Path, view: str) -> dict[str, str]:
 def _names(target: Path, manifest: Manifest) -> set[str]:
     """The names of the files that an export of a release writes, the first of them as `target`."""
     tables = released_tables(manifest)
-    separate = {Aside(target).separate(column).name for column in manifest.layout.tables}
+    separate = {ExportPaths(target).separate(column).name for column in manifest.layout.tables}
     linked = {f"{one.name}{target.suffix}" for one in tables.children} if tables else set()
     return {target.name, *separate, *linked}
 
 
 def _earlier(target: Path, view: str) -> list[Path]:
     """The files of an earlier export that have not changed since."""
-    found = {target.with_name(name): digest for name, digest in _known(target, view).items()}
+    found = {
+        target.with_name(name): digest for name, digest in _earlier_files(target, view).items()
+    }
     return [path for path, digest in found.items() if path.is_file() and digest_of(path) == digest]
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class ExportPaths:
     """Paths of the files of an export."""
 
     target: Path
@@ -218,7 +227,9 @@ class Aside:
         return file.absolute().with_name(f"{file.name}.{self.mark}.tmp")
 
 
-def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> list[ExportedFile]:
+def _write(
+    engine: DuckDBEngine, tables: dict[Path, Table], names: ExportPaths
+) -> list[ExportedFile]:
     """Write all files under temporary names, compare them, then swap them in one by one."""
     aside = {target: names.of(target) for target in tables}
     written: list[ExportedFile] = []
@@ -227,9 +238,7 @@ def _write(engine: DuckDBEngine, tables: dict[Path, Table], names: Aside) -> lis
             written.append(_write_one(engine, table, target, aside[target]))
         decide()
         for target, file in aside.items():
-            with file.open("rb") as handle:
-                os.fsync(handle.fileno())
-            file.replace(target)
+            move(file, target)
     finally:
         for file in aside.values():
             file.unlink(missing_ok=True)
@@ -296,11 +305,9 @@ def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
     with published_in(database, limits) as found, duckdb.connect(str(file)) as connection:
         (view,) = found.views(policy)
         manifest = found.manifest(view)
-        refuse_other(policy, manifest.layout)
-        refuse_unknown_columns(found.engine, view, manifest.layout)
         changes = found.changes(view, manifest, alone=False)
-        refuse_not_as_published(policy, view, manifest, changes)
-        target = DuckDBEngine(connection, owned=True)
+        refuse_not_as_published(policy, found.engine, view, manifest, changes)
+        target = DuckDBEngine(connection, owns_connection=True)
         catalog = str(target.raw("select current_catalog()", "export")[0][0])
         names = names_of(view, manifest)
         create_schema(target, catalog, names.schema)
@@ -339,15 +346,25 @@ def _copy(
 ) -> None:
     """Copy a published table, in order, through a private file."""
     columns = [
-        (name, _sized(found.engine, origin, name, sizes.get(name)) if kind == "DECIMAL" else kind)
+        (
+            name,
+            _decimal_type(found.engine, origin, name, sizes.get(name))
+            if kind == "DECIMAL"
+            else kind,
+        )
         for name, kind in found.engine.describe(ident(origin).text, "export")
     ]
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         file = Path(folder) / "rows.csv"
-        found.engine.copy_out(_as_text(origin, columns), file, "export")
+        # (lists as JSON, which DuckDB can parse)
+        listed = ", ".join(
+            f"to_json({ident(name)})" if kind.endswith("]") else ident(name).text
+            for name, kind in columns
+        )
+        found.engine.copy_out(f"select {listed} from {ident(origin)}", file, "export")
         named = [f"c{number}" for number, _ in enumerate(columns, start=1)]
         values = ", ".join(
-            f"{_typed(text, kind)} as {ident(name)}"
+            f"{_cast(text, kind)} as {ident(name)}"
             for text, (name, kind) in zip(named, columns, strict=True)
         )
         target.raw(
@@ -355,7 +372,7 @@ def _copy(
         )
 
 
-def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
+def _decimal_type(engine: PostgresEngine, origin: Table, column: str, said: str | None) -> str:
     """A decimal type for every value of a numeric column without precision: the one in the
     manifest, since the server keeps the precision of few expressions, or else the smallest.
     """
@@ -377,26 +394,17 @@ def _sized(engine: PostgresEngine, origin: Table, column: str, said: str | None)
 
 
 def _holds(decimal: str, whole: int, scale: int) -> bool:
-    """Whether a decimal type has enough digits before and after the point."""
+    """Return whether a decimal type has enough digits before and after the point."""
     found = DECIMAL.match(decimal)
     assert found is not None
     return int(found[1]) - int(found[2]) >= whole and int(found[2]) >= scale
-
-
-def _as_text(origin: Table, columns: list[tuple[str, str]]) -> str:
-    """A Postgres query whose columns are texts that DuckDB can parse: lists as JSON."""
-    listed = ", ".join(
-        f"to_json({ident(name)})" if kind.endswith("]") else ident(name).text
-        for name, kind in columns
-    )
-    return f"select {listed} from {ident(origin)}"
 
 
 _ERA = "([0-9]+-[0-9][0-9]-[0-9][0-9])([T ][0-9:.+-]+)? BC"
 """A date before the year 1 as Postgres writes it; DuckDB reads it without its era, as another."""
 
 
-def _typed(column: str, kind: str) -> str:
+def _cast(column: str, kind: str) -> str:
     if kind.startswith(("DATE", "TIMESTAMP")):
         column = f"regexp_replace({column}, {lit(_ERA)}, '\\1 (BC)\\2', 'g')"
     text = f"cast({column} as json)" if kind.endswith("]") else column
@@ -490,8 +498,8 @@ def export(
     if population is not None:
         complete = with_population(complete, Path(population))
     if not policy.several and chosen_engine(policy, database) == "postgres":
-        return _carried(policy, target, database, force, complete, within)
-    return _export(policy, target, _database(policy.lead, database), force, complete, within)
+        return _export_through_duckdb(policy, target, database, force, complete, within)
+    return _export(policy, target, release_file(policy, database), force, complete, within)
 
 
 def _export(
@@ -509,7 +517,7 @@ def _export(
             made = _make_folder(given)
     try:
         check_target(target, source)
-        aside = Aside(target)
+        aside = ExportPaths(target)
         files = {names.name: target} | {
             name: aside.separate(column) for column, name in separated_tables(policy.lead).items()
         }
@@ -522,19 +530,19 @@ def _export(
             said = f"{target.name} is the name of another table's file"
             raise TargetError.at("-o", said, hint="name the folder alone")
         # the release is untrusted: it can access only the files to be written
-        reach = [*(aside.of(file) for file in files.values()), *population_files(complete)]
+        reach = [*map(aside.of, files.values()), *population_files(complete)]
         with opened(source, place_of(policy, source), reach, limits) as (engine, catalog):
             view, manifest, _ = unchanged(policy, engine, catalog, source)
             refuse_untrue(engine, view, manifest, complete)
-            placed = {file: Table(name, names.schema, catalog) for name, file in files.items()}
-            return write_export(engine, manifest, placed, aside, force)
+            tables = {file: replace(view, name=name) for name, file in files.items()}
+            return write_export(engine, manifest, tables, aside, force)
     finally:
         if made:
             with suppress(OSError):  # a failed export leaves no folder
                 given.rmdir()
 
 
-def _carried(
+def _export_through_duckdb(
     policy: Policy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
 ) -> Export:
     """Export from Postgres, through a DuckDB database."""
@@ -561,14 +569,3 @@ def _carried(
     with replacing(manifest_of(target)) as aside:
         aside.write_text(manifest.text() + "\n", encoding="utf-8")
     return Export(Names.of(policy, "").release, manifest.run_id, (written,), manifest_of(target))
-
-
-def _database(policy: Policy, database: str | Path | None) -> Path:
-    if database is None and policy.publish.database is None:
-        hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError.at("--database", "names no release to export", hint=hint)
-    path = Path(database) if database is not None else policy.resolve(policy.publish.database or "")
-    if not path.is_file():
-        where = "--database" if database is not None else "publish.database"
-        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
-    return path

@@ -21,6 +21,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import AnonymizerError, GuaranteeError, Problem, TargetError, no_file
+from anonymizer.process.files import move
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
@@ -185,7 +186,7 @@ def _pieces(path: Path, blocks: Blocks) -> Iterator[bytes]:
     alive: set[bytes] = set()
     for live, content in blocks.parts(path):
         if live:
-            alive |= _found(content, dead)
+            alive |= _pieces_in(content, dead)
     yield from dead - alive
 
 
@@ -198,7 +199,7 @@ def _windows(content: bytes) -> Iterator[bytes]:
                 yield piece
 
 
-def _found(content: bytes, pieces: set[bytes]) -> set[bytes]:
+def _pieces_in(content: bytes, pieces: set[bytes]) -> set[bytes]:
     """The pieces that occur in `content`."""
     found: set[bytes] = set()
     for run in PRINTABLE.finditer(content):
@@ -213,7 +214,7 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
     found = 0
     for live, content in blocks.parts(path):
         if live and pieces:
-            found += len(_found(content, pieces))
+            found += len(_pieces_in(content, pieces))
     with path.open("rb") as handle, mmap(handle.fileno(), 0, access=ACCESS_READ) as whole:
         values = sum(1 for value in absent if whole.find(value.encode()) >= 0)
     problems = []
@@ -239,9 +240,7 @@ def _refuse_found(path: Path, pieces: set[bytes], blocks: Blocks, absent: Sequen
 
 
 def _swap(aside: Path, path: Path) -> None:
-    with aside.open("rb") as handle:
-        os.fsync(handle.fileno())
-    aside.replace(path)
+    move(aside, path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from anonymizer.engines.session import Session
+    from anonymizer.release.integrity import Sign
     from anonymizer.release.manifest import Manifest
     from anonymizer.release.objects import Names, Recorded, Runs
-    from anonymizer.release.seal import Sign
 
 
 # Sources that are replaced by their release: consent, and whether they have changed.
@@ -80,9 +80,9 @@ WHAT = {"values": "a table"}
 TOGETHER = "whoever has both may learn more than either promises"
 """The consequence of a second release of the same persons."""
 TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
-"""What can be done about it with a policy of one table."""
+"""The hint for a policy of one table."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
-"""What is done about it if the policy names a ledger."""
+"""The hint if the policy names a ledger."""
 Places: TypeAlias = Callable[[str], Table]
 """Maps the published name of a further table to where it is written."""
 
@@ -107,7 +107,7 @@ class Target(Protocol):
     warnings: tuple[str, ...]
     """Warnings about this target."""
     replaces: tuple[str, ...]
-    """What publishing will replace or drop, in words; known after `check`."""
+    """Descriptions of what publishing will replace or drop; known after `check`."""
 
     @property
     def place(self) -> Path | None:
@@ -115,7 +115,7 @@ class Target(Protocol):
 
     @property
     def readers(self) -> Readers:
-        """How the published rows are read back."""
+        """Functions that read the published rows back."""
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the target cannot take the release, before anything is read."""
@@ -123,7 +123,7 @@ class Target(Protocol):
     def build(self, engine: Engine, writer: Writer) -> None:
         """Write the rows where readers cannot see them."""
 
-    def judged(
+    def built_rows(
         self, engine: Engine, layout: Layout
     ) -> AbstractContextManager[tuple[Table, Layout]]:
         """The built rows for verification: their view, and the layout with its tables."""
@@ -136,7 +136,7 @@ class Target(Protocol):
 
     @property
     def is_published(self) -> bool:
-        """Whether the release was swapped in, even if `publish` failed afterwards."""
+        """True if the release was swapped in, even if `publish` failed afterwards."""
 
     def discard(self) -> None:
         """Remove what was built and not published. The session has already ended."""
@@ -154,7 +154,7 @@ def replaced_release(
     With an `engine`, the description has its date, from its manifest in `catalog`.
     """
     return tuple(
-        f"the release {item.release} of run {item.run_id}{_made(engine, names.view(catalog))}"
+        f"the release {item.release} of run {item.run_id}{_made_at(engine, names.view(catalog))}"
         f" in {place} is replaced by the new one; {_together(names)}"
         for item in earlier
         if item.kind == "view" and item.release == names.release
@@ -162,14 +162,14 @@ def replaced_release(
 
 
 def _together(names: Names) -> str:
-    """What the two releases disclose together, and what can be done about it."""
+    """Describe what the two releases disclose together, and what can be done about it."""
     if names.compared:
         return COMPARED
     return TOGETHER if names.several else TOGETHER + TRY
 
 
-def _made(engine: Runs | None, view: Table) -> str:
-    """When a release was made, to the minute; empty if its manifest cannot be read."""
+def _made_at(engine: Runs | None, view: Table) -> str:
+    """The time at which a release was made, to the minute; empty if its manifest cannot be read."""
     from anonymizer.release.manifest import read_manifest
 
     if engine is None:
@@ -229,7 +229,7 @@ def schemas_written_otherwise(names: Names, schemas: Iterable[str]) -> list[Prob
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """How a `Release` reads its published rows."""
+    """Functions with which a `Release` reads its published rows."""
 
     view: Table
     connection: DuckDBPyConnection | None = None
@@ -264,7 +264,7 @@ class StagedTarget:
         self.snapshot = writer.snapshot
 
     @contextmanager
-    def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
+    def built_rows(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
         del engine
         tables = {column: self.staged[name].name for column, name in layout.tables.items()}
         yield STAGED, replace(layout, tables=tables)
@@ -273,7 +273,7 @@ class StagedTarget:
         """Do nothing: work tables are dropped with the session."""
 
 
-class Published(Protocol):
+class PublishedReleases(Protocol):
     """Published releases, opened for verification or copying."""
 
     @property
@@ -307,9 +307,9 @@ class Publisher(Protocol):
     def target(self, policy: Policy, session: Session, names: Names) -> Target:
         """The target of the release of `policy`."""
 
-    def published(
+    def open_published(
         self, policy: Policy | None, database: Any, limits: Limits
-    ) -> AbstractContextManager[Published]:
+    ) -> AbstractContextManager[PublishedReleases]:
         """Open the published releases, read-only, within the limits."""
 
 

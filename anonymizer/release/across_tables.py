@@ -7,23 +7,21 @@ from typing import Any
 
 from anonymizer.compile import Table
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import table_path
-from anonymizer.release.agreement import HINT
-from anonymizer.release.certificate import certificate
+from anonymizer.release.agreement import HINT, masks_of
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names
-from anonymizer.source.masking.masks import options_told
 from anonymizer.verification.guarantees import TOGETHER
 
 PUBLISHED = {"event": "quasi", **dict.fromkeys(MASKS, "keep")}
 """The published role of a policy's role, if it is another."""
 Paths = Mapping[tuple[str, str], Any]
-"""What the rules of columns need to know of values or cells: paths to the root, or `together`."""
+"""Properties of values or cells that rules of columns use: paths to the root, or `together`."""
 
 
 def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths) -> Tables:
@@ -38,7 +36,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
         knows.rows,
         knows.sensitive,
         tuple(
-            Released(
+            ReleasedTable(
                 name, policy.view(name), layouts[name], tuple(required_in(policy, name, paths))
             )
             for name in listed
@@ -118,20 +116,8 @@ def names_of(view: Table, manifest: Manifest) -> Names:
     return Names(view.schema or "main", view.name, manifest.run_id, (*separate, *further))
 
 
-def stated_certificate(manifest: Manifest) -> str:
-    """The certificate that belongs to a manifest."""
-    return certificate(
-        manifest.kind,
-        guaranteed=bool(manifest.requirements),
-        persons=manifest.layout.of_persons,
-        safe_harbor="safe_harbor" in manifest.data,
-        several="tables" in manifest.data,
-        measures=manifest.data["measures"],
-    )
-
-
 def as_asked(policy: SchemaPolicy, manifest: Manifest) -> bool:
-    """Whether the manifest lists the tables of a policy, with its requirements."""
+    """Return whether the manifest lists the tables of a policy, with its requirements."""
     tables = released_tables(manifest)
     if tables is None or {one.table for one in tables.tables} != set(policy.tables):
         return False
@@ -168,10 +154,7 @@ def tables_unmet(policy: AnyPolicy, tables: Tables) -> Iterator[Problem]:
                 yield Problem(table_path(name, "columns", column), said, hint=HINT)
         for shown in one.layout.columns:
             described = table.columns.get(shown.column)
-            masks = () if described is None else described.masks
-            # (the content of a population file is not compared)
-            if [{n: v for n, v in m.items() if n != "restricted"} for m in shown.masks] != [
-                {"mask": mask, **options_told(mask, options)} for mask, options in masks
-            ]:
+            wanted, made = masks_of(described, shown) if described is not None else ([], [])
+            if wanted != made:
                 said = "has other masks in the release than in the policy"
                 yield Problem(table_path(name, "columns", shown.column), said, hint=HINT)

@@ -1,12 +1,13 @@
-"""Whether a release is the one that a policy describes."""
+"""Decide whether a release is the one that a policy describes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published
+from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names
 from anonymizer.contract.reading import Tables
-from anonymizer.errors import PolicyError, Problem, SourceError
+from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import exchange, tree
 from anonymizer.policy import AnyPolicy, Msb, Policy
 from anonymizer.policy.columns import MASKS, Column
@@ -14,7 +15,7 @@ from anonymizer.policy.fields import published_names, renamed
 from anonymizer.policy.hierarchies import Taxonomy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.referenced_files import declared_digests, declared_files
-from anonymizer.source.masking.masks import options_told
+from anonymizer.source.masking.masks import described_options
 from anonymizer.source.profile import check_kind
 from anonymizer.verification.guarantees import TOGETHER, is_listed
 
@@ -42,7 +43,7 @@ def cells_apart(policy: AnyPolicy, tables: Tables) -> Iterator[Problem]:
             file = policy.resolve(spec.file)
             if not file.is_file():
                 continue
-            rows, lines = exchange.read(file, path)
+            rows, lines = exchange.read_rows(file, path)
             if not _agree(tree.nodes(rows, path, lines), listed):
                 said = "puts cells above one value that the release takes for disjoint"
                 hint = "do not rely on it: the release was changed, or made by another hierarchy"
@@ -50,7 +51,7 @@ def cells_apart(policy: AnyPolicy, tables: Tables) -> Iterator[Problem]:
 
 
 def _agree(nodes: Sequence[tree.Node], listed: Sequence[Sequence[str]]) -> bool:
-    """Whether all listed labels above a value are in one of the sets."""
+    """Return whether all listed labels above a value are in one of the sets."""
     sets = [{_unquoted(label) for label in labels} for labels in listed]
     places: dict[str, set[int]] = {}
     for place, labels in enumerate(sets):
@@ -82,11 +83,6 @@ SEMI = "quasi with sensitive_when"
 
 
 OTHER_NUMBER = "is of one table, and the release of several, or the other way round"
-
-
-def refuse_other(policy: Policy, layout: Layout) -> None:
-    """Raise PolicyError (exit code 2) if the policy and the release have other columns or roles."""
-    PolicyError.refuse(disagreements(policy, layout))
 
 
 def refuse_changed_while_read(digests: Mapping[str, str], policy: AnyPolicy) -> None:
@@ -129,7 +125,8 @@ def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
 
 def _of_column(name: str, asked: Column | None, released: PublishedColumn | None) -> Problem | None:
     role = None if released is None else SEMI if released.role == "semi" else released.role
-    if _published_role(asked) != role:
+    published = asked is not None and asked.role not in ("identifier", "drop")
+    if (_stated_role(asked) if asked is not None and published else None) != role:
         wanted = "is not listed" if asked is None else f"is {_stated_role(asked)}"
         said = "does not publish it" if role is None else f"publishes it as {role}"
         return _problem(column_path(name), f"{wanted} in the policy, and the release {said}")
@@ -139,17 +136,15 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
         wanted, found = asked.safe_harbor or "not stated", released.safe_harbor or "nothing"
         said = f"is {wanted} in the policy, and the release says {found}"
         return _problem(column_path(name, "safe_harbor"), said)
-    masks = [name for name, _ in asked.masks]
-    if masks != [mask["mask"] for mask in released.masks]:
-        found = ", ".join(mask["mask"] for mask in released.masks) or "values as they are"
-        wanted = ", ".join(masks) or "none"
-        said = f"the policy masks it by {wanted}, and the release publishes {found}"
+    masks, others = masks_of(asked, released)
+    by, shown = (", ".join(one["mask"] for one in made) for made in (masks, others))
+    if by != shown:
+        found = shown or "values as they are"
+        said = f"the policy masks it by {by or 'none'}, and the release publishes {found}"
         return _problem(column_path(name), said)
-    for (mask, options), released_mask in zip(asked.masks, released.masks, strict=True):
-        wanted_options = {"mask": mask, **options_told(mask, options)}
-        # (the content of a population file is not compared)
-        if wanted_options != {n: v for n, v in released_mask.items() if n != "restricted"}:
-            said = f"the policy masks it by {mask} with other options than the release"
+    for one, other in zip(masks, others, strict=True):
+        if one != other:
+            said = f"the policy masks it by {one['mask']} with other options than the release"
             return _problem(column_path(name), said)
     if asked.role != "quasi":
         return None
@@ -166,24 +161,25 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
     return None
 
 
+def masks_of(asked: Column, released: PublishedColumn) -> tuple[list[Any], list[Any]]:
+    """The masks of a column in the policy and in the release, without a population's content."""
+    return (
+        [{"mask": mask, **described_options(mask, options)} for mask, options in asked.masks],
+        [{n: v for n, v in mask.items() if n != "restricted"} for mask in released.masks],
+    )
+
+
 def _stated_role(column: Column) -> str:
     if column.role in MASKS:
         return "keep"
     return SEMI if column.role == "quasi" and column.sensitive_when else column.role
 
 
-def _published_role(column: Column | None) -> str | None:
-    """The role with which a column is published; None if it is not."""
-    if column is None or column.role in ("identifier", "drop"):
-        return None
-    return _stated_role(column)
-
-
 def _of_names(policy: Policy, layout: Layout, told: set[str]) -> Iterator[Problem]:
     """Published names that differ: renamed columns, buckets, persons, groups."""
     separate = [c.name for c in layout.columns if c.column in layout.tables and c.name is not None]
     keys = {layout.key, *layout.links}
-    present = {*published(layout), *separate} - keys
+    present = {*column_names(layout), *separate} - keys
     asked = {renamed(policy, one): one for one in published_names(policy)}
     # a column without values has no nodes, and no column that marks NULLs
     empty = {

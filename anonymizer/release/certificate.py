@@ -43,7 +43,7 @@ def mask_attacks(policy: Policy, at: str = "") -> Iterator[str]:
 
 
 def mask_words(policy: Policy, name: str) -> str:
-    """How a column is masked, in words; empty for an unmasked column."""
+    """Describe the mask of a column; empty for an unmasked column."""
     column = policy.columns[name]
     unit = "persons" if policy.person is not None else "rows"
     return "; ".join(_words(kind, options, unit) for kind, options in column.masks)
@@ -162,7 +162,7 @@ def known_attacks(policy: AnyPolicy) -> list[str]:
 
 
 def published_as_it_is(policy: Policy, column: str) -> bool:
-    """Whether the values of a column are published unchanged and no guarantee covers them."""
+    """True if the values of a column are published unchanged and no guarantee covers them."""
     described = policy.columns[column]
     return described.role == "keep" or (described.role == "sensitive" and described.protect is None)
 
@@ -187,5 +187,5 @@ def joined_on(policy: AnyPolicy) -> str:
 
 
 def presence_disclosed(policy: Policy) -> bool:
-    """Whether quasi-identifiers are published exactly, which shows who is in the table."""
+    """Return whether quasi-identifiers are published exactly, which shows who is in the table."""
     return policy.algorithm.exact

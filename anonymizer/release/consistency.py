@@ -1,4 +1,4 @@
-"""Whether a release agrees with its manifest, and its figures with its rows."""
+"""Decide whether a release agrees with its manifest, and its figures with its rows."""
 
 from __future__ import annotations
 
@@ -11,29 +11,35 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
-from anonymizer.contract.layout import Layout, PublishedColumn, quasi
-from anonymizer.contract.reading import FIGURES, Released, in_release
+from anonymizer.contract.layout import Layout, quasi
+from anonymizer.contract.reading import FIGURES, ReleasedTable, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
 from anonymizer.engines.base import Engine
-from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.errors import AnonymizerError, GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.measure.loss import (
     as_published,
-    losses_again,
     measure_groups,
-    measured_again,
     of_nodes,
+    recompute_losses,
+    recompute_measures,
 )
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, safe_harbor
 from anonymizer.policy.columns import weights_given
-from anonymizer.policy.paths import column_path, table_path
-from anonymizer.release.across_tables import as_asked, released_tables, stated_certificate
-from anonymizer.release.agreement import other_files
+from anonymizer.policy.paths import column_path, table_path, within
+from anonymizer.release.across_tables import as_asked, released_tables, tables_unmet
+from anonymizer.release.agreement import HINT, OTHER_NUMBER, disagreements, other_files
 from anonymizer.release.certificate import known_attacks
+from anonymizer.release.integrity import manifest_problems, refuse_unknown_columns
 from anonymizer.release.judge import Suppression
-from anonymizer.release.manifest import LEVEL, Manifest, published_measures
-from anonymizer.release.seal import CHANGED, manifest_problems
+from anonymizer.release.manifest import (
+    CHANGED,
+    LEVEL,
+    Manifest,
+    published_measures,
+    stated_certificate,
+)
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.guarantees import Members, population_questions
@@ -58,7 +64,7 @@ LEAST = ("lattice_loss", "lattice_bound")
 OF_LEVELS = ("lattice_", "level.")
 """Prefixes of the measures of a search over levels."""
 STATED = ("created", "reproducible", "versions")
-"""What a manifest states of the run itself."""
+"""Statements of a manifest about the run itself."""
 CLOSE = 1e-9
 """Relative difference of two doubles that were summed in another order."""
 
@@ -96,7 +102,7 @@ def _of_bound(stated: Mapping[str, Any], bound: str, loss: str) -> Iterator[tupl
 
 
 def _within(value: Any, most: Any = math.inf) -> bool:
-    """Whether a figure is between 0 and another one."""
+    """Return whether a figure is between 0 and another one."""
     found, end = number(value), number(most)
     return 0 <= found <= end * (1 + CLOSE)
 
@@ -160,7 +166,7 @@ def other_checks(
 
 
 def _columns(manifest: Manifest) -> Iterator[str]:
-    """What a check can be about: a column, or a further table or a column of it."""
+    """Possible subjects of a check: a column, or a further table or a column of it."""
     yield from (column.column for column in manifest.layout.columns)
     tables = released_tables(manifest)
     for one in tables.tables if tables is not None else ():
@@ -169,7 +175,7 @@ def _columns(manifest: Manifest) -> Iterator[str]:
 
 
 def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
-    """What the checks require that only a population can answer."""
+    """Requirements of the checks that only a population can answer."""
     table, layout = Table(str(manifest.data["view"])), manifest.layout
     nobody = Members(table, {column.column: column.column for column in layout.columns})
     asked = population_questions(table, layout, manifest.requirements, nobody)
@@ -177,7 +183,7 @@ def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], A
 
 
 def unverified(manifest: Manifest) -> tuple[str, ...]:
-    """What a manifest states and nobody can find again in the release: only the run knew it."""
+    """Statements of a manifest that cannot be found again in the release: only the run knew it."""
     measures, layout = manifest.data["measures"], manifest.layout
     found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
     tables = released_tables(manifest)
@@ -218,7 +224,9 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     always = {*TIMES}
     if layout.of_persons:
         always.add("suppressed_persons")
-    if layout.class_id is not None and any(_in_sets(column) for column in quasi(layout)):
+    # (nodes are compared with the sets of values in each class)
+    in_sets = (column.hierarchy and column.kind == "categorical" for column in quasi(layout))
+    if layout.class_id is not None and any(in_sets):
         always |= {*OF_SETS}
     if layout.algorithm == "full_domain" or any(name.startswith(OF_LEVELS) for name in stated):
         always |= {*OF_LATTICE}
@@ -228,17 +236,12 @@ def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
         yield changed(f"manifest.measures.{name}", "is not stated, and every such run states it")
 
 
-def _in_sets(column: PublishedColumn) -> bool:
-    """Whether the nodes of a column are compared with the sets of values in each class."""
-    return column.hierarchy and column.kind == "categorical"
-
-
 def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str, Any]:
-    """What the release, and the stated number of rows (persons) left out, make of measures."""
+    """Compute measures again from the release and the stated number of rows (persons) left out."""
     stated, layout = manifest.data["measures"], manifest.layout
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
-    again: dict[str, Any] = dict(measured_again(run_sql, view, layout, left_out))
+    again: dict[str, Any] = dict(recompute_measures(run_sql, view, layout, left_out))
     shown = as_published(view, layout)
     again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
     tables = released_tables(manifest)
@@ -252,7 +255,7 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
 
 
 def suppression_stated(manifest: Manifest) -> Suppression:
-    """How much of the source was left out, by the counts of a manifest; counterfeits are no rows
+    """The suppressed part of the source, by the counts of a manifest; counterfeits are no rows
     of it.
     """
     stated = manifest.data["measures"]
@@ -263,7 +266,7 @@ def suppression_stated(manifest: Manifest) -> Suppression:
 
 
 def _other_measures_of(
-    engine: Engine, view: Table, one: Released, told: Mapping[str, Any]
+    engine: Engine, view: Table, one: ReleasedTable, told: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """The same of a further table."""
     stated, path = told[one.table], f"manifest.measures.{table_path(one.table)}"
@@ -273,7 +276,7 @@ def _other_measures_of(
         yield changed(f"{path}.rows", "is not what the release has")
     for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
         yield changed(f"{path}.{name}", "is none of a run")
-    losses, hidden = losses_again(run_sql, view, one.layout), of_nodes(one.layout)
+    losses, hidden = recompute_losses(run_sql, view, one.layout), of_nodes(one.layout)
     if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
         yield changed(f"{path}.ncp", "is of other columns than the release has")
     for name, figure in stated["ncp"].items():
@@ -288,7 +291,7 @@ def _levels(layout: Layout) -> set[str]:
 
 
 def _may_lose(name: str, figure: Any, least: Any, of: Mapping[str, Any]) -> bool:
-    """Whether a loss under nodes can be one: a share, or a sum of shares, and no less than what the
+    """True if a loss under nodes can be one: a share, or a sum of shares, and no less than what the
     release shows. It was told in steps (`contract.coarse`). Of complete records there are no more
     than if every label were a value.
     """
@@ -320,7 +323,7 @@ def plain(value: Any) -> Any:
 
 
 def changed(path: str, said: str) -> Problem:
-    """What a manifest states and this tool did not write."""
+    """Statements of a manifest that this tool did not write."""
     return Problem(path, said, hint=CHANGED)
 
 
@@ -332,12 +335,12 @@ def changed(path: str, said: str) -> Problem:
 OTHER_POLICY = "use the policy (and --preset) that the release was made with, or run again"
 OTHER_VERSION = "it names another version: verify it with that one, or run again; or it was changed"
 CLOCKS = timedelta(days=1)
-"""How far the clocks of a publisher and a recipient may differ."""
+"""Tolerated difference of the clocks of a publisher and a recipient."""
 UNREADABLE = (
     *(AnonymizerError, ArithmeticError, AttributeError, LookupError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What parameters that are none raise where a question is made of them."""
+"""Errors that invalid parameters raise where a question is made of them."""
 
 
 def refuse_changed(
@@ -353,9 +356,20 @@ def refuse_changed(
 
 
 def refuse_not_as_published(
-    policy: AnyPolicy, view: Table, manifest: Manifest, changes: Iterable[Problem]
+    policy: AnyPolicy, engine: Engine, view: Table, manifest: Manifest, changes: Iterable[Problem]
 ) -> None:
-    """Make both checks, to read a release without verifying it. Raises GuaranteeError."""
+    """Make every check, to read a release without verifying it.
+
+    Raises PolicyError if the policy has other columns, GuaranteeError for all other differences.
+    """
+    found = disagreements(policy.lead, manifest.layout)
+    PolicyError.refuse(within(policy.person, found) if policy.several else found)
+    tables = released_tables(manifest)
+    if policy.several != (tables is not None):
+        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
+    if tables is not None:
+        GuaranteeError.refuse(tables_unmet(policy, tables))
+    refuse_unknown_columns(engine, view, manifest)
     refuse_changed(policy, view, manifest, changes)
     refuse_other_policy(policy, manifest)
 
@@ -397,30 +411,28 @@ def _manifest_changes(
 
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """Statements of the manifest that differ from the policy; needs no data."""
-    policy = of.lead
-    if of.several and not as_asked(of, manifest):
-        said = "are not those of the policy, or have other requirements"
-        yield Problem("manifest.tables", said, hint=OTHER_POLICY)
+    policy, data = of.lead, manifest.data
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
-    if plain(map(asdict, asked)) != plain(manifest.data["requirements"]):
-        yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
-    if weights != weights_given(policy.columns):
-        yield Problem("manifest.layout", "has other weights than the policy", hint=OTHER_POLICY)
-    yield from _other_ends(of, manifest)
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
-    if plain(stated or []) != (manifest.data.get("safe_harbor") or []):
-        yield Problem("manifest.safe_harbor", "is not that of the policy", hint=OTHER_POLICY)
+    differs = {
+        "tables": of.several and not as_asked(of, manifest),
+        "requirements": plain(map(asdict, asked)) != plain(data["requirements"]),
+        "layout": weights != weights_given(policy.columns),
+        "safe_harbor": plain(stated or []) != (data.get("safe_harbor") or []),
+        "algorithm": data.get("algorithm") != policy.algorithm.name,
+        "known_attacks": data.get("known_attacks") != known_attacks(of),
+    }
+    for name in (name for name, other in differs.items() if other):
+        said = "are not those of the policy" if name.endswith("s") else "is not that of the policy"
+        yield Problem(f"manifest.{name}", said, hint=OTHER_POLICY)
+    yield from _other_ends(of, manifest)
     if not suppression_stated(manifest).within(policy.suppression_limit):
         said = "is more than the policy's suppression_limit"
         yield Problem("manifest.measures.suppressed", said, hint=OTHER_POLICY)
-    for name in sorted(_measured_by(policy, manifest) - manifest.data["measures"].keys()):
+    for name in sorted(_measured_by(policy, manifest) - data["measures"].keys()):
         said = "is not stated, and every run of the policy states it"
         yield Problem(f"manifest.measures.{name}", said, hint=OTHER_POLICY)
-    if manifest.data.get("algorithm") != policy.algorithm.name:
-        yield Problem("manifest.algorithm", "is not that of the policy", hint=OTHER_POLICY)
-    if manifest.data.get("known_attacks") != known_attacks(of):
-        yield Problem("manifest.known_attacks", "are not those of the policy", hint=OTHER_POLICY)
 
 
 def _measured_by(policy: Policy, manifest: Manifest) -> set[str]:

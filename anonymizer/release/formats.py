@@ -1,4 +1,4 @@
-"""What the formats can hold in which rows leave a database, and as what everything else leaves.
+"""Capabilities of the formats in which rows leave a database, and as what everything else leaves.
 
 A column leaves with its own type, or else with one that holds each of its values exactly, or else
 as the text that SQL has for its values. CSV has text only, and lists as JSON.

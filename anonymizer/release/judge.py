@@ -13,7 +13,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.guarantees.requirements import GUARANTEES, unanswered
+from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
@@ -81,12 +81,12 @@ def unmet(
     )
 
 
-def refuse_unless_passed(verification: Verification) -> None:
+def refuse_unless_passed(verification: Verification, policy: AnyPolicy | None = None) -> None:
     """Raise GuaranteeError with the figures of every failed check."""
     if verification.passed and not verification.not_checked:
         return
     problems = [
-        unmet(check.name, check.column, check.required, check.achieved)
+        unmet(check.name, check.column, check.required, check.achieved, policy)
         for check in verification.failed
     ]
     problems += [
@@ -94,14 +94,6 @@ def refuse_unless_passed(verification: Verification) -> None:
         for item in verification.not_checked
     ]
     raise GuaranteeError(problems or [Problem("privacy", "nothing could be verified")])
-
-
-def refuse_failed(policy: AnyPolicy, found: Verification) -> None:
-    """Raise GuaranteeError naming every failed check, as `refuse_unless_passed` of some checks."""
-    GuaranteeError.refuse(
-        unmet(check.name, check.column, check.required, check.achieved, policy)
-        for check in found.failed
-    )
 
 
 def refuse_unanswered(
@@ -139,7 +131,7 @@ def fingerprint(engine: Engine, table: Table) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """How much of the source is not published, in the policy's unit."""
+    """The part of the source that is not published, in the policy's unit."""
 
     unit: str
     total: int
@@ -154,7 +146,7 @@ class Suppression:
         return self.suppressed / self.total if self.total else 0.0
 
     def within(self, limit: float) -> bool:
-        """Whether the suppressed rows are within the limit. The limit is exact as written: 0.29 of
+        """True if the suppressed rows are within the limit. The limit is exact as written: 0.29 of
         100 is 29, not 28.999... as with doubles.
         """
         return self.suppressed <= self.total * Decimal(repr(limit))
@@ -202,7 +194,7 @@ def judge_tables(engine: Engine, tables: Tables, where: Where) -> Verification:
 
 
 def _of_values(path: str) -> bool:
-    """Whether a guarantee concerns sensitive values, so that tables without any need no check."""
+    """True if a guarantee concerns sensitive values, so that tables without any need no check."""
     return path in BY_FIELD and BY_FIELD[path].of_values
 
 
@@ -211,7 +203,7 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     lead, further = policy.whole, policy.further.items()
     elsewhere = not lead.sensitive and any(single.sensitive for _, single in further)
-    for path, names in unanswered(lead, verification, source=source):
+    for path, names in missing_checks(lead, verification, source=source):
         if not (elsewhere and _of_values(path)):
             yield path, names
     found = {(check.name, check.column) for check in verification.checks}
@@ -224,7 +216,7 @@ def _unanswered(
         if single.sensitive or single.masked:
             whole = tuple(c for c in verification.checks if c.column is None)
             judged = replace(verification, checks=(*own, *whole))
-            for path, names in unanswered(single, judged, source=source):
+            for path, names in missing_checks(single, judged, source=source):
                 if not single.sensitive and _of_values(path):
                     continue
                 yield f"{table_path(name)}.{path}" if path.startswith("columns.") else path, names

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, published, quasi
+from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names, quasi
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.values import portable
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.certificate import mask_words
+from anonymizer.release.integrity import seal_of
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import seal_of
 
 EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 FACETS = "https://openlineage.io/spec/facets"
@@ -34,7 +34,7 @@ class Transformation:
     direct: bool
     subtype: str
     masking: bool
-    """Whether the output reveals less than the input."""
+    """True if the output reveals less than the input."""
     says: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _datasets(one: OfTable) -> Iterator[tuple[str, dict[str, Any]]]:
         for part in (*cell_parts(column), column.value, column.bucket)
         if part is not None
     }
-    yield one.name, {name: _inputs(one, name, described) for name in published(one.layout)}
+    yield one.name, {name: _inputs(one, name, described) for name in column_names(one.layout)}
     for column in one.layout.columns:
         if column.column in one.layout.tables and column.name is not None:
             names = [name for name in (one.layout.group_id, column.name) if name is not None]

@@ -16,11 +16,11 @@ from urllib.parse import quote
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Tables, in_release, read
+from anonymizer.contract.reading import Tables, in_release, parse_manifest
 from anonymizer.contract.rounding import of_population
-from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import is_database, own_connection
-from anonymizer.errors import AnonymizerError, NothingToCheckError, Problem
+from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.sandbox import is_database
+from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, safe_harbor
 from anonymizer.policy.hierarchies import levels_given
@@ -38,6 +38,7 @@ NOT_IN_FILES = re.compile(r'[\x00-\x1f\x7f/\\%:*?"<>|]')
 """Characters that a file name cannot hold, or that would lead into another folder."""
 OF_POPULATION = frozenset(one.name for one in GUARANTEES if one.of_population)
 LEVEL = "level."
+CHANGED = "it was changed after it was published: run again"
 LONGEST_STEM = 200
 """Bytes kept of a name; file systems allow 255 including the suffix."""
 
@@ -112,7 +113,7 @@ def make_manifest(
 ) -> Manifest:
     """The manifest of a release: what was required and achieved, and how to check it."""
     stated = safe_harbor.stated(policy) if safe_harbor.applies(policy) else None
-    return Manifest(
+    made = Manifest(
         {
             "format": FORMAT,
             "run_id": names.run_id,
@@ -127,19 +128,24 @@ def make_manifest(
             "verification": finite(_checks(verification, names, layout, requirements, tables)),
             "measures": finite(measures),
             "layout": layout.as_dict(),
-            "certificate": certificate(
-                policy.release_kind,
-                guaranteed=bool(requirements),
-                persons=layout.of_persons,
-                safe_harbor=safe_harbor.applies(policy),
-                several=tables is not None,
-                measures=measures,
-            ),
             "known_attacks": known_attacks(policy),
             **({"safe_harbor": stated} if stated is not None else {}),
             **({"tables": tables.as_dict()} if tables is not None else {}),
             **({"files": dict(files)} if files else {}),
         }
+    )
+    return Manifest({**made.data, "certificate": stated_certificate(made)})
+
+
+def stated_certificate(manifest: Manifest) -> str:
+    """The certificate that belongs to a manifest."""
+    return certificate(
+        manifest.kind,
+        guaranteed=bool(manifest.requirements),
+        persons=manifest.layout.of_persons,
+        safe_harbor="safe_harbor" in manifest.data,
+        several="tables" in manifest.data,
+        measures=manifest.data["measures"],
     )
 
 
@@ -219,8 +225,7 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
 
 def several_manifests() -> NothingToCheckError:
     """The error of a table that should hold one manifest, and has other rows."""
-    hint = "it was changed after it was published: run again"
-    return NothingToCheckError.at("manifest", "is not one row", hint=hint)
+    return NothingToCheckError.at("manifest", "is not one row", hint=CHANGED)
 
 
 def no_manifest() -> NothingToCheckError:
@@ -236,7 +241,7 @@ def parsed(text: Any, signature: Any = None) -> Manifest:
             raise TypeError
         signed = str(signature) if signature is not None else None
         manifest = Manifest(json.loads(text, parse_int=_whole), signed, text)
-        read(manifest.text())
+        parse_manifest(manifest.text())
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         unreadable = True
     else:
@@ -319,9 +324,6 @@ OTHER = (
 )
 
 
-NEIGHBOUR = "anon_neighbour"
-
-
 def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> Path:
     """The path of the JSON file of a release in `database`.
 
@@ -339,24 +341,10 @@ def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> P
 
 
 def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
-    """Whether another database of the folder holds this run; locked databases are skipped."""
+    """True if another database of the folder holds this run; locked databases are skipped."""
     others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
-    others = [file for file in others if is_database(file)]
-    with own_connection(None, databases=others) as gate:
-        return any(_holds(gate, file, release, run_id) for file in others)
-
-
-def _holds(gate: DuckDBEngine, file: Path, release: str, run_id: str) -> bool:
-    try:
-        gate.raw(f"attach {lit(str(file))} as {NEIGHBOUR} (type duckdb, read_only)", "release")
-    except AnonymizerError:
-        return False
-    with detaching(gate, NEIGHBOUR, "release"):
-        try:
-            held = objects.recorded(gate, NEIGHBOUR)
-        except AnonymizerError:
-            return False  # a table of that name that the tool did not make
-    return any((item.release, item.run_id) == (release, run_id) for item in held)
+    held = (objects.recorded_in(file) or () for file in others if is_database(file))
+    return any((one.release, one.run_id) == (release, run_id) for items in held for one in items)
 
 
 def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
+from anonymizer.engines.duckdb.connection import SOURCE
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.fields import separated_tables
@@ -72,12 +74,7 @@ def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
 
 def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
     """Every recorded object of a database, oldest first."""
-    exists = runs.raw(
-        "select count(*) from duckdb_tables() where table_name = 'objects'"
-        f" and schema_name = {lit(SCHEMA)} and database_name = {lit(catalog)}",
-        "release",
-    )
-    if not exists[0][0]:
+    if not is_base_table(runs, objects_table(catalog)):
         return ()
     rows = runs.raw(
         "select release, schema_name, object_name, kind, run_id"
@@ -85,6 +82,15 @@ def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
         "release",
     )
     return tuple(Recorded(*map(str, row)) for row in rows)
+
+
+def recorded_in(file: Path) -> tuple[Recorded, ...] | None:
+    """Every recorded object of a database file; None if it is locked, damaged, or another's."""
+    try:
+        with own_connection(file) as engine:
+            return recorded(engine, SOURCE)
+    except Exception:
+        return None
 
 
 def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
@@ -161,9 +167,9 @@ class Names:
     """Further published tables: one per sensitive column of an msb release, or those of a release
     of several tables besides the persons'."""
     several: bool = False
-    """Whether the policy has several tables."""
+    """True if the policy has several tables."""
     compared: bool = False
-    """Whether a ledger compares the release with earlier ones."""
+    """True if a ledger compares the release with earlier ones."""
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str) -> Names:
@@ -257,9 +263,9 @@ def refuse_foreign_sql(engine: Engine, tables: Iterable[Table]) -> None:
     )
 
 
-def is_base_table(engine: Engine, table: Table) -> bool:
-    """Whether a relation is a base table, so that reading it executes nothing."""
-    return any(_found(engine, table, "table", "table_name"))
+def is_base_table(runs: Runs, table: Table) -> bool:
+    """Return whether a relation is a base table, so that reading it executes nothing."""
+    return any(_found(runs, table, "table", "table_name"))
 
 
 def not_tables(engine: Engine, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
@@ -286,7 +292,7 @@ def _is_plain_view(engine: Engine, view: Table) -> bool:
     return True
 
 
-def _found(engine: Engine, table: Table, kind: str, column: str) -> Iterator[str]:
+def _found(runs: Runs, table: Table, kind: str, column: str) -> Iterator[str]:
     """A column of the catalog's entries for a relation; names are compared ignoring case."""
     conditions = [
         f"lower({part}) = lower({lit(value)})"
@@ -298,7 +304,7 @@ def _found(engine: Engine, table: Table, kind: str, column: str) -> Iterator[str
         if value is not None
     ]
     text = f"select {column} from duckdb_{kind}s() where {' and '.join(conditions)}"
-    yield from (str(row[0]) for row in engine.raw(text, "release"))
+    yield from (str(row[0]) for row in runs.raw(text, "release"))
 
 
 def _unquoted(name: str) -> str:

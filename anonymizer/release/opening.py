@@ -23,18 +23,23 @@ from anonymizer.engines.duckdb.connection import (
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.duckdb.source import usual_settings
 from anonymizer.engines.session import Database, Session, find_table
-from anonymizer.errors import EngineError, GuaranteeError, PolicyError, Problem, SourceError
+from anonymizer.errors import (
+    EngineError,
+    NothingToCheckError,
+    PolicyError,
+    Problem,
+    SourceError,
+    no_file,
+)
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.paths import within
 from anonymizer.policy.privacy import Population
 from anonymizer.policy.values import file_format
-from anonymizer.release.across_tables import released_tables, tables_unmet
-from anonymizer.release.agreement import HINT, OTHER_NUMBER, refuse_other
+from anonymizer.release.across_tables import released_tables
 from anonymizer.release.consistency import refuse_not_as_published
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.sealing import changes_in_database, refuse_unknown_columns
 from anonymizer.source.files import READERS, file_relation
 from anonymizer.source.profile import published_type
 from anonymizer.source.roles import Roles
@@ -208,35 +213,43 @@ def unchanged(
     """
     view = Names.of(policy, "").view(catalog)
     manifest = read_manifest(engine, view)
-    try:
-        refuse_other(policy.lead, manifest.layout)
-    except PolicyError as error:
-        if not policy.several:
-            raise
-        raise PolicyError(within(policy.person, error.problems)) from None
-    tables = released_tables(manifest)
-    if policy.several != (tables is not None):
-        raise GuaranteeError.at("policy", OTHER_NUMBER, hint=HINT)
-    if tables is not None:
-        GuaranteeError.refuse(tables_unmet(policy, tables))
-    refuse_unknown_columns(engine, view, manifest.layout, tables)
     alone = policy.publish.database is not None
     inside = changes_in_database(engine, view, manifest, alone=alone)
     changes = chain(inside, changes_beside(file, view, manifest))
-    refuse_not_as_published(policy, view, manifest, changes)
-    return view, manifest, tables
+    refuse_not_as_published(policy, engine, view, manifest, changes)
+    return view, manifest, released_tables(manifest)
+
+
+def release_file(
+    policy: AnyPolicy | None,
+    database: str | Path | None,
+    source: str | Path | None = None,
+    where: str = "--database",
+) -> Path:
+    """The file of a policy's release: as given by the option `where`, or publish.database, or the
+    source's database.
+    """
+    if database is not None:
+        path = Path(database)
+    elif policy is not None and policy.publish.database is not None:
+        path = policy.resolve(policy.publish.database)
+    elif source is not None:
+        path = Path(source)
+    else:
+        hint = "the policy has no publish.database, so the release is in the source's database"
+        raise NothingToCheckError.at(where, "names no release", hint=hint)
+    if not path.is_file():
+        where = place_of(policy, path, where)
+        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
+    return path.resolve()
 
 
 def place_of(policy: AnyPolicy | None, database: Path, option: str = "--database") -> str:
-    """Where the file of a release was named: the path in the policy, or the option."""
+    """The place where the file of a release was named: the path in the policy, or the option."""
     named = policy.publish.database if policy is not None else None
-    if policy is not None and named is not None and _same(policy.resolve(named), database):
-        return "publish.database"
-    return option
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+    if policy is None or named is None:
+        return option
+    return "publish.database" if policy.resolve(named).resolve() == database.resolve() else option
 
 
 @contextmanager
@@ -263,7 +276,7 @@ def opened(
         return
     refuse_transaction(database)
     with usual_settings(database):
-        engine = DuckDBEngine(database, owned=False)
+        engine = DuckDBEngine(database, owns_connection=False)
         catalog, schema = engine.raw("select current_catalog(), current_schema()", where)[0]
         # a macro there must not shadow a built-in function
         place = f"{quote(str(catalog))}.{quote(str(schema))}"

@@ -16,7 +16,7 @@ from anonymizer.errors import EngineError, SourceError
 from anonymizer.measure.loss import measure_words
 from anonymizer.policy.kinds import ReleaseKind, kind_words
 from anonymizer.policy.paths import name_text
-from anonymizer.process.document import Displayed, Document, Rows, Section, facts, say
+from anonymizer.process.document import Document, NotebookResult, Rows, Section, facts, say
 from anonymizer.release.formats import Format, in_frame
 from anonymizer.release.manifest import Manifest, finite, shown_measures
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Displayed):
+class Release(NotebookResult):
     """A published release and its verification. Keeps no connection to a file open."""
 
     run_id: str
@@ -39,7 +39,7 @@ class Release(Displayed):
     manifest: Manifest
     warnings: tuple[str, ...]
     replaced: tuple[str, ...]
-    """What it replaced, in words."""
+    """Descriptions of what it replaced."""
     findings: Mapping[str, Any]
     """The record of a search that keeps one, for the owner of the source; not published."""
     _table: Table

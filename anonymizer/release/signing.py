@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -22,10 +20,10 @@ from anonymizer.errors import (
     no_file,
 )
 from anonymizer.guarantees.requirements import GUARANTEES
-from anonymizer.process.files import write_new
-from anonymizer.process.text import plain
+from anonymizer.process.files import is_open_to_others, write_new
+from anonymizer.process.text import json_value
+from anonymizer.release.integrity import Sign, manifest_digest, seal_of
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import Sign, manifest_digest, seal_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -87,7 +85,9 @@ def private_key(path: str | Path) -> Ed25519PrivateKey:
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         said = f"{path.name} holds no Ed25519 private key without a password"
         raise PolicyError.at(where, said, hint="anonymizer key new FILE")
-    _refuse_open(path, where)
+    if is_open_to_others(path):
+        said = f"{path.name} can be read by others than its owner"
+        raise PolicyError.at(where, said, hint=f"chmod 600 {path}")
     return cast("Ed25519PrivateKey", key)
 
 
@@ -152,13 +152,6 @@ def _read(path: Path, where: str) -> bytes:
     if not path.is_file():
         raise PolicyError.at(where, no_file(path), hint="anonymizer key new FILE")
     return path.read_bytes()
-
-
-def _refuse_open(path: Path, where: str) -> None:
-    """Raise PolicyError for a key that others than its owner can read."""
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        said = f"{path.name} can be read by others than its owner"
-        raise PolicyError.at(where, said, hint=f"chmod 600 {path}")
 
 
 def _library(where: str) -> tuple[Any, Any]:
@@ -293,7 +286,7 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:sql-anonymizer:certificate:1"
 DIGEST = "sha256"
-"""Digest of the manifest as canonical JSON (`release/seal`), and of the policy's content."""
+"""Digest of the manifest as canonical JSON (`release.integrity`), and of the policy's content."""
 LISTS_VALUES = frozenset(name for guarantee in GUARANTEES for name in guarantee.values)
 OTHER = "it is of another release, or one of the two was changed"
 
@@ -322,7 +315,7 @@ def statement(manifest: Manifest) -> dict[str, Any]:
             "knownAttacks": data["known_attacks"],
         },
     }
-    found: dict[str, Any] = json.loads(json.dumps(plain(made), allow_nan=False))
+    found: dict[str, Any] = json.loads(json.dumps(json_value(made), allow_nan=False))
     return found
 
 

@@ -9,7 +9,7 @@ release, or are withdrawn.
 from __future__ import annotations
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
@@ -75,6 +75,6 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         step("continue classes", "continue_classes"),
         *cell_steps(roles.quasi, policy.publish.cells),
     )
-    layout, columns = published(policy, roles, {})
+    layout, columns = published_columns(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
     return Compiled(stages, Assembly(columns, tuple(keys), persons=persons), layout)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import CODED, UNITS, coded_stages, domain_steps, units_step
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, partition_stages
 from anonymizer.algorithms.core.protections import protection
@@ -38,7 +38,7 @@ from anonymizer.steps import Compute, Guard, Loop, Row, Stage, Step
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(OfAttribute):
+class AttributeColumns(OfAttribute):
     """The names of an attribute's columns in the statements of this package."""
 
     p = NumberedColumn("p")
@@ -76,7 +76,7 @@ class Extents:
 
 def _several(a: Attribute) -> int:
     """Approximate loss of a cell with several values."""
-    whole = a.scaled(SCALE)
+    whole = a.scaled_loss(SCALE)
     return whole if a.height else max(2 * whole // max(a.distinct, 1), 1)
 
 
@@ -163,7 +163,7 @@ def compile_invariant(policy: Policy, profile: TableProfile, roles: Roles) -> Co
         _step("classes", "members", context),
         *cell_steps(roles.quasi, policy.publish.cells),
     )
-    layout, columns = published(rows, roles, {})
+    layout, columns = published_columns(rows, roles, {})
     return Compiled(stages, Assembly(columns, (Sql("row_id"),)), layout, COUNTERFEITS)
 
 
@@ -199,7 +199,7 @@ def _context(policy: Policy, roles: Roles, m: int) -> dict[str, Any]:
         "members": MEMBERS,
         "counterfeits": COUNTERFEITS,
         "domains": [a.domain for a in roles.quasi],
-        "attributes": [Placed(a) for a in roles.quasi],
+        "attributes": [AttributeColumns(a) for a in roles.quasi],
         "sensitive": sensitive.s,
         "type": Sql(published_type(sensitive.sql_type)),
         "text": same_text(f"cast({sensitive.s} as varchar)", sensitive.sql_type),

@@ -153,7 +153,7 @@ def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Pro
 
 
 def _plain(side: Any) -> bool:
-    """Whether an error may quote it: numbers and policy keywords only, no data values."""
+    """Return whether an error may quote it: numbers and policy keywords only, no data values."""
     return not isinstance(side, str) or PLAIN.fullmatch(side) is not None
 
 

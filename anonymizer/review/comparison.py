@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What changes and what stays the same from the old policy to the new one."""
+    """Changes, and what stays the same, from the old policy to the new one."""
 
     tables: tuple[Change, ...]
     """The parent of each of several tables; None: the policy has no table of this name."""
@@ -195,7 +195,7 @@ def _settings(old: AnyPolicy, new: AnyPolicy) -> Iterator[Change]:
 
 
 def _default_alone(change: Change) -> bool:
-    """Whether a default appears or disappears only because its table or column does."""
+    """Return whether a default appears or disappears only because its table or column does."""
     value = change.new if change.old is None else change.old
     alone = change.old is None or change.new is None
     return alone and value == DEFAULTS.get(change.what.rpartition(".")[2])
@@ -379,7 +379,7 @@ def text_lines(found: Comparison) -> Iterator[str]:
 
 
 def _problems(found: Comparison) -> Iterator[str]:
-    """Why a policy cannot run; shown before the verdict, which depends on it."""
+    """The reasons why a policy cannot run; shown before the verdict, which depends on it."""
     for name, side in (("old", found.old), ("new", found.new)):
         for problem in side.problems:
             yield f"{name} policy: {problem}"
@@ -410,7 +410,7 @@ def markdown_lines(found: Comparison) -> Iterator[str]:
 
 
 def _replaced(found: Comparison) -> Iterator[str]:
-    """What a run would replace; shown before everything else."""
+    """Objects that a run would replace; shown before everything else."""
     for name, side in (("new", found.new), ("old", found.old)):
         for replaced in side.replaces:
             if name == "new" or replaced not in found.new.replaces:

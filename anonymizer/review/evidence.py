@@ -38,7 +38,7 @@ from anonymizer.process.document import (
     say,
     verdict,
 )
-from anonymizer.process.text import figure, many, plain
+from anonymizer.process.text import figure, json_value, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.assess.figures import at_risk_below
 from anonymizer.review.report.content import CHECKS, Report
@@ -67,7 +67,7 @@ class Standard(BaseModel):
     source: str
     """The text that its clauses are taken from."""
     says: str
-    """What the page is, and what it is not."""
+    """The purpose of the page, and its limits."""
     preset: str | None = None
     """The preset that a policy must have."""
     sections: tuple[Clause, ...]
@@ -128,7 +128,7 @@ class Facts:
     @cached_property
     def data(self) -> Mapping[str, Any]:
         """The JSON of the report."""
-        found: Mapping[str, Any] = plain(self.report.as_dict())
+        found: Mapping[str, Any] = json_value(self.report.as_dict())
         return found
 
     @property
@@ -244,7 +244,7 @@ def ask(field: str, facts: Facts, says: str) -> Iterator[Block]:
 
 
 def by_hand(facts: Facts, says: str) -> Iterator[Block]:
-    """What no policy states: a judgement, or a signature."""
+    """Items that no policy states: a judgement, or a signature."""
     del facts
     yield Open(says, BY_HAND)
 

@@ -22,7 +22,7 @@ from anonymizer.errors import AnonymizerError, PolicyError, PolicyFormError, Pro
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.schema import Knows
 from anonymizer.process.secret import Seed
-from anonymizer.process.text import environment, plain
+from anonymizer.process.text import environment, json_value
 from anonymizer.review.observers import ONE, TWO, open_source
 from anonymizer.review.trial import Bench, Figures
 
@@ -369,7 +369,7 @@ class Label:
 
     @property
     def left(self) -> float:
-        """Where the text begins."""
+        """Position of the text."""
         return self.x if self.anchor == "start" else self.x - self.width
 
     @property
@@ -378,7 +378,7 @@ class Label:
         return LETTER * len(self.text)
 
     def touches(self, other: Label) -> bool:
-        """Whether the two texts overlap."""
+        """Return whether the two texts overlap."""
         return (
             self.left < other.left + other.width
             and other.left < self.left + self.width
@@ -489,5 +489,5 @@ def _data(points: Sequence[Point], placed: dict[int, Placed]) -> Markup:
         }
         for number, one in enumerate(points)
     ]
-    text = json.dumps(plain(listed), ensure_ascii=True)
+    text = json.dumps(json_value(listed), ensure_ascii=True)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anonymizer.compile import Table, ident, lit, quote, sql, work
 from anonymizer.errors import AnonymizerError, Problem, SourceError, TargetError
 from anonymizer.hierarchy import exchange, levels
-from anonymizer.hierarchy.levels import Node, Shown, show
+from anonymizer.hierarchy.levels import HierarchyDrawing, Node, show
 from anonymizer.hierarchy.sets import MOST_VALUES
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
@@ -46,9 +46,9 @@ class Built:
     builder: str
     height: int
     nested: bool = True
-    """Whether its levels are meant to nest."""
+    """True if its levels are meant to nest."""
 
-    def shown(self, *, published: bool = False) -> Shown:
+    def shown(self, *, published: bool = False) -> HierarchyDrawing:
         """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
 
         Raises SourceError if that table has no formula for the builder.
@@ -130,7 +130,7 @@ def _built_in(
     from anonymizer.source.snapshot import reading_steps, values_steps
 
     with open_session(policy, database, limits=limits) as session:
-        everything = roles(policy, session.profile).unmasked
+        everything = roles(policy, session.profile).without_masks
         wanted = replace(
             everything,
             quasi=tuple(a for a in everything.quasi if a.column in columns),
@@ -220,8 +220,8 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
     from anonymizer.engines.duckdb.connection import SOURCE
     from anonymizer.ledger.store import SCHEMA as LEDGER
     from anonymizer.release import objects
+    from anonymizer.release.integrity import seal_of
     from anonymizer.release.manifest import read_manifest
-    from anonymizer.release.seal import seal_of
 
     if schema.lower() == objects.SCHEMA:
         said = f"is in {objects.SCHEMA}, where the tool keeps its record"
@@ -232,7 +232,7 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
         for item in objects.recorded(engine, SOURCE)
         if item.kind == "view"
     )
-    said = "is a ledger" if LEDGER in held else "holds a release that stands there alone"
+    said = "is a ledger" if LEDGER in held else "contains a release and nothing else"
     if LEDGER in held or any(alone):
         hint = "store it in the database of the source, or in one of its own"
         raise TargetError.at("--database", said, hint=hint)
@@ -315,7 +315,7 @@ def suggestions(p: Profile, ends: tuple[float, float] | None) -> Iterator[Sugges
 
 
 def why_none(p: Profile, ends: tuple[float, float] | None) -> str:
-    """Why no hierarchy suits the column."""
+    """Explain why no hierarchy suits the column."""
     if (kind := kind_of(p.sql_type)) is None:
         return "has a type without one"
     if (p.different or 0) <= 2:
@@ -421,7 +421,7 @@ def _of_numbers(p: Profile, low: float, high: float) -> Iterator[Suggestion]:
 
 
 def _writable(low: float, high: float) -> bool:
-    """Whether a policy can contain such bounds, and doubles can represent a tenth of their span."""
+    """True if a policy can contain such bounds, and doubles can represent a tenth of their span."""
     return max(-low, high) <= LARGEST and not 0 < high - low < SMALLEST
 
 
@@ -610,13 +610,13 @@ def _built(
 
 def _shown(
     policy: Policy, database: Database, column: str, suggestion: Suggestion, limits: Limits | None
-) -> Shown:
+) -> HierarchyDrawing:
     chosen = only_quasi(policy, {column: suggestion.options})
     with built(chosen, database, limits=limits) as made:
         return made[0].shown()
 
 
-def losses(shown: Shown, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
+def losses(shown: HierarchyDrawing, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:
     """Each level's nodes and mean share lost of a range `wider` times that of the data."""
     for level in shown.levels:
         nodes = [node for node in shown.nodes if node.level == level.level]

@@ -13,11 +13,11 @@ from anonymizer.contract.layout import Layout, Originals
 from anonymizer.contract.reading import Tables, in_release
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import RELEASE, SOURCE, DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import unopened
+from anonymizer.engines.duckdb.sandbox import open_problem
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError, NothingToCheckError, no_file
+from anonymizer.errors import EngineError
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import opened, place_of, population_files, unchanged
@@ -70,29 +70,6 @@ class Beside(Published):
     originals: Originals
 
 
-def release_file(
-    policy: AnyPolicy,
-    database: str | Path | None,
-    source: str | Path | None,
-    where: str = "--database",
-) -> Path:
-    """The file of a policy's release: as given by the option `where`, or publish.database, or the
-    source's database.
-    """
-    if database is not None:
-        path = Path(database)
-    elif policy.publish.database is not None:
-        where, path = "publish.database", policy.resolve(policy.publish.database)
-    elif source is not None:
-        path = Path(source)
-    else:
-        hint = "the policy has no publish.database, so the release is in the source's database"
-        raise NothingToCheckError.at(where, "names no release", hint=hint)
-    if not path.is_file():
-        raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
-    return path.resolve()
-
-
 @contextmanager
 def open_release(
     policy: AnyPolicy, database: Path, limits: Limits | None = None, option: str = "--database"
@@ -141,7 +118,7 @@ def attached_release(
     try:
         engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
     except EngineError as error:
-        raise EngineError(unopened(database, where, error.__cause__ or error)) from error
+        raise EngineError(open_problem(database, where, error.__cause__ or error)) from error
     with detaching(engine, name, where):
         yield name
 
@@ -149,7 +126,7 @@ def attached_release(
 def beside(policy: Policy, release: Published, session: Session) -> Beside:
     """The release with its source: read the rows, and build the hierarchies."""
     layout = release.layout
-    read = roles(policy, session.profile).unmasked
+    read = roles(policy, session.profile).without_masks
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
     executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])
@@ -179,5 +156,5 @@ def beside(policy: Policy, release: Published, session: Session) -> Beside:
 
 
 def unit_of(policy: AnyPolicy) -> str:
-    """What a class counts: persons if the policy names them, else rows."""
+    """The unit of a class: persons if the policy names a person column, else rows."""
     return "persons" if policy.person is not None else "rows"

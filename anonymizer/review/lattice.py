@@ -142,8 +142,8 @@ def lattice_table(
         quasi = prepared.roles.quasi
         parameters = {
             **context,
-            "cells": lit(float(sum(a.scaled(ONE) for a in quasi))),
-            "heights": lit(float(max(sum(a.height * a.scaled(ONE) for a in quasi), ONE))),
+            "cells": lit(float(sum(a.scaled_loss(ONE) for a in quasi))),
+            "heights": lit(float(max(sum(a.height * a.scaled_loss(ONE) for a in quasi), ONE))),
             "measure": by,
         }
         text = render("lattice/table", parameters).text

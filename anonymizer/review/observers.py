@@ -19,11 +19,19 @@ from anonymizer.engines.session import Database, Session
 from anonymizer.measure.proofs import linked_rows
 from anonymizer.measure.queries import about, about_share
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say, tabled
+from anonymizer.process.document import (
+    Bar,
+    Document,
+    NotebookResult,
+    Section,
+    facts,
+    say,
+    table_section,
+)
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
-from anonymizer.release.opening import place_of, unchanged
-from anonymizer.review.inputs import Published, attached_release, open_release, release_file
+from anonymizer.release.opening import place_of, release_file, unchanged
+from anonymizer.review.inputs import Published, attached_release, open_release
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.source.masking.masks import bound_values
@@ -119,7 +127,7 @@ class Observer:
     found: float
     """Expected share of persons found: the mean of 1 / number of candidates."""
     promised: bool = False
-    """Whether the release guarantees k candidates against this observer."""
+    """True if the release guarantees k candidates against this observer."""
 
     @property
     def holds(self) -> bool:
@@ -236,7 +244,7 @@ class TablesAttack:
 
     @property
     def holds(self) -> bool:
-        """Whether every guarantee against an observer holds."""
+        """True if every guarantee against an observer holds."""
         return all(observer.holds for observer in self.after)
 
     def as_dict(self) -> dict[str, Any]:
@@ -270,7 +278,7 @@ class TablesAttack:
             before = "before -> after; before, classes are persons with equal quasi-identifiers"
             said = f"{before}\n{said}"
         title = f"{self.view}: persons found by somebody who knows their class and, besides,"
-        return Document(title, sections=(tabled("", heads, rows), Section(said)))
+        return Document(title, sections=(table_section("", heads, rows), Section(said)))
 
 
 def attack_tables(
@@ -317,7 +325,7 @@ class AssessedTable:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TablesAssessment(Displayed):
+class TablesAssessment(NotebookResult):
     """The assessment of several existing tables, as figures without values."""
 
     person: str
@@ -370,7 +378,7 @@ class TablesAssessment(Displayed):
         )
         head = ("known", "alone", "", f"below {self.k}", "", "fewest left", "found, on average")
         sections = (
-            tabled(
+            table_section(
                 title,
                 head,
                 (
@@ -387,7 +395,7 @@ class TablesAssessment(Displayed):
             if observers
         )
         return Document(
-            self._title, (say(known), say(rows)), (tabled("", heads, tables), *sections)
+            self._title, (say(known), say(rows)), (table_section("", heads, tables), *sections)
         )
 
 

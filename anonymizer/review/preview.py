@@ -142,7 +142,7 @@ class Preview:
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
-    """What a run would replace or drop."""
+    """Objects that a run would replace or drop."""
     forecast: Forecast | None = None
     tables: list[PlannedTable] = field(default_factory=list)
     """With several tables: each with its findings, after its parent."""

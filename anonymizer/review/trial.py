@@ -14,7 +14,7 @@ from anonymizer.algorithms.core.compiled import STAGED, staged_values
 from anonymizer.compile import Table, ident, work
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released
+from anonymizer.contract.reading import ReleasedTable
 from anonymizer.engines.base import Limits
 from anonymizer.engines.execute import Executor, Listener
 from anonymizer.engines.session import Database, Session
@@ -95,23 +95,23 @@ class Figures:
     """The result of a trial run. Of several tables, the measures are those of the persons."""
 
     problems: tuple[Problem, ...] = ()
-    """Why the policy cannot run; then there are no figures."""
+    """The reasons why the policy cannot run; then there are no figures."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The columns of the source, each with its path in a policy; empty if it cannot be read. With
     several tables, each is named with its table."""
     replaces: tuple[str, ...] = ()
-    """What a run would replace or drop."""
+    """Objects that a run would replace or drop."""
     rows: int = 0
     """Number of rows it was tried on, if counted."""
     seconds: float = 0.0
     shared: int = 0
     """Statements that an earlier trial on the same bench had already run."""
     holds: bool = False
-    """Whether every guarantee and the suppression limit hold."""
+    """True if every guarantee and the suppression limit hold."""
     limit: float = 0.0
     checks: tuple[Check, ...] = ()
     unit: str = "rows"
-    """What is counted: rows, or persons if the policy names them."""
+    """The unit of counting: rows, or persons if the policy names them."""
     published: int = 0
     suppressed: int = 0
     share: float = 0.0
@@ -229,7 +229,7 @@ def without_refinement(policy: Policy) -> Policy:
 
 
 def _of_bound(stage: Stage) -> bool:
-    """Whether a stage serves only the lower bound of the loss."""
+    """Return whether a stage serves only the lower bound of the loss."""
     step = stage if isinstance(stage, Step) else stage.query if isinstance(stage, Note) else None
     if step is None:
         return False
@@ -372,7 +372,7 @@ class Bench:
                 stage_table_originals(engine, one)
             tables = tables_read(policy, read, engine)
 
-            def where(one: Released) -> Table:
+            def where(one: ReleasedTable) -> Table:
                 return places.get(one.name, STAGED)
 
             judged += judge_tables(engine, tables, where)

@@ -16,18 +16,17 @@ from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.column_names import EXACT_UP_TO, countable
-from anonymizer.source.identifiers import folded, plain
+from anonymizer.source.identifiers import fold_case, usual_characters
 from anonymizer.source.profile import TableProfile, kind_of, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Stage, Step
 
 MEANT = "meant."
-"""How the names of all figures begin."""
-_ONE_BLANK = (
-    f"regexp_replace(nfc_normalize({plain('cast(cell as varchar)')}), '[ \t\r\n]+', ' ', 'g')"
-)
-FOLDED = Sql(folded(f"trim({_ONE_BLANK})"))
+"""The prefix of the names of all figures."""
+_USUAL = usual_characters("cast(cell as varchar)")
+_ONE_BLANK = f"regexp_replace(nfc_normalize({_USUAL}), '[ \t\r\n]+', ' ', 'g')"
+FOLDED = Sql(fold_case(f"trim({_ONE_BLANK})"))
 """A value in one spelling: without blanks at its ends and characters that nobody sees."""
 FIRST_YEAR = 1500
 """Earlier dates are those of a century that was left out, or of no date."""
@@ -45,7 +44,7 @@ PAIRS = 100
 FEW = 5
 """Rows of a hundred that are too few for a warning."""
 AGREED = 0.9
-"""How often two rows with one value agree in the other, from chance (0) to always (1)."""
+"""Share of pairs of rows with one value that agree in the other, from chance (0) to always (1)."""
 SURE = 10
 """Rows with one value that agree in the other by no chance."""
 HOUSEHOLDS = column_names.GROUPS | {"hh", "hhid", "dwelling", "serial", "serialno", "couple"}
@@ -80,7 +79,7 @@ def household_digests(policy: Policy, profile: TableProfile) -> list[tuple[Sql, 
 
 
 def early(cell: Sql, sql_type: str) -> Sql | None:
-    """Whether a cell is an early date, or a text of one; None where its type has none."""
+    """Return whether a cell is an early date, or a text of one; None where its type has none."""
     if read_as_text(sql_type):
         return Sql(f"regexp_matches(cast({cell} as varchar), {lit(EARLY)})")
     if kind_of(sql_type) != "date" or sql_type == "TIMESTAMP_NS":
@@ -199,7 +198,7 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
         "sure": SURE,
     }
     yield Step("rows to compare columns in", "prepare/predictor_rows", context)
-    yield Note(Step("columns that tell others", "prepare/predictors", context))
+    yield Note(Step("columns that predict others", "prepare/predictors", context))
 
 
 def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:

@@ -89,7 +89,7 @@ def _is_left(file: Path, at_least: float) -> bool:
 
 
 def _is_held(file: Path) -> bool:
-    """Whether a process holds the lock that the engine takes on an open file."""
+    """Return whether a process holds the lock that the engine takes on an open file."""
     try:
         import fcntl
     except ImportError:

@@ -14,11 +14,11 @@ from anonymizer.algorithms.core.compiled import Compiled
 from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
-from anonymizer.contract.reading import Released
+from anonymizer.contract.reading import ReleasedTable
 from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, EngineError, Problem
@@ -29,17 +29,16 @@ from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, StagedTarget, Target, Writer
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
+from anonymizer.release.integrity import Sign
 from anonymizer.release.judge import (
     judge,
     judge_tables,
     refuse_beyond,
-    refuse_failed,
     refuse_unanswered,
     refuse_unless_passed,
 )
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
-from anonymizer.release.seal import Sign
 from anonymizer.run.linked_tables import (
     TablesRead,
     rows_left_out,
@@ -128,7 +127,7 @@ def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
         said = "is in a folder that does not exist"
         yield Problem(path, said, hint=f"mkdir -p {file.parent.name}")
     elif file.exists() and os.name == "posix" and file.stat().st_mode & 0o077:
-        said = f"{file.name} can be read by others, and it tells what tokens stand for"
+        said = f"{file.name} can be read by others, and it discloses what tokens stand for"
         yield Problem(path, said, hint=f"chmod 600 {file.name}")
 
 
@@ -179,7 +178,7 @@ def _opened(where: str, file: Path) -> Iterator[None]:
     try:
         yield
     except (AnonymizerError, OSError) as error:
-        said, hint = unattached(file, "close the process that has it open")
+        said, hint = attach_problem(file, "close the process that has it open")
         raise EngineError.at(where, said, hint=hint) from error
 
 
@@ -233,7 +232,7 @@ class Job:
         snapshot = self.prepared.read[0]
         assert isinstance(snapshot, Step)
         self.target.build(self.engine, Writer(self._write, snapshot))
-        with self.target.judged(self.engine, self.compiled.layout) as (view, layout):
+        with self.target.built_rows(self.engine, self.compiled.layout) as (view, layout):
             verification, measures = self._judged(view, layout)
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)
@@ -297,7 +296,7 @@ class Job:
         """Where the tables are during verification; that of the persons is `view`."""
         target = self.target
 
-        def where(one: Released) -> Table:
+        def where(one: ReleasedTable) -> Table:
             if one.table == self.asked.person:
                 return view
             if isinstance(target, StagedTarget):
@@ -330,9 +329,9 @@ class Job:
         if self.asked.several:
             tables, where = tables_read(self.asked, self.read, self.engine), self._where(view)
             verification += judge_tables(self.engine, tables, where)
-            refuse_failed(self.asked, verification)
+            refuse_unless_passed(verification, self.asked)
             source += tables_against_source(self.engine, self.read, tables, where)
-            refuse_failed(self.asked, source)
+            refuse_unless_passed(source, self.asked)
             more |= linked_below(self.engine.asking("measures"), tables, where)
             more["tables"] = tables_measures(self.engine, self.read, tables, where)
         # checks that a recipient can repeat come before those that need the source

@@ -45,27 +45,27 @@ from anonymizer.run.warnings import remarks, table_remarks, written_as_notes
 from anonymizer.source.child import (
     Above,
     Child,
-    counted,
     counts_step,
     flat_step,
     kept_step,
     masked_stages,
-    numbered,
     orphans_guard,
     reached_step,
     read_step,
     same_type,
     searched_for,
     values_of,
+    with_counts,
+    with_number,
 )
-from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.masks import IdentifierColumn
 from anonymizer.source.masking.values import named_before
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, Relation, key_text, rows_read
 from anonymizer.steps import Guard, Plan, Row, Stage, Step
 from anonymizer.verification.across_tables import Where
-from anonymizer.verification.questions import Achieved, Question, ask_all
+from anonymizer.verification.questions import FigureColumn, Question, ask_all
 from anonymizer.verification.source_comparison import verify_against_source
 
 # Lifted columns: columns of other tables with one value per person, as columns of the persons.
@@ -253,7 +253,7 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
             read = _reading(child, sources[name].relation, above[child.above], named, session)
             executor.run(read, f"reading {name}")
             counts = counts_step(child)
-            child = counted(child, session.engine.execute(counts.statement(), counts.name))
+            child = with_counts(child, session.engine.execute(counts.statement(), counts.name))
             meant = meant_notes(
                 child.policy, child.profile, child.roles, child.kept, alone=False, rows=child.rows
             )
@@ -340,7 +340,7 @@ def _child(
     number: int,
     profile: TableProfile,
     above: Mapping[str, Above],
-    sought: Sequence[Named],
+    sought: Sequence[IdentifierColumn],
 ) -> Child:
     """A table whose rows have not been read."""
     name = policy.children[number - 1]
@@ -358,7 +358,7 @@ def _child(
         link,
         own,
         profile,
-        numbered(roles(own, profile), number),
+        with_number(roles(own, profile), number),
         drop_orphans=drop,
         astray=astray,
         keyed=has_role(policy, "shift"),
@@ -401,7 +401,7 @@ def _reading(
 
 
 def has_role(policy: SchemaPolicy, role: str) -> bool:
-    """Whether any column of any table has this role."""
+    """Return whether any column of any table has this role."""
     return any(c.role == role for t in policy.tables.values() for c in t.columns.values())
 
 
@@ -468,7 +468,7 @@ def tables_measures(
     run_sql = engine.asking("measures")
     found: dict[str, Any] = {}
     for one in read.tables:
-        child, released = one.child, tables.named(one.child.name)
+        child, released = one.child, tables.table(one.child.name)
         rows = int(run_sql(f"select count(*) from {ident(where(released))}")[0][0])
         lost = child.owned - rows
         losses = column_losses(
@@ -487,7 +487,7 @@ def tables_measures(
     return found
 
 
-SUMS = (Achieved("n", "sum"),)
+SUMS = (FigureColumn("n", "sum"),)
 
 
 def tables_against_source(
@@ -507,7 +507,7 @@ def tables_against_source(
     drawn = Question("source_key_order", name, 0, "key_order", order, SUMS)
     total = verification(ask_all([drawn], engine.asking("verification")))
     for one in read.tables:
-        child, released = one.child, tables.named(one.child.name)
+        child, released = one.child, tables.table(one.child.name)
         stage_table_originals(engine, one)
         run_sql = engine.asking("verification")
         published = engine.raw(f"select count(*) from {ident(where(released))}", "suppression")

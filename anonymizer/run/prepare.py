@@ -15,7 +15,6 @@ from anonymizer.algorithms.registry import BY_NAME, refuse_unsupported
 from anonymizer.compile import Table, ident
 from anonymizer.compile.condition import columns_of, condition
 from anonymizer.contract.layout import Layout
-from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import (
@@ -26,7 +25,7 @@ from anonymizer.errors import (
     is_waited_for,
     raise_together,
 )
-from anonymizer.hierarchy.levels import Shape, read_shapes
+from anonymizer.hierarchy.levels import read_shapes
 from anonymizer.ledger.history import prepare_history
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.release_options import clashes, too_long
@@ -167,7 +166,7 @@ def prepare(policy: Policy, session: Session, executor: Executor) -> Prepared:
 def _masked(layout: Layout, found: Roles) -> Layout:
     """The layout with the masks of all columns, including those in separate tables."""
     columns = tuple(
-        dataclasses.replace(column, masks=found.masks_told(column.column))
+        dataclasses.replace(column, masks=found.mask_descriptions(column.column))
         for column in layout.columns
     )
     return dataclasses.replace(layout, columns=columns)
@@ -230,7 +229,13 @@ def read_source(
     refuse_told(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
-        profile = dataclasses.replace(profile, shapes=_shapes(first, session.engine))
+        profile = dataclasses.replace(
+            profile,
+            shapes=read_shapes(
+                lambda text: session.engine.raw(text, "hierarchies"),
+                [a.hierarchy for a in first.quasi],
+            ),
+        )
     return SourceRead(roles(policy, profile), (*reading, *meant), read, profile)
 
 
@@ -267,13 +272,6 @@ def _compiler(policy: Policy) -> Compiler:
     from anonymizer.republish import compile_republish
 
     return compile_republish
-
-
-def _shapes(described: Roles, engine: Engine) -> tuple[Shape, ...]:
-    """The shapes of the hierarchies, for algorithms that generalize by whole levels."""
-    return read_shapes(
-        lambda text: engine.raw(text, "hierarchies"), [a.hierarchy for a in described.quasi]
-    )
 
 
 def hierarchy_stages(

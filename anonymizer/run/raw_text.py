@@ -16,16 +16,16 @@ from anonymizer.policy.paths import column_path
 from anonymizer.policy.safe_harbor import OLDEST, YEARS, applies, earliest, shows
 from anonymizer.source.identifier_scan import (
     LETTERS,
-    Looked,
+    ScannedColumn,
     in_row,
     is_number,
-    looked_at,
-    looked_through,
     may_hold,
     named_columns,
+    scanned_columns,
+    scanned_text,
     words,
 )
-from anonymizer.source.identifiers import ANY, DATE_FORMS, FORMS, KINDS, SIGNS, plain
+from anonymizer.source.identifiers import ANY, DATE_FORMS, FORMS, KINDS, SIGNS, usual_characters
 from anonymizer.source.masking.expressions import PASSES
 from anonymizer.source.masking.masks import DATES, Family, family_of
 from anonymizer.source.profile import Attribute, TableProfile, published_type
@@ -80,7 +80,7 @@ def raw_text_stages(
     `above`: tables with columns of the words of further identifiers. `counted`: the distinct values
     of the quasi-identifiers have been counted, and are read instead of the rows.
     """
-    columns = looked_through(policy, roles)
+    columns = scanned_columns(policy, roles)
     if not columns:
         return ()
     searched = _identifier_values(policy, profile, roles, snapshot, above)
@@ -99,7 +99,7 @@ def raw_text_stages(
         place, found, kinds = row
         return Problem(
             column_path(columns[int(place)].name),
-            f"holds what looks like {found}, and would be published",
+            f"seems to contain {found}, and would be published",
             hint=NO_WAY if safe_harbor.applies(policy) else f"{WAYS_OUT} acknowledge: [{kinds}]",
         )
 
@@ -149,7 +149,7 @@ def forms_found(
     if not columns:
         return {}
     cells = [
-        _Column(place, ident(name), looked_at(ident(name), sql_type))
+        _Column(place, ident(name), scanned_text(ident(name), sql_type))
         for place, (name, sql_type) in enumerate(columns)
     ]
     asked = _Asked(relation.table or relation.sql, cells, relation=relation.sql)
@@ -173,11 +173,11 @@ class _Column:
     """Its distinct values, each with its number of rows (n), if they have been counted."""
 
 
-def _columns(looked: Sequence[Looked], values: Mapping[str, Table]) -> list[_Column]:
+def _columns(looked: Sequence[ScannedColumn], values: Mapping[str, Table]) -> list[_Column]:
     found = []
     for column in looked:
         counted = values.get(column.name)
-        text = column.text if counted is None else looked_at(Sql("value"), column.sql_type)
+        text = column.text if counted is None else scanned_text(Sql("value"), column.sql_type)
         found.append(_Column(column.place, column.cell, text, counted))
     return found
 
@@ -192,7 +192,7 @@ class _Asked:
     hits: Table | None = None
     acknowledged: Mapping[str, list[int]] = field(default_factory=dict)
     relation: Sql | None = None
-    """What is read, if not the table."""
+    """The relation that is read, if not the table."""
 
     def steps(self) -> tuple[Step, Step, Step]:
         """The steps that collect the suspects, count them, and judge them."""
@@ -203,7 +203,7 @@ class _Asked:
             "columns": self.columns,
         }
         looked = {"any": ANY, "signs": SIGNS, "named": self.named, "few": FEW, "hits": self.hits}
-        looked["plain"] = Sql(plain("value"))
+        looked["plain"] = Sql(usual_characters("value"))
         looked["counted"] = [c.values for c in self.columns if c.values is not None]
         kinds = [
             {
@@ -238,7 +238,7 @@ def _identifier_values(
     above: Sequence[tuple[Table, Sql]],
 ) -> tuple[Step, ...]:
     """The step that searches columns for values of identifier columns."""
-    columns = [column for column in looked_through(policy, roles) if column.free]
+    columns = [column for column in scanned_columns(policy, roles) if column.free]
     rows = bool(in_row(policy, profile, roles))
     texts = [(c.place, c.text) for c in columns if not is_number(c.sql_type)]
     ids = [*above, *named_in(policy, profile, snapshot)] if texts else []
@@ -315,7 +315,7 @@ DAYS = (18_000_101, 22_001_231)
 1312024, 202401, 12024, 240131 and 310124."""
 SAYS: dict[str, tuple[str, str]] = {
     "notes": (
-        "holds {n:,} different values like free text, in which anything may stand",
+        "holds {n:,} different values like free text, which may contain anything",
         "role drop, null or constant; publish a code instead of it (source.query)",
     ),
     "many": (
@@ -323,7 +323,7 @@ SAYS: dict[str, tuple[str, str]] = {
         "role drop, null or constant; publish fewer values (source.query)",
     ),
     "long": (
-        "holds {n:,} values of free text, in which anything may stand",
+        "holds {n:,} values of free text, which may contain anything",
         "role drop, null or constant; publish a code instead of it (source.query)",
     ),
     "days": (
@@ -335,7 +335,7 @@ SAYS: dict[str, tuple[str, str]] = {
         "safe_harbor: dates, with role: round and to: year; make it a DATE in source.query",
     ),
     "early": (
-        "shows {n:,} values before {first}, which tell ages over 89",
+        "shows {n:,} values before {first}, which disclose ages over 89",
         "bottom_code: the year {first}, as {first}-01-01 (or {first}, for whole numbers)",
     ),
     "late": ("holds {n:,} whole numbers that are no years", "cast it to DATE in source.query"),
@@ -390,7 +390,7 @@ def _unfit(policy: Policy, profile: TableProfile) -> Iterator[Problem]:
                 at = getattr(masks.get("bottom_code"), "at", None)
                 year = int(at[:4]) if isinstance(at, str) else at
                 if year is None or year < first:
-                    said = f"is before {first}: births until then tell ages over {OLDEST - 1}"
+                    said = f"is before {first}: births until then disclose ages over {OLDEST - 1}"
                     path = column_path(name, *_place(column.role))
                     yield Problem(path, said, f"{first} or later")
 
@@ -445,7 +445,7 @@ def _looks(policy: Policy, roles: Roles) -> Iterator[tuple[str, str, Sql]]:
         match column.safe_harbor:
             case "none" if family == "text":
                 yield from ((name, what, cell) for what in ("notes", "many", "long"))
-                read = plain(f"cast({cell} as varchar)")
+                read = usual_characters(f"cast({cell} as varchar)")
                 yield name, "days", Sql(read)
                 yield name, "numbered_days", Sql(f"try_cast({read} as bigint)")
             case "none" if family == "whole":

@@ -16,7 +16,7 @@ from anonymizer.contract.layout import Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE
 from anonymizer.engines.duckdb.messages import Rehearsal
-from anonymizer.engines.duckdb.script import Counts, Judging, Scripted, written
+from anonymizer.engines.duckdb.script import Counts, Judging, ScriptInput, script_text
 from anonymizer.engines.registry import chosen_engine, dialect_of, refuse
 from anonymizer.engines.session import Workplace
 from anonymizer.errors import EngineError, PolicyError, Problem, TemplateError
@@ -60,7 +60,7 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
     opening = executing(policy, database, "duckdb", seed=Seed.fresh(), run=place, limits=limits)
     with opening as (session, executor):
         rehearsal = Rehearsal(session.engine)
-        executor.listener, executor.recorder = rehearsal.heard, rehearsal.computed
+        executor.listener, executor.recorder = rehearsal.heard, rehearsal.record
         executor.solver = None  # a script has only one database
         prepared = prepare(policy, session, executor)
         rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
@@ -74,14 +74,14 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
         if policy.algorithm.over_levels:
             counted.append(shape_sql([a.hierarchy for a in prepared.roles.quasi]))
         counts = [Counts(text, session.engine.raw(text, "counts")) for text in counted]
-        return written(
-            Scripted(
+        return script_text(
+            ScriptInput(
                 title=f"{policy.algorithm.name} over {many(prepared.rows, 'row')}, compiled to SQL",
                 policy=policy,
                 roles=prepared.roles,
                 database=database if isinstance(database, str | Path) else None,
                 search_path=session.embedded.search_path(SOURCE),
-                views=session.engine.defined(),
+                views=session.engine.view_definitions(),
                 read=prepared.read,
                 counts=[item for item in counts if item.found],
                 rest=rest,
@@ -191,7 +191,7 @@ def script(
 
 
 def translated(engine: str) -> Callable[[Step], str]:
-    """What writes a step in the SQL of an engine."""
+    """The function that writes a step in the SQL of an engine."""
 
     def written(step: Step) -> str:
         try:

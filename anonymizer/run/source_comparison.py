@@ -12,12 +12,12 @@ from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.algorithms.core.population import POPULATION
 from anonymizer.algorithms.schema.compiler import PublishedTable
-from anonymizer.algorithms.schema.events import known
+from anonymizer.algorithms.schema.events import event_columns
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn, Requirement
-from anonymizer.contract.reading import Released
-from anonymizer.engines.base import Compared, Engine
+from anonymizer.contract.reading import ReleasedTable
+from anonymizer.engines.base import ComparedTables, Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.guarantees.requirements import requirements_of, with_paths
 from anonymizer.hierarchy.scale import from_text, scale_of
@@ -48,8 +48,8 @@ from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, rows_read
 from anonymizer.steps import Step
 from anonymizer.verification.fast import WorkTables, fast_release, fast_source
-from anonymizer.verification.guarantees import NEEDED, TOGETHER, Members, numbered
-from anonymizer.verification.questions import Achieved, Asking, Question, ask_all
+from anonymizer.verification.guarantees import NEEDED, TOGETHER, Members, numbered_labels
+from anonymizer.verification.questions import Asking, FigureColumn, Question, ask_all
 from anonymizer.verification.source_comparison import verify_against_source
 
 # The values that the nodes of hierarchies admit, for the verifier and the measures.
@@ -95,16 +95,6 @@ def nodes_step(
     )
 
 
-def declares_leaves(attribute: Attribute) -> bool:
-    """Whether its categories and their tree come from a file or table named in the policy."""
-    return not attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, Taxonomy)
-
-
-def lists_members(attribute: Attribute) -> bool:
-    """Whether its nodes are published as sets of values."""
-    return isinstance(attribute.spec, Frequency | Order)
-
-
 def listed_leaves(attribute: Attribute) -> Table:
     """The listed leaves (value, label) with every ancestor."""
     return work(f"listed_{attribute.index}")
@@ -115,7 +105,7 @@ FREE_BOUNDS = (Taxonomy, Date, Intervals, Conventional, Divisor, Cardinality)
 
 
 def has_free_bounds(attribute: Attribute) -> bool:
-    """Whether a node may have a bound that no published row has."""
+    """Return whether a node may have a bound that no published row has."""
     return attribute.ordered and attribute.height > 0 and isinstance(attribute.spec, FREE_BOUNDS)
 
 
@@ -177,9 +167,13 @@ def originals(
         flags={a.column: a.f.text for a in roles.flagged},
         nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
         person=person,
-        sets=frozenset(a.column for a in roles.quasi if lists_members(a)),
+        sets=frozenset(a.column for a in roles.quasi if isinstance(a.spec, Frequency | Order)),
         admitted={a.column: admitted_of(a) for a in roles.quasi if has_free_bounds(a)},
-        leaves={a.column: listed_leaves(a) for a in roles.quasi if declares_leaves(a)},
+        leaves={
+            a.column: listed_leaves(a)
+            for a in roles.quasi
+            if not a.ordered and a.height > 0 and isinstance(a.spec, Taxonomy)
+        },
         distinct={} if forged else {a.column: a.values for a in roles.quasi},
         masked=tuple(masked_originals(roles.masks)),
         read=SNAPSHOT if forged else None,
@@ -201,7 +195,7 @@ def masked_originals(masks: Iterable[Mask]) -> Iterator[MaskedColumn]:
             published_type(first.sql_type),
             first.physical,
             first.original,
-            tuple(mask.told for mask in made),
+            tuple(mask.description for mask in made),
             per(first) if shifted else None,
             tuple((one.table, one.physical) for one in first.values),
             repr(alike),
@@ -336,7 +330,7 @@ JUDGED = WorkTables(tuples=work("tuples"), values=work("counted"))
 def suppression(
     policy: Policy, engine: Engine, roles: Roles, view: Table, layout: Layout, counterfeits: int = 0
 ) -> Suppression:
-    """How many rows (or persons) the source and the release have, without counterfeits."""
+    """Count the rows (or persons) of the source and the release, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)
     # two queries: on Spark, one that reads only the release is answered without it
     found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]
@@ -425,7 +419,7 @@ def cell_statements(
 
 
 def judging(engine: Engine, view: Table, layout: Layout) -> Asking:
-    """How a run answers the questions about its release."""
+    """The function with which a run answers the questions about its release."""
     return fast_release(view, layout, JUDGED) if engine.embedded else ask_all
 
 
@@ -464,12 +458,12 @@ def against_source(
     )
 
 
-def _compared(where: Originals, view: Table, layout: Layout) -> Compared:
+def _compared(where: Originals, view: Table, layout: Layout) -> ComparedTables:
     """The rows and columns that the release is compared by."""
     columns = {*where.values.values(), *where.flags.values()}
     if layout.person_id is not None and where.person is not None:
         columns.add(where.person)
-    return Compared(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
+    return ComparedTables(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
 
 
 def release_measures(
@@ -531,7 +525,7 @@ def together(engine: Engine, policy: SchemaPolicy, one: PublishedTable) -> dict[
     """
     found: dict[str, list[Any]] = {}
     names = {column.column: column.name for column in one.layout.columns}
-    for a in known(one.child):
+    for a in event_columns(one.child):
         name = a.attribute.column
         if name not in policy.tables[one.child.name].ruled_events:
             continue
@@ -548,7 +542,7 @@ def together(engine: Engine, policy: SchemaPolicy, one: PublishedTable) -> dict[
     return found
 
 
-def together_questions(one: PublishedTable, released: Released) -> Iterator[Question]:
+def together_questions(one: PublishedTable, released: ReleasedTable) -> Iterator[Question]:
     """The questions whether the values of the source are in the sets that the release lists."""
     for item in released.requirements:
         if TOGETHER not in item.parameters:
@@ -558,11 +552,11 @@ def together_questions(one: PublishedTable, released: Released) -> Iterator[Ques
         parameters = {
             "link": one.child.linked,
             "nodes": nodes_of(attribute),
-            "together": numbered(item.parameters[TOGETHER]),
+            "together": numbered_labels(item.parameters[TOGETHER]),
             "cell": column.name,
             "typed": one.layout.cells == "typed",
             "label": "what",
         }
         name = f"{one.child.name}.{item.column}"
-        found = (Achieved("n", "sum"),)
+        found = (FigureColumn("n", "sum"),)
         yield Question("source_together", name, 0, "source_together", parameters, found)

@@ -90,7 +90,7 @@ def plan(
     opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
     with opening as (session, executor):
         made = read_tables(policy, session, executor).plan()
-        return replace(made, views=session.engine.defined())
+        return replace(made, views=session.engine.view_definitions())
 
 
 @deciding()
@@ -122,7 +122,7 @@ def run(
         refuse_without_consent(replace_source)
     began = time.perf_counter()
     files = declared_digests(policy)
-    chosen = Seed.given(seed)
+    chosen = Seed.from_argument(seed)
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
     names = Names.of(policy, place.run_id)

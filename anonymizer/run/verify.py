@@ -15,7 +15,7 @@ from anonymizer.engines.registry import chosen_engine
 from anonymizer.errors import GuaranteeError, NothingToCheckError, PolicyError, Problem, no_file
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.publish.target import Published, publisher
+from anonymizer.publish.target import PublishedReleases, publisher
 from anonymizer.release import signing
 from anonymizer.release.across_tables import asked_of, released_tables, tables_unmet
 from anonymizer.release.agreement import (
@@ -32,6 +32,7 @@ from anonymizer.release.consistency import (
     refuse_other_policy,
     unverified,
 )
+from anonymizer.release.integrity import of_another, refuse_unknown_columns, seal_of
 from anonymizer.release.judge import (
     judge,
     judge_tables,
@@ -40,8 +41,6 @@ from anonymizer.release.judge import (
 from anonymizer.release.lineage import NAMESPACE, run_event
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import members_at_hand, with_population
-from anonymizer.release.seal import of_another, seal_of
-from anonymizer.release.sealing import refuse_unknown_columns
 from anonymizer.run.problem_paths import at_persons
 from anonymizer.verification.fast import fast_release
 from anonymizer.verification.questions import Asking, ask_all
@@ -207,7 +206,7 @@ def _releases(
     if lead is not None and population is not None:
         complete = with_population(lead, Path(population))
     kind = chosen_engine(lead, database, engine)
-    place = publisher(kind).published(complete, database, limits or Limits())
+    place = publisher(kind).open_published(complete, database, limits or Limits())
     with at_persons(policy), place as found:
         for view in found.views(lead):
             manifest = found.manifest(view)
@@ -223,7 +222,7 @@ def _releases(
 
 def _judged_again(
     policy: AnyPolicy | None,
-    found: Published,
+    found: PublishedReleases,
     view: Table,
     manifest: Manifest,
     complete: Policy | None,
@@ -243,7 +242,7 @@ def _judged_again(
     if policy is not None and tables is not None:
         GuaranteeError.refuse(tables_unmet(policy, tables))
         GuaranteeError.refuse(cells_apart(policy, tables))
-    refuse_unknown_columns(found.engine, view, manifest.layout, tables)
+    refuse_unknown_columns(found.engine, view, manifest)
     refuse_changed(policy, view, manifest, found.changes(view, manifest, alone=alone))
     required = requirements_of(lead) if lead is not None else manifest.requirements
     required = with_paths_of(required, manifest.requirements)

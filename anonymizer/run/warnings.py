@@ -167,7 +167,7 @@ def _repeating(found: Figures) -> Iterator[str]:
 
 
 def _hump(below: int, here: int, above: int, m: int) -> bool:
-    """Whether more contents have m copies than fits those that have one less and one more.
+    """Return whether more contents have m copies than fits those that have one less and one more.
 
     However persons are spread over contents, the numbers f(m) of contents with m rows form a
     mixture of Poisson distributions, in which (m! f(m))^2 is at most (m-1)! f(m-1) (m+1)! f(m+1).
@@ -293,7 +293,7 @@ def written_as_remarks(notes: MutableMapping[str, Any]) -> Iterator[str]:
         if int(notes.pop(name)):
             yield (
                 f"{column_path(name.removeprefix(ALIKE))}: has values that are alike in their first"
-                " 16 digits, to which losses are computed: those of this column are told too low,"
+                " 16 digits, to which losses are computed: those of this column are understated,"
                 " and its classes may be wider than need be; subtract a constant in source.query,"
                 " or round"
             )
@@ -458,7 +458,7 @@ def remarks(
         found.append(
             f"{column_path(name)}: {said}"
             + (" it is published as it is;" if published_as_it_is(policy, name) else "")
-            + ("" if sure else " if it tells whose row it is,")
+            + ("" if sure else " if it identifies the person of a row,")
             + " k and the other guarantees count rows, not persons, and a class may hold the rows"
             f" of one person only; {_counted_by(policy, name)}"
         )
@@ -505,7 +505,7 @@ def unprotected(policy: Policy) -> list[str]:
 
 
 def _rule_for(policy: Policy) -> str:
-    """What would protect a sensitive column without a rule."""
+    """The rule that would protect a sensitive column."""
     if policy.republish is not None and policy.republish.append_only:
         said = "append_only can keep no rule"
         return f"{said}, and {PROTECTS}" if may_be_invariant(policy) else said

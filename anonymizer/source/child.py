@@ -12,7 +12,7 @@ from anonymizer.policy.paths import table_path
 from anonymizer.process.text import many
 from anonymizer.source.identifier_scan import identifier_columns
 from anonymizer.source.masking.expressions import per
-from anonymizer.source.masking.masks import Named
+from anonymizer.source.masking.masks import IdentifierColumn
 from anonymizer.source.masking.stages import masking_stages
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by
@@ -46,7 +46,7 @@ class Above:
     """Their key as text."""
     profile: TableProfile
     persons: bool = False
-    """Whether it is the persons' table."""
+    """True if it is the persons' table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class Child:
     roles: Roles
     drop_orphans: bool = False
     astray: bool = False
-    """Whether rows of this table, or of one above it, may be linked to no person."""
+    """True if rows of this table, or of one above it, may be linked to no person."""
     keyed: bool = False
-    """Whether rows are read with the key of their person, which determines the shift of dates."""
+    """True if rows are read with the key of their person, which determines the shift of dates."""
     redacts: bool = False
-    """Whether texts of some table are searched for identifiers."""
+    """True if texts of some table are searched for identifiers."""
     rows: int = 0
     """Rows that may be published."""
     owned: int = 0
@@ -137,7 +137,7 @@ class Child:
         return Above(self.read, self.reached, self.kept, Sql("own"), self.profile)
 
 
-def searched_for(child: Child, named: Sequence[Named]) -> Child:
+def searched_for(child: Child, named: Sequence[IdentifierColumn]) -> Child:
     """The table, with texts that are also searched for identifiers of the tables before it."""
     masks = tuple(
         replace(m, values=(*named, *m.values)) if m.kind == "redact" else m
@@ -146,7 +146,7 @@ def searched_for(child: Child, named: Sequence[Named]) -> Child:
     return replace(child, roles=replace(child.roles, masks=masks))
 
 
-def numbered(described: Roles, number: int) -> Roles:
+def with_number(described: Roles, number: int) -> Roles:
     """The columns, with numbers that no other table uses."""
     apart = number * APART
     return Roles(
@@ -154,13 +154,17 @@ def numbered(described: Roles, number: int) -> Roles:
         tuple(replace(s, index=s.index + apart) for s in described.sensitive),
         tuple(replace(k, index=k.index + apart) for k in described.kept),
         tuple(
-            replace(m, physical=_apart(m.physical, apart), original=_apart(m.original, apart))
+            replace(
+                m,
+                physical=_numbered_name(m.physical, apart),
+                original=_numbered_name(m.original, apart),
+            )
             for m in described.masks
         ),
     )
 
 
-def _apart(name: Sql, apart: int) -> Sql:
+def _numbered_name(name: Sql, apart: int) -> Sql:
     """The name of a snapshot column, with a number that no other table uses."""
     text = str(name)
     return Sql(f"{text[0]}{int(text[1:]) + apart}")
@@ -305,7 +309,7 @@ def counts_step(child: Child) -> Step:
     return Step(f"counts of {child.name}", "schema/counts", context)
 
 
-def counted(child: Child, found: list[Row]) -> Child:
+def with_counts(child: Child, found: list[Row]) -> Child:
     """The table with its counts."""
     figures = {int(number): (int(n), int(nulls), int(height)) for number, n, nulls, height in found}
     attributes = tuple(
@@ -323,5 +327,5 @@ def counted(child: Child, found: list[Row]) -> Child:
 
 
 def _has_levels(child: Child, column: Sensitive) -> bool:
-    """Whether a sensitive column has a hierarchy for distances."""
+    """Return whether a sensitive column has a hierarchy for distances."""
     return child.policy.columns[column.column].hierarchy is not None

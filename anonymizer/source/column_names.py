@@ -207,7 +207,7 @@ DONE = word_set(
     "treatment treat treated rx medication medicine drug drugs therapy procedure procedures surgery"
     " surg operation operations lab test vaccine vaccination contraception insulin"
 )
-"""What was done to a person in an event, which others may know: partly words of SENSITIVE."""
+"""Words for actions on a person in an event, which others may know: partly words of SENSITIVE."""
 GRADED = word_set("grade class")
 """Of a school, or, next to findings, of a tumor."""
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
@@ -217,7 +217,7 @@ _RELATED = frozenset(who + what for who in RELATED for what in KEY)
 
 
 def names_person(name: str) -> bool:
-    """Whether a column is named like a person key: `patient_id`, `mrn`, `user`.
+    """Return whether a column is named like a person key: `patient_id`, `mrn`, `user`.
 
     The word has to be last or numbered: `patient_sex` and `customer_segment` identify nobody, nor
     does `patient_visit_no`, which numbers visits.
@@ -236,13 +236,13 @@ def names_person(name: str) -> bool:
 
 
 def names_related(name: str) -> bool:
-    """Whether a column is named like the key of another person: `manager_id`, `mother_no`."""
+    """True if a column is named like the key of another person: `manager_id`, `mother_no`."""
     found = words(name)
     return "".join(found[-2:]) in _RELATED or found == ["reports", "to"]
 
 
-def says_who(name: str) -> bool:
-    """Whether the whole name of a column indicates an identifier: `ssn`, `e_mail`, `patient_name`;
+def names_identifier(name: str) -> bool:
+    """True if the whole name of a column indicates an identifier: `ssn`, `e_mail`, `patient_name`;
     not `drug_name`, `email_opened` or `phone_type`.
     """
     found = words(name)
@@ -252,20 +252,20 @@ def says_who(name: str) -> bool:
 
 
 def familiar(name: str) -> bool:
-    """Whether a column is named like a place, a job, a date or the like, and not like a relative:
+    """True if a column is named like a place, a job, a date or the like, and not like a relative:
     what many persons share, however many values there are.
     """
     return says(name, (QUASI | SITES | JOBS) - KIN)
 
 
 def says(name: str, meanings: frozenset[str]) -> bool:
-    """Whether a word of `name`, or the whole name, is one of `meanings`."""
+    """Return whether a word of `name`, or the whole name, is one of `meanings`."""
     found = words(name)
     return any(word in meanings for word in found) or "".join(found) in meanings
 
 
 def sensitive(name: str) -> bool:
-    """Whether a word of the name, or its prefix or suffix, suggests health or money."""
+    """Return whether a word of the name, or its prefix or suffix, suggests health or money."""
     long = [word for word in words(name) if len(word) > 4]
     begins = any(word.startswith(BEGINNINGS) for word in long)
     return says(name, SENSITIVE) or begins or any(word.endswith(ENDINGS) for word in long)
@@ -279,7 +279,7 @@ def coordinate(name: str) -> str | None:
 
 
 def weighs_a_sample(name: str) -> bool:
-    """Whether a column is named like the weights of a survey: `person_weight`, `fnlwgt`."""
+    """Return whether a column is named like the weights of a survey: `person_weight`, `fnlwgt`."""
     found = words(name)
     weight = not MEASURED.isdisjoint(found)
     return weight and (not SAMPLED.isdisjoint(found) or not {"fnlwgt", "pweight"}.isdisjoint(found))
@@ -306,19 +306,19 @@ EXACT_UP_TO = {"DOUBLE": 10**15, "FLOAT": 2**24}
 
 
 def countable(sql_type: str) -> bool:
-    """Whether values of the type may be person numbers: not measurements, dates or flags."""
+    """Return whether values of the type may be person numbers: not measurements, dates or flags."""
     measure = sql_type in ("BOOLEAN", "FLOAT", "DOUBLE", "TIME") or fractional(sql_type)
     return not measure and kind_of(sql_type) in ("numeric", "categorical")
 
 
 def fractional(sql_type: str) -> bool:
-    """Whether numbers of the type may have decimals, so that they are measurements."""
+    """Return whether numbers of the type may have decimals, so that they are measurements."""
     decimals = sql_type.startswith("DECIMAL(") and not sql_type.endswith(",0)")
     return sql_type in ("FLOAT", "DOUBLE") or decimals
 
 
 def repeats_like_persons(name: str, different: int, known: int) -> bool:
-    """Whether `different` values in `known` rows may be persons with several rows each."""
+    """Return whether `different` values in `known` rows may be persons with several rows each."""
     if not CATEGORY < different < known:
         return False
     few_rows = known <= different * MOST_ROWS
@@ -383,7 +383,7 @@ def _joined_names() -> frozenset[str]:
 
 
 def names_people(name: str) -> bool:
-    """Whether a text column is named like a name of persons, however few values it has: `surname`,
+    """True if a text column is named like a name of persons, however few values it has: `surname`,
     `first`, `nom_de_famille`, `mother_name`; not `drug_name`, `nom_commune` or `first_visit`.
     """
     found = words(name)
@@ -400,13 +400,13 @@ def names_people(name: str) -> bool:
 
 
 def names_bearers(name: str) -> bool:
-    """Whether the name of a column says nothing but who a person is: `spouse`, `co_borrower`."""
+    """True if the name of a column says nothing but who a person is: `spouse`, `co_borrower`."""
     found = set(words(name)) - {"co", "of", "next", "primary", "attending", "referring"}
     return bool(found) and found <= BEARERS
 
 
 def names_part(name: str) -> bool:
-    """Whether a column is named like a part of a name, which many persons share: `first_name`."""
+    """True if a column is named like a part of a name, which many persons share: `first_name`."""
     found = words(name)
     return (
         names_people(name)

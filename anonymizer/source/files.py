@@ -72,7 +72,7 @@ UNEVEN = (
     "min({d}) <> max({d}) and (bool_or({d} > 1 and {z}) or (min({d}) = 0 and bool_or({d} = 1 and"
     " {z}) and bool_or({d} > 1 or ({d} = 1 and not {z}))))"
 )
-"""Whether some cells of a column of fractions end in a zero that others lack. Programs write all
+"""True if some cells of a column of fractions end in a zero that others lack. Programs write all
 decimals, or no zero at the end, and 34 and 34.0 alone are one number."""
 SPELLINGS = "count(distinct lower(trim({c}))) {f} > count(distinct try_cast({c} as {t})) {f}"
 PLAIN = "filter (where regexp_full_match({c}, ' *-?[0-9.]+ *') and try_cast({c} as double) <> 0)"
@@ -128,16 +128,16 @@ def _spelled_twice(types: Mapping[str, str], texts: Sql, ask: Ask) -> list[str]:
         uneven[name] = sql(
             UNEVEN, d=decimals, z=sql("{c} like '%0'", c=sql("trim({c})", c=ident(name)))
         )
-    tests = {n: sql(PLAIN, c=ident(n)) for n in _found(uneven, texts, ask)}
+    tests = {n: sql(PLAIN, c=ident(n)) for n in _columns_where(uneven, texts, ask)}
     tests |= {n: Sql("") for n, t in types.items() if t == "BOOLEAN"}
     spelled = {
         n: sql(SPELLINGS, c=ident(n), t=Sql(types[n]), f=counted) for n, counted in tests.items()
     }
-    return _found(spelled, texts, ask)
+    return _columns_where(spelled, texts, ask)
 
 
 def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
-    """Whether a cell is a date without four digits for its year, or a time that would be cut."""
+    """True if a cell is a date without four digits for its year, or a time that would be cut."""
     column, read = ident(name), "try_cast({c} as timestamp)"
     if sql_type in formats:
         read = f"coalesce(try_strptime({{c}}, {{f}}), {read})"
@@ -149,7 +149,7 @@ def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
 
 
 def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
-    """Whether a cell has another form, or is too large for a type."""
+    """Return whether a cell has another form, or is too large for a type."""
     return sql(
         "(not regexp_full_match({c}, {p}) or try_cast({c} as {t}) is null)",
         c=ident(name),
@@ -160,10 +160,10 @@ def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
 
 def _failing(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
     """The columns with a cell for which the test is true, in one pass over the file."""
-    return _found({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
+    return _columns_where({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
 
 
-def _found(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
+def _columns_where(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
     """The columns for which an aggregate is true, in one pass over the file."""
     if not tests:
         return []
@@ -188,7 +188,7 @@ _ONE_CELL = (
     " comment = '', skip = 0, auto_detect = false, strict_mode = false, ignore_errors = true"
 )
 _NONE = "(empty)"
-"""What DuckDB calls the quote of a file without any."""
+"""DuckDB's name of the quote in a file without any."""
 _QUOTED = "quote = '\"'"
 _MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
 _UNNAMED = "name it in the first line; pandas leaves out its index with to_csv(..., index=False)"
@@ -203,17 +203,17 @@ CsvFilesAsk = Callable[[str, str], Sequence[tuple[Any, ...]]]
 
 
 class _Dialect(NamedTuple):
-    """What the engine guesses of a CSV file."""
+    """The engine's guesses about a CSV file."""
 
     skipped: int
     named: bool
-    """Whether its first line has the names of the columns."""
+    """True if its first line has the names of the columns."""
     delimiter: str
     quote: str
     escape: str
     dates: str | None
     times: str | None
-    """How dates and times are written, if the engine says so."""
+    """Formats of dates and times, if the engine says so."""
     columns: list[str]
     types: list[str]
 
@@ -228,7 +228,7 @@ def refuse_cut_line(path: Path, where: str) -> None:
 
 
 def ends_within_line(path: Path) -> bool:
-    """Whether no line end follows the last line of a file, as if it was cut off there."""
+    """Return whether no line end follows the last line of a file, as if it was cut off there."""
     return path.is_file() and _last(path, 1) not in (b"", b"\n", b"\r")
 
 
@@ -250,7 +250,7 @@ def csv_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
             raise SourceError.at(where, said, hint="close the quote, or write the file again")
     first = _first_left_out(bare, seen, ask, where) if seen.skipped else None
     if first is not None:
-        told = _told(file, first, seen.delimiter, ask, where)
+        told = _dialect_of_header(file, first, seen.delimiter, ask, where)
         if told is None:
             said = f"has lines before line {seen.skipped + 1:,} that do not fit those after it"
             raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
@@ -284,10 +284,10 @@ def _first_left_out(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> 
     return str(found[0][0]) if found else None
 
 
-def _told(
+def _dialect_of_header(
     file: str, first: str, guessed: str, ask: CsvFilesAsk, where: str
 ) -> tuple[str, _Dialect] | None:
-    """How to read a file whose first line separates the names of columns by another sign.
+    """The dialect of a file whose first line separates the names of columns by another sign.
 
     In `0,5;0,25` DuckDB takes the decimal comma for the separator. The first line has no numbers:
     a sign in it by which all lines fit is the separator.

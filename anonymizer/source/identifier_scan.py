@@ -11,7 +11,7 @@ from anonymizer.source import column_names
 from anonymizer.source.column_names import names_people
 from anonymizer.source.identifiers import IDEOGRAPHS
 from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.masking.values import LEAST, forms, identifying, is_numeric, written
+from anonymizer.source.masking.values import LEAST, forms, identifying, is_numeric, value_text
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 
@@ -33,7 +33,7 @@ LETTERS = "[A-Za-zß-힣]"
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class ScannedColumn:
     """A column that is published and searched."""
 
     place: int
@@ -41,31 +41,31 @@ class Looked:
     cell: Sql
     sql_type: str
     named: bool
-    """Whether its name indicates an identifier, without an acknowledgement."""
+    """True if its name indicates an identifier, without an acknowledgement."""
     free: bool
-    """Whether it must not contain values of identifying columns."""
+    """True if it must not contain values of identifying columns."""
     redacted: bool = False
-    """Whether it is a redacted text, which is searched like any other."""
+    """True if it is a redacted text, which is searched like any other."""
     beside: tuple[Sql, ...] = ()
     """For a redacted text, the snapshot columns with the values that its row must not contain."""
 
     @property
     def text(self) -> Sql:
         """The searched text, or the whole numbers of many digits as text."""
-        return looked_at(self.cell, self.sql_type)
+        return scanned_text(self.cell, self.sql_type)
 
     @property
     def own(self) -> Sql:
-        """Whether the cell contains an identifier of its own row, in the snapshot."""
+        """True if the cell contains an identifier of its own row, in the snapshot."""
         if self.redacted:
             held = [_holds(self.text, value) for value in self.beside]
             return join(held, " or ") if held else Sql("false")
         return Sql(f"held_{self.place}")
 
 
-def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
+def scanned_columns(policy: Policy, roles: Roles) -> list[ScannedColumn]:
     """Texts and large numbers, and text or number columns that are named like identifiers."""
-    found: list[Looked] = []
+    found: list[ScannedColumn] = []
     masks = {mask.column: mask.values for mask in roles.masks}
     for column, cell, sql_type in (
         *((k.column, k.k, k.sql_type) for k in roles.kept if k.mask not in UNTOLD),
@@ -78,7 +78,7 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
             and "name" not in given.acknowledge
             and kind_of(sql_type) in ("categorical", "numeric")
             and (
-                column_names.says_who(column)
+                column_names.names_identifier(column)
                 or (kind_of(sql_type) == "categorical" and names_people(column))
             )
         )
@@ -90,7 +90,7 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
                 if n.table is None
                 for form in forms(n.physical, n.sql_type)
             )
-            looked = Looked(len(found), column, cell, sql_type, named, free)
+            looked = ScannedColumn(len(found), column, cell, sql_type, named, free)
             if given.role == "redact":
                 looked = replace(looked, redacted=True, beside=sought)
             found.append(looked)
@@ -98,16 +98,16 @@ def looked_through(policy: Policy, roles: Roles) -> list[Looked]:
 
 
 def may_hold(sql_type: str) -> bool:
-    """Whether values of a type may be or contain identifiers: all but the shortest."""
+    """Return whether values of a type may be or contain identifiers: all but the shortest."""
     return PLAIN.match(sql_type) is None
 
 
 def is_number(sql_type: str) -> bool:
-    """Whether values of a type may be person or card numbers."""
+    """Return whether values of a type may be person or card numbers."""
     return NUMBERS.match(sql_type) is not None
 
 
-def looked_at(value: Sql, sql_type: str) -> Sql:
+def scanned_text(value: Sql, sql_type: str) -> Sql:
     """The text of a value that is searched for identifiers."""
     if not is_number(sql_type):
         return Sql(f"cast({value} as varchar)")
@@ -137,11 +137,14 @@ def identifier_columns(
 
     `of_several`: other tables are published with this one, and may contain its identifiers.
     """
-    searched = of_several or any(column.free for column in looked_through(policy, roles))
-    return [*(named(policy, profile) if searched else ()), *in_row(policy, profile, roles)]
+    searched = of_several or any(column.free for column in scanned_columns(policy, roles))
+    return [
+        *(lettered_identifiers(policy, profile) if searched else ()),
+        *in_row(policy, profile, roles),
+    ]
 
 
-def named(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
+def lettered_identifiers(policy: Policy, profile: TableProfile) -> list[tuple[Sql, Sql]]:
     """Snapshot columns with the words of identifiers with letters."""
     return [
         (_rare(words(form)), column)
@@ -163,7 +166,7 @@ def _named_forms(policy: Policy, profile: TableProfile) -> list[Sql]:
 
 def _forms_of(name: str, profile: TableProfile) -> list[Sql]:
     sql_type = profile.type_of(name)
-    return forms(written(ident(name), sql_type), sql_type)
+    return forms(value_text(ident(name), sql_type), sql_type)
 
 
 def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sql, Sql]]:
@@ -172,7 +175,7 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
     if not texts and not numbers:
         return []
     found = []
-    for column in looked_through(policy, roles):
+    for column in scanned_columns(policy, roles):
         if column.free and not column.redacted:
             number = is_number(profile.type_of(column.name))
             held = []

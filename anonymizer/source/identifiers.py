@@ -68,7 +68,7 @@ BETWEEN = "\ue000"
 """A private-use character that is put around ideographs and removed again."""
 
 
-def plain(value: str) -> str:
+def usual_characters(value: str) -> str:
     """A text as SQL, with unusual spaces, hyphens and digits replaced by the usual ones.
 
     Word processors write numbers with non-breaking spaces and hyphens, unlike patterns.
@@ -78,16 +78,16 @@ def plain(value: str) -> str:
     return f"case when regexp_matches({value}, {some}) then {translated} else {value} end"
 
 
-def parted(value: str) -> str:
+def separate_ideographs(value: str) -> str:
     """A text as SQL with usual characters, composed letters, and separated ideographs."""
-    composed = f"nfc_normalize({plain(value)})"
+    composed = f"nfc_normalize({usual_characters(value)})"
     apart = lit(rf"{BETWEEN}\1{BETWEEN}")
     ideographs = lit(f"([{IDEOGRAPHS}])")
     made = f"regexp_replace({composed}, {ideographs}, {apart}, 'g')"
     return f"case when regexp_matches({value}, '[^ -~]') then {made} else {value} end"
 
 
-def folded(value: str) -> str:
+def fold_case(value: str) -> str:
     """A text in lower case, as SQL; letters with the same capital get the same small letter."""
     small = f"translate(lower({value}), {lit(_CAPITALS + 'İςſı')}, {lit(_SMALL + 'iσsi')})"
     return f"replace(replace({small}, 'i\u0307', 'i'), 'ß', 'ss')"
@@ -132,18 +132,18 @@ def _sum(number: str, weights: Sequence[int]) -> str:
     return f"({' + '.join(terms)})"
 
 
-def _guarded(number: str, length: int, condition: str) -> str:
+def _of_length(number: str, length: int, condition: str) -> str:
     """A condition on exactly this many digits; it is not evaluated for other lengths."""
     return f"case when length({number}) = {length} then {condition} else false end"
 
 
-def weighted(weights: Sequence[int], modulus: int) -> Condition:
+def weighted_sum(weights: Sequence[int], modulus: int) -> Condition:
     """The sum of digits times weights is a multiple of the modulus, and not zero."""
 
     def holds(found: str) -> str:
         zeros = lit("0" * len(weights)).text  # (a value for none)
         condition = f"{found} <> {zeros} and {_sum(found, weights)} % {modulus} = 0"
-        return _guarded(found, len(weights), condition)
+        return _of_length(found, len(weights), condition)
 
     return holds
 
@@ -199,14 +199,14 @@ def letter(found: str) -> str:
     """The letter of a Spanish DNI or NIE: the number modulo 23, with X, Y and Z as 0, 1 and 2."""
     number = f"translate(substr({found}, 1, 8), 'XYZ', '012')"
     sign = f"substr('TRWAGMYFPDXBNJZSQVHLCKE', cast({number} as integer) % 23 + 1, 1)"
-    return _guarded(found, 9, f"{sign} = right({found}, 1)")
+    return _of_length(found, 9, f"{sign} = right({found}, 1)")
 
 
 def french(found: str) -> str:
     """The key of a French NIR: 97 minus the number modulo 97; 2A and 2B count as 19 and 18."""
     text = f"replace(replace({found}, '2A', '19'), '2B', '18')"
     key = f"cast(right({found}, 2) as integer)"
-    return _guarded(found, 15, f"97 - {_remainder(f'left({text}, 13)', 13, 97)} = {key}")
+    return _of_length(found, 15, f"97 - {_remainder(f'left({text}, 13)', 13, 97)} = {key}")
 
 
 def finnish(found: str) -> str:
@@ -219,7 +219,7 @@ def finnish(found: str) -> str:
 def belgian(found: str) -> str:
     """97 minus the first nine digits modulo 97; from 2000 on with a leading 2."""
     nine, key = f"cast(left({found}, 9) as bigint)", f"cast(right({found}, 2) as integer)"
-    return _guarded(found, 11, f"{key} in (97 - {nine} % 97, 97 - (2000000000 + {nine}) % 97)")
+    return _of_length(found, 11, f"{key} in (97 - {nine} % 97, 97 - (2000000000 + {nine}) % 97)")
 
 
 def brazilian(found: str) -> str:
@@ -230,14 +230,14 @@ def brazilian(found: str) -> str:
         for first in (10, 11)
     ]
     different = f"{found} <> repeat(left({found}, 1), 11)"
-    return _guarded(found, 11, " and ".join((different, *signs)))
+    return _of_length(found, 11, " and ".join((different, *signs)))
 
 
 def chinese(found: str) -> str:
     """ISO 7064, MOD 11-2, with 10 written as X."""
     weights = [pow(2, 17 - place, 11) for place in range(17)]
     sign = f"substr('10X98765432', {_sum(found, weights)} % 11 + 1, 1)"
-    return _guarded(found, 18, f"{sign} = right({found}, 1)")
+    return _of_length(found, 18, f"{sign} = right({found}, 1)")
 
 
 def octets(found: str) -> str:
@@ -245,7 +245,7 @@ def octets(found: str) -> str:
     return f"regexp_matches({found}, '(6[4-9]|[7-9][0-9]|[12][0-9][0-9])')"
 
 
-def lettered(found: str) -> str:
+def pairs_with_letter(found: str) -> str:
     """Six pairs with a letter: those of digits alone may be numbers of anything."""
     return f"regexp_matches({found}, '[A-F]')"
 
@@ -255,7 +255,7 @@ def telephone(found: str) -> str:
     return f"length({found}) between 8 and 15"
 
 
-def dialled(found: str) -> str:
+def telephone_number(found: str) -> str:
     """A telephone number with two leading zeros; part numbers and drug codes are shorter."""
     return f"length({found}) between 11 and 15"
 
@@ -282,13 +282,13 @@ class Form:
     """Least share among the values that are `like` it, or that have its pattern but may fail the
     check: below, it is a coincidence. Values of other forms do not count."""
     digits: bool = False
-    """Whether a text of digits only may have it."""
+    """True if a text of digits only may have it."""
     like: str | None = None
     """A wider pattern, which other numbers have as well."""
 
     @property
     def inside(self) -> bool:
-        """Whether it may be a part of a text."""
+        """True if it may be a part of a text."""
         return not self.pattern.startswith("^")
 
 
@@ -310,14 +310,14 @@ def any_case(listed: str) -> str:
 
 MORE = "[0-9 ()/.-]"
 NO_YEAR = "([03-9]|1[0-8 ()/.-]|2[1-9 ()/.-]|(19|20)[0-9]?[ ()/.-]|(19|20)[0-9]{3})"
-"""How digits begin that are not the four of a year."""
+"""Beginnings of digits that are not the four of a year."""
 THREE = "([03-9][0-9]{2}|1[0-8][0-9]|2[1-9][0-9]|(19|20)[0-9][ ()/.-]|(19|20)[0-9]{3})"
 """The same with three digits or more in a row."""
 NO_DATE = (
     f"[ ()]{MORE}{{4,}}|[./-]([ ()./-]{MORE}{{3,}}|[0-9]{{3}}{MORE}+|[0-9]{{1,2}}[ ()]{MORE}{{2,}}"
     f"|[0-9]{{1,2}}[./-]{NO_YEAR}{MORE}*)"
 )
-"""What follows one or two digits in a number that does not begin like 31.01.2024 or 1/31/2024."""
+"""Follows one or two digits of a number that does not begin like 31.01.2024 or 1/31/2024."""
 
 NAMED = any_case(
     "phone telef telem mobil mobiel movil móvil handy portable appel anruf rufnummer llama chiama"
@@ -355,7 +355,7 @@ PHONES: tuple[Form, ...] = (
         "([^0-9A-Za-z.,]|[.,]?$|[.,][^0-9]|,[0-9]{5})",
         telephone,
     ),
-    Form("phone", of("00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9]"), dialled),
+    Form("phone", of("00[1-9][0-9]?[)]?[ /-][0-9 ()/.-]{5,}[0-9]"), telephone_number),
     Form(
         "phone",
         # (00781-1234-05 is the code of a drug)
@@ -364,10 +364,10 @@ PHONES: tuple[Form, ...] = (
             "|[0-9]{4}-[0-9]{1,2}[()/.-]))[0-9 ()/.-]*[0-9]"
             "|-[0-9]{4}-[0-9]{3,}([0-9 ()/.-]*[0-9])?)"
         ),
-        dialled,
+        telephone_number,
     ),
     # (numbers in Luxembourg may have six digits, as drug codes have)
-    Form("phone", of("00352-[0-9]{4}-[0-9]{2}"), dialled),
+    Form("phone", of("00352-[0-9]{4}-[0-9]{2}"), telephone_number),
     Form(
         "phone",
         "(^|[^0-9A-Za-z.-])((1[ .-]?)?([(][2-9][0-9]{2}[)] ?[2-9][0-9]{2}[ .-][0-9]{4}"
@@ -502,9 +502,9 @@ def _pair(point: str, between: str) -> str:
 
 
 _detectors_DIGITS = "([0-9]{{{}}})([^0-9A-Za-z]|$)"
-BSN = weighted([9, 8, 7, 6, 5, 4, 3, 2, -1], 11)
-NHS = weighted([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 11)
-PESEL = weighted([1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1], 10)
+BSN = weighted_sum([9, 8, 7, 6, 5, 4, 3, 2, -1], 11)
+NHS = weighted_sum([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], 11)
+PESEL = weighted_sum([1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1], 10)
 
 FORMS: tuple[Form, ...] = (
     Form(
@@ -536,7 +536,7 @@ FORMS: tuple[Form, ...] = (
     Form("url", of("[wW]{3}[.][A-Za-z0-9-]+[.][A-Za-z]{2,}[^\\n]*")),
     Form("uuid", of("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")),
     Form("mac", of("[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")),
-    Form("mac", of("[0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}"), lettered),
+    Form("mac", of("[0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}"), pairs_with_letter),
     Form("mac", of("[0-9a-fA-F]{4}[.][0-9a-fA-F]{4}[.][0-9a-fA-F]{4}")),
     Form("ip", f"(^|[^0-9A-Za-z.])({OCTET}([.]{OCTET}){{3}})([.]?[^0-9A-Za-z.]|[.]?$)", octets),
     Form("ip", of("[0-9a-fA-F]{1,4}(:[0-9a-fA-F]{1,4}){7}")),
@@ -619,7 +619,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "national_id",
         of("756[.]?[0-9]{4}[.]?[0-9]{4}[.]?[0-9]{2}"),
-        weighted([1, 3] * 6 + [1], 10),
+        weighted_sum([1, 3] * 6 + [1], 10),
         digits=True,
     ),
     Form(
@@ -679,10 +679,10 @@ KINDS: dict[str, str] = {
     "url": " values with web addresses",
     "coordinates": " values with coordinates",
     "uuid": " values with UUIDs",
-    "name": " different values under a name that says who somebody is",
-    "identifier_value": " values that hold one of an identifier column",
+    "name": " different values in a column named like an identifier",
+    "identifier_value": " values that contain a value of an identifier column",
 }
-"""What is searched for, as a policy names it, and what is counted."""
+"""The kinds of identifiers as a policy names them, and the nouns for counts."""
 ANY = "|".join(f"({form.like or form.pattern})" for form in FORMS)
 """One pattern that matches every text with one of the forms, or one that is like it."""
 SIGNS = (

@@ -23,7 +23,7 @@ _NUMERIC = re.compile(
 _DATE = re.compile(r"(DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE)\Z")
 OTHER = "OTHER"
 UNTYPED = '"NULL"'
-"""What the engine calls the type of a column of which nothing is known, as `null as a`."""
+"""The engine's name of an unknown type, as `null as a`."""
 _TEXT = re.compile(r"(VARCHAR|BOOLEAN|UUID|ENUM\(.*\)|TIME)\Z", re.DOTALL)
 _PLAIN = re.compile(r"[A-Z][A-Z_ ]*\Z")
 """A type that is told by its name: others list the names of fields."""
@@ -85,7 +85,7 @@ class Attribute:
     weight: Fraction | None = None
     """The weight of its loss, if columns are weighted; the weights add up to their number."""
 
-    def scaled(self, scale: int) -> int:
+    def scaled_loss(self, scale: int) -> int:
         """The loss of a whole cell; `scale` without weights."""
         return scale if self.weight is None else int(scale * self.weight)
 
@@ -177,7 +177,7 @@ class Sensitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptColumn:
     """A column that is published unchanged or masked; its physical name in the snapshot is
     `k<index>`.
     """
@@ -217,18 +217,18 @@ class TableProfile:
     shapes: tuple[Shape, ...] = ()
     """Shape of each quasi-identifier's hierarchy, if the algorithm works on levels."""
     recursive: bool = True
-    """Whether the engine can keep the state of a partitioning in one recursive statement."""
+    """True if the engine can keep the state of a partitioning in one recursive statement."""
     in_parts: bool = False
-    """Whether the engine solves a large table part by part."""
+    """True if the engine solves a large table part by part."""
     numeric_draws: bool = True
-    """Whether draws are numbers on the engine, not texts."""
+    """True if draws are numbers on the engine, not texts."""
     eras: bool = True
-    """Whether the engine writes a date before the year 1 as a text cell can hold it."""
+    """True if the engine writes a date before the year 1 as a text cell can hold it."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
 
-    def counted(self, **figures: object) -> TableProfile:
+    def with_counts(self, **figures: object) -> TableProfile:
         return replace(self, **figures)  # type: ignore[arg-type]
 
 
@@ -245,7 +245,7 @@ def own_name(sql_type: str) -> str | None:
 
 
 def read_as_text(sql_type: str) -> bool:
-    """Whether values of a type are texts, or are read as texts."""
+    """Return whether values of a type are texts, or are read as texts."""
     return sql_type == "VARCHAR" or sql_type.startswith(("ENUM", f"{OTHER}("))
 
 

@@ -17,7 +17,7 @@ from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import (
     PUBLISHED,
     Attribute,
-    Kept,
+    KeptColumn,
     Sensitive,
     TableProfile,
     check_kind,
@@ -35,7 +35,7 @@ class Roles:
 
     quasi: tuple[Attribute, ...]
     sensitive: tuple[Sensitive, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptColumn, ...]
     masks: tuple[Mask, ...] = ()
     """The masks that are applied when columns are read, in order."""
 
@@ -51,14 +51,14 @@ class Roles:
         return (*quasi, *sensitive, *((k.column, k.k) for k in self.kept))
 
     @property
-    def unmasked(self) -> Roles:
+    def without_masks(self) -> Roles:
         """The roles without the masks of published columns; coarsening when read is kept."""
         published = {str(k.k) for k in self.kept}
         return replace(self, masks=tuple(m for m in self.masks if str(m.physical) not in published))
 
-    def masks_told(self, column: str) -> tuple[dict[str, Any], ...]:
+    def mask_descriptions(self, column: str) -> tuple[dict[str, Any], ...]:
         """The masks of a column as a release describes them."""
-        return tuple(mask.told for mask in self.masks if mask.column == column)
+        return tuple(mask.description for mask in self.masks if mask.column == column)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -68,11 +68,11 @@ class Roles:
 
 def roles(policy: Policy, profile: TableProfile) -> Roles:
     """Assign the roles. Raises SourceError with every column that does not fit."""
-    problems = [*_unmatched(policy, profile), *_without_equality(policy, profile)]
+    problems = [*_unmatched_columns(policy, profile), *_without_equality(policy, profile)]
     SourceError.refuse(problems)
     quasi: list[Attribute] = []
     sensitive: list[Sensitive] = []
-    kept: list[Kept] = []
+    kept: list[KeptColumn] = []
     masks: list[Mask] = []
     weights = weights_of(policy.columns)
     for name, column in policy.columns.items():
@@ -109,18 +109,18 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 masks += _masks(policy, name, sql_type, sensitive[-1].s, len(masks))
                 problems += order_of_categories(name, column, kind)
             elif column.role == "keep":
-                if _nested(sql_type):
+                if _is_nested(sql_type):
                     raise SourceError(unusable(name, sql_type, PUBLISHED))
-                kept.append(Kept(len(kept) + 1, name, sql_type))
+                kept.append(KeptColumn(len(kept) + 1, name, sql_type))
             elif column.role in MASKS:
-                if _nested(sql_type):
+                if _is_nested(sql_type):
                     raise SourceError(unusable(name, sql_type, PUBLISHED))
                 made = _masks(policy, name, sql_type, Sql(f"k{len(kept) + 1}"), len(masks))
                 if column.role == "redact":
                     told = named_by(policy, profile)
                     made = tuple(replace(mask, values=told) for mask in made)
                 masks += made
-                kept.append(Kept(len(kept) + 1, name, made[-1].published_type, column.role))
+                kept.append(KeptColumn(len(kept) + 1, name, made[-1].published_type, column.role))
         except SourceError as error:
             problems.extend(error.problems)
     SourceError.refuse(problems)
@@ -138,7 +138,7 @@ def _masks(
     )
 
 
-def _nested(sql_type: str) -> bool:
+def _is_nested(sql_type: str) -> bool:
     return sql_type.endswith("]") or sql_type.startswith(("STRUCT", "MAP", "UNION", "VARIANT"))
 
 
@@ -157,7 +157,7 @@ def _without_equality(policy: Policy, profile: TableProfile) -> list[Problem]:
     ]
 
 
-def _unmatched(policy: Policy, profile: TableProfile) -> list[Problem]:
+def _unmatched_columns(policy: Policy, profile: TableProfile) -> list[Problem]:
     """Columns that only the policy or only the source has. Names of columns are not values."""
     present = [name for name, _ in profile.columns]
     listed = list(policy.columns)

@@ -60,13 +60,13 @@ def value_text(value: str, attribute: Attribute) -> Sql:
     if attribute.sql_type == "TIMESTAMP WITH TIME ZONE":
         # in UTC, whatever the time zone of the session
         value = f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
-    value = typed(value, attribute.sql_type)
+    value = literal_of_type(value, attribute.sql_type)
     text = Sql(f"cast({value} as varchar)")
     # a category is in double quotes if it could be misread
     return text if attribute.ordered else exact(text)
 
 
-def typed(value: str, sql_type: str) -> str:
+def literal_of_type(value: str, sql_type: str) -> str:
     """`value`, cast to double if it is one, because engines format doubles differently."""
     return f"cast({value} as {sql_type})" if sql_type in ("FLOAT", "DOUBLE") else value
 
@@ -87,7 +87,7 @@ def coding(policy: Policy, column: str, sql_type: str) -> Intervals | None:
     return spec if spec.bottom is not None or spec.top is not None else None
 
 
-def coded(value: Sql, spec: Intervals, sql_type: str) -> Sql:
+def code_extremes(value: Sql, spec: Intervals, sql_type: str) -> Sql:
     """A value as it is read: the top code for all values above it, the value just below the bottom
     code for all values below it. A value in no interval raises SourceError later.
     """
@@ -228,7 +228,7 @@ def columns_read(policy: Policy, profile: TableProfile, roles: Roles) -> list[tu
     problems: list[Problem] = []
     for a in roles.quasi:
         value, codes = source_value(a.column, a.sql_type), coding(policy, a.column, a.sql_type)
-        columns.append((value if codes is None else coded(value, codes, a.sql_type), a.q))
+        columns.append((value if codes is None else code_extremes(value, codes, a.sql_type), a.q))
         when = policy.columns[a.column].sensitive_when
         if when is not None:
             found = condition(when, names, column_path(a.column, "sensitive_when"))
@@ -277,7 +277,7 @@ def _identity(policy: Policy, profile: TableProfile, roles: Roles) -> Sql | None
     if policy.key is not None:
         return Sql(key_text(policy.key, profile))
     drawn = rows_drawn(roles.masks)
-    if not told_apart(policy, roles) and not drawn:
+    if not distinguishes_rows(policy, roles) and not drawn:
         return None
     quasi = set() if drawn else {a.column for a in roles.quasi}
     others = [name for name, _ in profile.columns if name not in quasi]
@@ -308,7 +308,7 @@ def key_text(column: str, profile: TableProfile) -> str:
     if sql_type in ("FLOAT", "DOUBLE"):
         # engines print single precision, and the sign of zero, differently
         return f"cast(cast(case when {name} = 0 then 0 else {name} end as double) as varchar)"
-    text = f"cast({typed(name, sql_type)} as varchar)"
+    text = f"cast({literal_of_type(name, sql_type)} as varchar)"
     # DuckDB keeps collations, and one expression cannot have two
     return f'{text} collate "binary"' if read_as_text(sql_type) else text
 
@@ -354,8 +354,8 @@ def row_counts(roles: Roles, *, at_once: bool) -> list[str]:
     return [counted, *(f"select coalesce(sum(n), 0) from {ident(a.values)}" for a in roles.quasi)]
 
 
-def told_apart(policy: Policy, roles: Roles) -> bool:
-    """Whether rows with equal quasi-identifiers have to be distinguished.
+def distinguishes_rows(policy: Policy, roles: Roles) -> bool:
+    """Return whether rows with equal quasi-identifiers have to be distinguished.
 
     If nothing else of them is published or recorded, they are interchangeable.
     """

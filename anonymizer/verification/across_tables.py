@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Table, ident
-from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi, type_sql
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.compile import Table
+from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.errors import NothingToCheckError
-from anonymizer.verification.form import released
+from anonymizer.verification.form import column_questions
 from anonymizer.verification.guarantees import CLASS, OWNED, PERSON, of_cells, questions
-from anonymizer.verification.questions import Achieved, Over, Question
+from anonymizer.verification.questions import FigureColumn, Over, Question, condition, of_column
 
-Where = Callable[[Released], Table]
+Where = Callable[[ReleasedTable], Table]
 """Maps a released table to where its rows are."""
 
 
@@ -35,28 +35,20 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
     for one in tables.tables:
         if one.layout.key is not None:
             keys = {"data": where(one), "key": one.layout.key, "label": "what"}
-            yield _of(one, Question("key_dense", None, 0, "key_dense", keys, (SUM,)))
+            yield _of(one, condition("key_dense", None, keys, "n"))
         for link, above in one.layout.links.items():
             yield _of(one, _references(tables, where, one, link, above))
         if one is not tables.persons:
             for column in quasi(one.layout):
                 if column.list_cells and column.lo is None:
                     continue  # lists have no grammar
-                form = {
-                    "data": where(one),
-                    "group": None,
-                    "label": "class",
-                    "column": column,
-                    "type": type_sql(column.sql_type),
-                    "parts": [ident(part) for part in cell_parts(column)],
-                }
-                found = (Achieved("malformed", "sum"),)
-                yield _of(one, Question("cell_form", column.column, 0, "cell_form", form, found))
-            yield from (_of(one, question) for question in _masked(tables, one, where(one)))
-        yield from _required(tables, where, one)
-    least = (Achieved("achieved", "least"),)
+                form = {"data": where(one), "group": None, "label": "class", **of_column(column)}
+                yield _of(one, condition("cell_form", column.column, form, "malformed"))
+            yield from (_of(one, question) for question in _mask_questions(tables, one, where(one)))
+        yield from _requirement_questions(tables, where, one)
+    least = (FigureColumn("achieved", "least"),)
     if tables.events:
-        known = {**owned_parameters(tables, where, told(tables)), "k": tables.k}
+        known = {**owned_parameters(tables, where, event_columns(tables)), "k": tables.k}
         known["events"] = tables.events
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
@@ -69,18 +61,21 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         yield from _among(tables, where)
 
 
-def _masked(tables: Tables, one: Released, rows: Table) -> Iterator[Question]:
+def _mask_questions(tables: Tables, one: ReleasedTable, rows: Table) -> Iterator[Question]:
     """The conditions on masked columns; persons are distinguished in tables that link to them."""
     persons = [link for link, above in one.layout.links.items() if above == tables.person]
-    yield from released(rows, replace(one.layout, person_id=persons[0] if persons else None))
+    yield from column_questions(
+        rows, replace(one.layout, person_id=persons[0] if persons else None)
+    )
 
 
-SUM = Achieved("n", "sum")
-K = Achieved("k", "least")
+K = FigureColumn("k", "least")
 
 
-def _references(tables: Tables, where: Where, one: Released, link: str, above: str) -> Question:
-    other = tables.named(above)
+def _references(
+    tables: Tables, where: Where, one: ReleasedTable, link: str, above: str
+) -> Question:
+    other = tables.table(above)
     parameters = {
         "data": where(one),
         "link": link,
@@ -88,16 +83,15 @@ def _references(tables: Tables, where: Where, one: Released, link: str, above: s
         "above_key": other.layout.key,
         "label": "what",
     }
-    return Question("references", link, 0, "references", parameters, (SUM,))
+    return condition("references", link, parameters, "n")
 
 
-def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]:
+def _requirement_questions(tables: Tables, where: Where, one: ReleasedTable) -> Iterator[Question]:
     """The requirements of a table's columns, in the classes of the persons."""
     if one is tables.persons:
         layout = replace(one.layout, person_id=one.layout.key)
         for requirement in one.requirements:
-            for question in questions(where(one), layout, requirement):
-                yield replace(question, name=question.name)
+            yield from questions(where(one), layout, requirement)
         return
     cells = {column.column for column in quasi(one.layout)}
     for requirement in one.requirements:
@@ -106,38 +100,38 @@ def _required(tables: Tables, where: Where, one: Released) -> Iterator[Question]
     required = [item for item in one.requirements if item.column not in cells]
     if not required:
         return
-    judged = _judged(one)
+    judged = _sensitive_layout(one)
     names = [c.name for c in judged.columns if c.name is not None]
     parameters = owned_parameters(tables, where, {one.table: names})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    over = Over(
-        OWNED,
-        "owned_values",
-        {
-            **parameters,
-            "number": number,
-            "shown": names,
-            "class_name": CLASS,
-            "person_name": PERSON,
-        },
-    )
+    over = _over("owned_values", parameters, one, names)
     for requirement in required:
         for question in questions(Table(OWNED), judged, requirement):
             yield replace(_of(one, question), over=over)
 
 
 def _of_event(
-    tables: Tables, where: Where, one: Released, requirement: Requirement
+    tables: Tables, where: Where, one: ReleasedTable, requirement: Requirement
 ) -> Iterator[Question]:
     """A rule on an event column, in the worst case that its cells allow."""
     column = next(c for c in quasi(one.layout) if c.column == requirement.column)
     parameters = owned_parameters(tables, where, {one.table: list(cell_parts(column))})
-    number = [table["table"] for table in parameters["tables"]].index(one.table) + 1
-    for question in of_cells(one.layout, column, requirement, {**parameters, "number": number}):
+    for question in of_cells(one.layout, column, requirement, _numbered(parameters, one)):
         yield _of(one, question)
 
 
-def _judged(one: Released) -> Layout:
+def _over(template: str, parameters: dict[str, Any], one: ReleasedTable, shown: list[str]) -> Over:
+    """The rows of a table with the class and person of each."""
+    named = {"shown": shown, "class_name": CLASS, "person_name": PERSON}
+    return Over(OWNED, template, {**_numbered(parameters, one), **named})
+
+
+def _numbered(parameters: dict[str, Any], one: ReleasedTable) -> dict[str, Any]:
+    """With the number of a table among those that lead to persons; None for the persons'."""
+    numbers = {table["table"]: table["number"] for table in parameters["tables"]}
+    return {**parameters, "number": numbers.get(one.table)}
+
+
+def _sensitive_layout(one: ReleasedTable) -> Layout:
     """The layout of a table's sensitive columns, with the class and person of each row."""
     return Layout(
         algorithm=one.layout.algorithm,
@@ -150,30 +144,18 @@ def _judged(one: Released) -> Layout:
 
 def _among(tables: Tables, where: Where) -> Iterator[Question]:
     """The rules of columns for the candidates that remain if rows, or their number, are known."""
-    seen = told(tables) if tables.events else {}
+    seen = event_columns(tables) if tables.events else {}
     for one in tables.tables:
         persons = one is tables.persons
         required = (*tables.required, *one.requirements) if persons else one.requirements
-        judged = _judged(one)
+        judged = _sensitive_layout(one)
         names = [c.name for c in judged.columns if c.name is not None]
         needed = {name: list(names) for name in ([] if persons else [one.table])}
         if tables.rows:
             needed = {**{other.table: [] for other in tables.children}, **needed}
         parameters = owned_parameters(tables, where, needed, seen)
-        numbers = {table["table"]: table["number"] for table in parameters["tables"]}
-        over = Over(
-            OWNED,
-            "known_values",
-            {
-                **parameters,
-                "number": numbers.get(one.table),
-                "events": tables.events,
-                "rows": tables.rows,
-                "shown": names,
-                "class_name": CLASS,
-                "person_name": PERSON,
-            },
-        )
+        parameters |= {"events": tables.events, "rows": tables.rows}
+        over = _over("known_values", parameters, one, names)
         for requirement in required:
             if requirement.column is None:
                 continue
@@ -186,18 +168,18 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
                 yield replace(found, name=f"known_{found.name}", parameters=beside, over=over)
 
 
-def told(tables: Tables) -> dict[str, list[str]]:
+def event_columns(tables: Tables) -> dict[str, list[str]]:
     """The columns of event cells, by table."""
     return {one.table: _cells(one) for one in tables.children if quasi(one.layout)}
 
 
-def _of(one: Released, question: Question) -> Question:
+def _of(one: ReleasedTable, question: Question) -> Question:
     """The question, about a column of this table."""
     column = one.table if question.column is None else f"{one.table}.{question.column}"
     return replace(question, column=column)
 
 
-def _cells(one: Released) -> list[str]:
+def _cells(one: ReleasedTable) -> list[str]:
     return [part for column in quasi(one.layout) for part in cell_parts(column)]
 
 
@@ -244,11 +226,11 @@ def owned_parameters(
     }
 
 
-def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[Released]:
+def _leading(tables: Tables, asked: dict[str, Any]) -> Sequence[ReleasedTable]:
     """The tables that are read and those that link them to the persons, in order."""
     needed: set[str] = set()
     for name in asked:
         while name != tables.person:
             needed.add(name)
-            (name,) = tables.named(name).layout.links.values()
+            (name,) = tables.table(name).layout.links.values()
     return [one for one in tables.children if one.table in needed]

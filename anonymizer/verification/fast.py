@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from anonymizer.compile import NumberedColumn, Sql, Table, ident, render
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, sql
 from anonymizer.contract.checks import Check, RunSql
 from anonymizer.contract.layout import (
     Layout,
     Originals,
     PublishedColumn,
     cell_parts,
-    cells,
-    flags,
-    published,
+    column_names,
     quasi,
     type_sql,
 )
@@ -55,21 +52,21 @@ def answer(
 ) -> tuple[Check, ...]:
     """Answer questions by their shortcuts, and by the plain checks if there is none or no proof.
 
-    Several questions may share a proof, which is then run once.
+    All proofs are one statement; several questions may share one.
     """
-
-    @cache
-    def proves(sql: str) -> bool:
-        return bool(run_sql(sql)[0][0] == 0)
-
+    asked = dict.fromkeys(
+        sql for shortcut in shortcuts if isinstance(shortcut, Proof) for sql in shortcut.statements
+    )
+    counts = ", ".join(f"(select n from ({sql}) as counted(n))" for sql in asked)
+    proven = dict(zip(asked, run_sql(f"select {counts}")[0] if asked else (), strict=True))
     checks: dict[int, Check] = {}
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
         match shortcut:
             case Figures(sql):
-                checks[i] = question.answered(run_sql(sql)[0])
+                checks[i] = question.answer(run_sql(sql)[0])
             case Proof(statements):
-                if all(proves(sql) for sql in statements):
-                    checks[i] = question.answered([0] * (1 + len(question.achieved)))
+                if all(proven[sql] == 0 for sql in statements):
+                    checks[i] = question.answer([0] * (1 + len(question.achieved)))
     left = [i for i in range(len(questions)) if i not in checks]
     checks |= zip(left, ask_all([questions[i] for i in left], run_sql), strict=True)
     return tuple(checks[i] for i in range(len(questions)))
@@ -83,7 +80,7 @@ AT_ONCE = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedColumn:
     """One generalized column in a table of pairs."""
 
     index: int
@@ -115,7 +112,7 @@ class Paired:
         return self.column.bucket
 
     dealt = NumberedColumn("dealt")
-    """Whether the value is in a bucket."""
+    """True if the value is in a bucket."""
     value = NumberedColumn("value")
     other = NumberedColumn("other")
     """0 if the row is a pair of this column."""
@@ -124,14 +121,14 @@ class Paired:
     """0 if the row is a pair of this column: whether its cells are in buckets, and should be."""
 
 
-def paired(
+def paired_columns(
     layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str], pairs: Table
-) -> dict[str, Paired]:
+) -> dict[str, PairedColumn]:
     """The columns of the tables by their names in the source: those without buckets, and those with
     a flag for the values that have to be in buckets. `pairs` names the tables, with a number.
     """
     return {
-        column.column: Paired(
+        column.column: PairedColumn(
             index,
             replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
             column,
@@ -143,7 +140,7 @@ def paired(
     }
 
 
-def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iterator[str]:
+def pair(columns: Collection[PairedColumn], originals: Originals, link: Table) -> Iterator[str]:
     """The statements that create the tables of pairs."""
     for pairs in dict.fromkeys(one.pairs for one in columns):
         context = {
@@ -163,7 +160,7 @@ def pair(columns: Collection[Paired], originals: Originals, link: Table) -> Iter
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class DigestColumn:
     """A published column and its source values, in the form in which digests are computed."""
 
     name: str
@@ -181,14 +178,14 @@ class Kept:
         return ident(f"quoted: {self.name}")
 
 
-def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, Kept]:
+def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[str, DigestColumn]:
     """Columns whose cells are the originals, by their names in the source.
 
     They include quasi-identifiers if only groups protect a release: their cells are the texts of
     their values, quoted if ambiguous, and admit nothing else.
     """
     kept = {
-        column.column: _kept(originals, column)
+        column.column: _digest_column(originals, column)
         for column in layout.columns
         if column.column not in layout.tables
         and column.bucket is None
@@ -200,27 +197,28 @@ def kept_columns(originals: Originals, layout: Layout, run_sql: RunSql) -> dict[
             if values is None or column.bucket is not None:
                 continue
             # texts of numbers and dates need no quotes
-            asked = column.kind == "categorical" and run_sql(_quoted(values))[0][0]
-            kept[column.column] = _written(originals, column, values if asked else None)
+            asked = (
+                column.kind == "categorical"
+                and run_sql(render("fast/quoted", {"values": values}).text)[0][0]
+            )
+            kept[column.column] = _text_column(originals, column, values if asked else None)
     return kept
 
 
-def _quoted(values: Table) -> str:
-    return render("fast/quoted", {"values": values}).text
-
-
-def _kept(originals: Originals, column: PublishedColumn) -> Kept:
+def _digest_column(originals: Originals, column: PublishedColumn) -> DigestColumn:
     name, physical = column.name, originals.values[column.column]
     assert name is not None, "such columns have a cell of one part"
     own = Sql(f"cast(o.{ident(physical)} as {type_sql(column.sql_type)})")
-    return Kept(name, ident(name), own, physical)
+    return DigestColumn(name, ident(name), own, physical)
 
 
-def _written(originals: Originals, column: PublishedColumn, quoted: Table | None) -> Kept:
+def _text_column(
+    originals: Originals, column: PublishedColumn, quoted: Table | None
+) -> DigestColumn:
     """A column published as text."""
-    kept = _kept(originals, column)
+    kept = _digest_column(originals, column)
     shown, own = (Sql(f"cast({part} as varchar)") for part in (kept.published, kept.original))
-    return Kept(kept.name, shown, own, kept.physical, quoted)
+    return DigestColumn(kept.name, shown, own, kept.physical, quoted)
 
 
 def staged_proof(
@@ -228,7 +226,7 @@ def staged_proof(
     link: Table,
     view: Table,
     layout: Layout,
-    kept: Mapping[str, Kept],
+    kept: Mapping[str, DigestColumn],
     suppressed: int,
 ) -> str:
     """The statement; 0 proves `source_rows`, `source_link` and the conditions of kept columns."""
@@ -241,7 +239,9 @@ def staged_proof(
         "kept": list(kept.values()),
         # those of them that are tables, which the header of the template declares
         "written": [column.values for column in kept.values()],
-        "rest": _digested(layout, [name for name in published(layout) if name not in names]),
+        "rest": _digest_columns(
+            layout, [name for name in column_names(layout) if name not in names]
+        ),
         "suppressed": suppressed,
     }
     return render("fast/staged", parameters).text
@@ -260,13 +260,13 @@ def values_proof(originals: Originals, link: Table, view: Table, layout: Layout)
         "original": originals.table,
         "row_ref": originals.row_ref,
         "group": layout.group_id,
-        "separated": [_kept(originals, column) for column in columns],
+        "separated": [_digest_column(originals, column) for column in columns],
         "values_tables": tables,
     }
     return render("fast/separated", parameters).text
 
 
-def _digested(layout: Layout, names: list[str]) -> list[Sql]:
+def _digest_columns(layout: Layout, names: list[str]) -> list[Sql]:
     """Published columns in the form in which rows are digested.
 
     Cells of text columns are texts, whatever their type in the link. Lists follow their lengths: a
@@ -288,6 +288,10 @@ def _digested(layout: Layout, names: list[str]) -> list[Sql]:
 # The questions about a release alone, answered from work tables of its tuples and values.
 
 
+WEIGHT = "anonymizer:rows"
+"""Column of the tuples with the number of their rows; no published column has this name."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkTables:
     """The work tables that may be created."""
@@ -299,7 +303,7 @@ class WorkTables:
 
 
 def fast_release(view: Table, layout: Layout, tables: WorkTables | None = None) -> Asking:
-    """How `verify_release` answers its questions on the embedded engine.
+    """The function that answers the questions of `verify_release` on the embedded engine.
 
     Without work tables, where nothing may be written, only rows are read, and digests are not used.
     """
@@ -321,11 +325,12 @@ def release_shortcuts(
     counted = _of_values(questions, tables.values, run_sql)
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
-        run_sql(_tuples(view, layout, tuples))
+        context = {"data": view, "tuples": tuples, "shown": _shown(layout), "weight": WEIGHT}
+        run_sql(render("fast/tuples", context).text)
     return [
         _of_rows(question)
         or _of_digests(question)
-        or (_of_tuples(question, layout, tuples) if tuples is not None else None)
+        or (_of_tuples(question, tuples) if tuples is not None else None)
         or values
         for question, values in zip(questions, counted, strict=True)
     ]
@@ -343,29 +348,32 @@ def _of_digests(question: Question) -> Shortcut | None:
     return None
 
 
-def _tuples(view: Table, layout: Layout, tuples: Table) -> str:
-    context = {
-        "data": view,
-        "group": layout.class_id,
-        "tuples": tuples,
-        "flags": flags(layout),
-        "cells": cells(layout),
-    }
-    return render("fast/tuples", context).text
+def _shown(layout: Layout) -> list[Sql]:
+    """The class and its generalized cells by their own names; cells in buckets are NULL."""
+    shown = [ident(str(layout.class_id))]
+    for column in quasi(layout):
+        parts, bucket = cell_parts(column), column.bucket
+        if bucket is None:
+            shown += map(ident, parts)
+            continue
+        shown.append(sql("case when {bucket} is not null then 0 end as {bucket}", bucket=bucket))
+        cell = "case when {bucket} is null then {part} end as {part}"
+        shown += [sql(cell, bucket=bucket, part=part) for part in parts]
+    return shown
 
 
-def _of_tuples(question: Question, layout: Layout, tuples: Table) -> Shortcut | None:
-    """Use tuples: they prove conditions of form, and have the sizes if rows are counted."""
+def _of_tuples(question: Question, tuples: Table) -> Shortcut | None:
+    """Ask the tuples: they prove conditions of form, and have the sizes if rows are counted."""
     if question.over is not None:
         return None  # it is about other rows
+    asked = replace(question, parameters={**question.parameters, "data": tuples, "weight": WEIGHT})
     match question.template:
         case "class_cells" | "class_flags":
-            return Proof((fast_sql(question, tuples=tuples),))
+            return Proof((asked.sql(figures=True),))
         case "cell_form":
-            known = numbered(layout)[question.parameters["column"].column]
-            return Proof((fast_sql(question, tuples=tuples, known=known),))
+            return Proof((fast_sql(asked),))
         case "k_anonymity" | "k_anonymity_tuples" if question.parameters["person"] is None:
-            return Figures(fast_sql(question, tuples=tuples))
+            return Figures(asked.sql(figures=True))
     return None
 
 
@@ -376,10 +384,10 @@ def _of_values(
 
     The plain statement is kept; its counting subquery is replaced by a table made from it.
     """
-    counting = Counter(_counted(question) for question in questions)
+    counting = Counter(_count_key(question) for question in questions)
     made: dict[Hashable, tuple[str, str]] = {}
     for question in questions:
-        counted = _counted(question)
+        counted = _count_key(question)
         if counted is None or counting[counted] == 1:
             yield None
             continue
@@ -392,36 +400,12 @@ def _of_values(
         yield Figures(question.sql(figures=True).replace(*made[counted]))
 
 
-def _counted(question: Question) -> Hashable:
-    """What a question counts; None for other counts, and for persons."""
+def _count_key(question: Question) -> Hashable:
+    """The key of a question's count; None for other counts, and for persons."""
     asks = question.parameters
     if "nulls_count" not in asks or asks["person"] is not None or question.over is not None:
         return None
     return asks["data"], asks["group"], asks["column"]
-
-
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A generalized column of a release's tuples, which are stored under numbers, not names."""
-
-    cells: tuple[Sql, ...]
-    """Its parts, in the order of `cell_parts`."""
-    flag: Sql | None
-    """Whether the cell is generalized, for a column with buckets."""
-
-
-def numbered(layout: Layout) -> dict[str, Numbered]:
-    """The generalized columns by source name, numbered as in `cells` and `flags`."""
-    found: dict[str, Numbered] = {}
-    places, dealt = 0, 0
-    for column in quasi(layout):
-        parts = len(cell_parts(column))
-        own = tuple(Sql(f"c{places + i}") for i in range(1, parts + 1))
-        places += parts
-        dealt += column.bucket is not None
-        flag = Sql(f"f{dealt}") if column.bucket is not None else None
-        found[column.column] = Numbered(own, flag)
-    return found
 
 
 # The questions about a release and its source, answered from pairs, and from digests of rows.
@@ -431,10 +415,10 @@ def numbered(layout: Layout) -> dict[str, Numbered]:
 class Proofs:
     """The statements of single questions, and those shared by several."""
 
-    kept: Mapping[str, Kept]
+    kept: Mapping[str, DigestColumn]
     staged: str
     values: str | None
-    columns: Mapping[str, Paired]
+    columns: Mapping[str, PairedColumn]
 
     def of(self, question: Question) -> Shortcut | None:
         column = question.column or ""
@@ -470,7 +454,7 @@ def fast_source(
     pairs: Table,
     suppressed: int = 0,
 ) -> Asking:
-    """How `verify_against_source` answers its questions on the embedded engine.
+    """The function that answers the questions of `verify_against_source` on the embedded engine.
 
     `pairs` names work tables that may be created, with a number: the distinct pairs of a cell and
     an original.
@@ -496,7 +480,7 @@ def source_proofs(
     kept = kept_columns(originals, layout, run_sql)
     columns = {
         name: column
-        for name, column in paired(layout, originals.values, originals.flags, pairs).items()
+        for name, column in paired_columns(layout, originals.values, originals.flags, pairs).items()
         if name not in kept
     }
     for statement in pair(columns.values(), originals, link):

@@ -12,8 +12,7 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.layout import (
     Layout,
     PublishedColumn,
-    bucketized,
-    cell_parts,
+    bucket_columns,
     cells,
     flags,
     quasi,
@@ -21,9 +20,9 @@ from anonymizer.contract.layout import (
     value_text,
 )
 from anonymizer.policy.safe_harbor import EMPTIED, OLDEST, RESTRICTED, YEARS, earliest
-from anonymizer.source.identifiers import DATE_FORMS, FORMS, plain
+from anonymizer.source.identifiers import DATE_FORMS, FORMS, usual_characters
 from anonymizer.source.masking.masks import family_of, in_utc
-from anonymizer.verification.questions import Achieved, Question
+from anonymizer.verification.questions import FigureColumn, Question, condition, of_column
 
 # Conditions on masked columns that can be checked from a release alone.
 #
@@ -40,28 +39,28 @@ TOKENS = {
 """Forms of tokens. Those of the format `like` have the form of their values, which is unknown."""
 CALENDAR = ("year", "quarter", "month", "week", "day", "hour")
 REALS = ("FLOAT", "DOUBLE")
-WORST = Achieved("n", "sum")
 
 
-def released(view: Table, layout: Layout) -> Iterator[Question]:
+def column_questions(view: Table, layout: Layout) -> Iterator[Question]:
     """The conditions on every column that is published value by value."""
     for column in layout.columns:
         if column.role not in ("keep", "sensitive") or column.column in layout.tables:
             continue
         shared = {
+            **of_column(column),
             "data": view,
-            "column": column,
-            "type": type_sql(column.sql_type),
             "label": "what",
             "person": layout.person_id,
         }
         for mask in column.masks:
-            yield from _released(column, mask, shared)
+            yield from _mask_questions(column, mask, shared)
 
 
-def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) -> Iterator[Question]:
+def _mask_questions(
+    column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]
+) -> Iterator[Question]:
     def asked(name: str, **parameters: Any) -> Question:
-        return Question(name, column.column, 0, name, {**shared, **parameters}, (WORST,))
+        return condition(name, column.column, {**shared, **parameters}, "n")
 
     match mask["mask"]:
         case "token" if mask.get("format") in TOKENS:
@@ -74,7 +73,7 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             if "at_least" in mask:
                 least = int(mask["at_least"])
                 parameters = {**shared, "at_least": least, "top": top}
-                smallest = Achieved("units", "least")
+                smallest = FigureColumn("units", "least")
                 yield Question(
                     "mask_group", column.column, least, "mask_group", parameters, (smallest,)
                 )
@@ -95,10 +94,10 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             yield asked("mask_between", low=low, high=high)
         case "redact":
             name = ident(column.name or column.column)
-            shown = Sql(plain(f"cast({name} as varchar)"))
+            shown = Sql(usual_characters(f"cast({name} as varchar)"))
             yield asked("mask_patterns", pattern=patterns(mask), shown=shown)
         case "zip3":
-            yield asked("mask_zip3", restricted=restricted(mask))
+            yield asked("mask_zip3", restricted=restricted_areas(mask))
         case "null":
             yield asked("mask_constant", value=Sql("null"))
         case "constant":
@@ -106,7 +105,7 @@ def _released(column: PublishedColumn, mask: Mask, shared: Mapping[str, Any]) ->
             yield asked("mask_constant", value=value)
 
 
-def restricted(mask: Mask) -> list[str]:
+def restricted_areas(mask: Mask) -> list[str]:
     """The restricted areas of three digits; without a list, those of the guidance."""
     return [str(area) for area in mask.get("restricted", RESTRICTED)]
 
@@ -186,7 +185,9 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
     name = check_of(column.safe_harbor, emptied=emptied)
     match name:
         case "safe_harbor_text":
-            refused = f"regexp_matches({plain('cast(value as varchar)')}, {lit(PATTERN)})"
+            refused = (
+                f"regexp_matches({usual_characters('cast(value as varchar)')}, {lit(PATTERN)})"
+            )
         case "safe_harbor_year":
             refused = f"not ({_year(column.sql_type, earliest(year))})"
         case "safe_harbor_age":
@@ -194,7 +195,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
         case "safe_harbor_zip3":
             text = "cast(value as varchar)"
             refused = f"not regexp_full_match({text}, '[0-9]{{3}}')"
-            few = ", ".join(str(lit(area)) for area in restricted(last))
+            few = ", ".join(str(lit(area)) for area in restricted_areas(last))
             refused += f" or {text} in ({few})" if few else ""
         case _:
             one = last.get("value") if last.get("mask") == "constant" else None
@@ -210,7 +211,7 @@ def _of_column(column: PublishedColumn, table: Table, year: int) -> Question:
         "refused": Sql(refused),
         "label": "what",
     }
-    return Question(name, column.column, 0, "safe_harbor", parameters, (WORST,))
+    return condition(name, column.column, parameters, "n", template="safe_harbor")
 
 
 def _parts(column: PublishedColumn) -> list[str]:
@@ -241,48 +242,41 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
     table = {"data": view, "group": layout.class_id, "label": layout.class_id or "class"}
     persons = {"data": view, "person": layout.person_id, "label": layout.person_id}
     if layout.class_id is not None:
-        yield Question("class_present", None, 0, "class_present", table)
+        yield condition("class_present", None, table)
         tuples = {**table, "flags": flags(layout), "cells": cells(layout)}
-        yield Question("class_cells", None, 0, "class_cells", tuples)
+        yield condition("class_cells", None, tuples)
         if flags(layout):
-            yield Question("class_flags", None, 0, "class_flags", tuples)
+            yield condition("class_flags", None, tuples)
         if layout.person_id is not None:
-            of_class = {**persons, "group": layout.class_id}
-            yield Question("person_class", None, 0, "person_class", of_class)
+            yield condition("person_class", None, {**persons, "group": layout.class_id})
     elif layout.classless:
-        yield Question("rows_present", None, 0, "rows_present", {**table, "label": "release"})
+        yield condition("rows_present", None, {**table, "label": "release"})
         if layout.person_id is not None:
             numbers = {**persons, "group": layout.person_id}
-            yield Question("person_present", None, 0, "class_present", numbers)
+            yield condition("person_present", None, numbers, template="class_present")
     for column in quasi(layout):
         if column.lo is not None or (layout.cells == "text" and layout.group_id is None):
-            yield _form_of_column("cell_form", column, table, Achieved("malformed", "sum"))
-    for column in bucketized(layout):
-        yield _form_of_column("cell_or_bucket", column, table, Achieved("neither", "sum"))
+            yield _form_of_column("cell_form", column, table, "malformed")
+    for column in bucket_columns(layout):
+        yield _form_of_column("cell_or_bucket", column, table, "neither")
         if layout.person_id is not None:
             names = {"group": column.bucket, "label": column.bucket, "person": layout.person_id}
             yield _form_of_column("bucket_persons", column, {"data": view, **names})
     group = {"data": view, "group": layout.group_id, "label": layout.group_id}
     if layout.group_id is not None and layout.person_id is not None:
         of_group = {**persons, "group": layout.group_id}
-        yield Question("person_group", None, 0, "person_class", of_group)
+        yield condition("person_group", None, of_group, template="person_class")
     # (in column order, which a manifest keeps)
     for name in (c.column for c in layout.columns if c.column in layout.tables):
         values = layout.tables[name]
         held = Table(values, view.schema, view.catalog)
         tables = {**group, "person": layout.person_id, "values_table": held}
-        yield Question("group_sizes", name, 0, "group_sizes", tables)
-    yield from released(view, layout)
+        yield condition("group_sizes", name, tables)
+    yield from column_questions(view, layout)
     yield from of_safe_harbor(view, layout)
 
 
 def _form_of_column(
-    name: str, column: PublishedColumn, table: dict[str, Any], *achieved: Achieved
+    name: str, column: PublishedColumn, table: dict[str, Any], broken: str = ""
 ) -> Question:
-    parameters = {
-        **table,
-        "column": column,
-        "type": type_sql(column.sql_type),
-        "parts": [ident(part) for part in cell_parts(column)],
-    }
-    return Question(name, column.column, 0, name, parameters, achieved)
+    return condition(name, column.column, {**table, **of_column(column)}, broken)

@@ -25,7 +25,7 @@ from anonymizer.errors import NothingToCheckError
 from anonymizer.guarantees.guarantee import Guarantee
 from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES
 from anonymizer.policy.paths import column_path
-from anonymizer.verification.questions import Achieved, Over, Question
+from anonymizer.verification.questions import FigureColumn, Over, Question
 
 # Guarantees: for each requirement, the questions of its descriptor, from the release alone.
 
@@ -41,12 +41,12 @@ TOLERANCES = {"entropy_l": 1e-12}
 
 def upper_bound(value: float | int | str | Decimal) -> Fraction:
     """The decimal as written, cut off downwards."""
-    return _cut(_decimal(value), ROUND_FLOOR)
+    return _round_decimal(_decimal(value), ROUND_FLOOR)
 
 
 def lower_bound(value: float | int | str | Decimal) -> Fraction:
     """The decimal as written, cut off upwards."""
-    return _cut(_decimal(value), ROUND_CEILING)
+    return _round_decimal(_decimal(value), ROUND_CEILING)
 
 
 def factor(value: float | int | str | Decimal) -> Fraction:
@@ -54,14 +54,14 @@ def factor(value: float | int | str | Decimal) -> Fraction:
     with localcontext() as context:
         context.prec = 60
         # (e^28 is more than `MOST`)
-        return _cut(min(_decimal(value), Decimal(28)).exp(), ROUND_FLOOR)
+        return _round_decimal(min(_decimal(value), Decimal(28)).exp(), ROUND_FLOOR)
 
 
 def _decimal(value: float | int | str | Decimal) -> Decimal:
     return Decimal(repr(value) if isinstance(value, float) else value)
 
 
-def _cut(number: Decimal, rounding: str) -> Fraction:
+def _round_decimal(number: Decimal, rounding: str) -> Fraction:
     exact = Fraction(number)
     if exact >= MOST:
         return Fraction(MOST)
@@ -113,7 +113,7 @@ def refuse_unread(guarantee: Guarantee, requirement: Requirement) -> None:
 def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Question:
     """The question of a descriptor about a requirement on these groups."""
     if ask.persons and groups["person"] is None:
-        said = "counts persons, and the release does not tell them apart"
+        said = "counts persons, which the release does not distinguish"
         raise NothingToCheckError.at(f"privacy.{requirement.name}", said)
     parameters = ask.parameters(requirement)
     worst = ask.worst if isinstance(ask.worst, Mapping) else {"achieved": ask.worst}
@@ -132,7 +132,7 @@ def question(ask: Ask, requirement: Requirement, groups: Mapping[str, Any]) -> Q
             **ask.settings,
             **(ask.computed(requirement) if ask.computed is not None else {}),
         },
-        tuple(Achieved(name, which) for name, which in worst.items()),
+        tuple(FigureColumn(name, which) for name, which in worst.items()),
         {name: parameters[name] for name in ask.constants} or None,
     )
 
@@ -202,7 +202,7 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class PopulationColumn:
     """A published column with that of the population, as the template needs them."""
 
     column: PublishedColumn
@@ -250,7 +250,9 @@ def population_questions(
         "person": layout.person_id,
         "members": members.table,
         "columns": [
-            Compared(column, members.values[column.column], members.nodes.get(column.column))
+            PopulationColumn(
+                column, members.values[column.column], members.nodes.get(column.column)
+            )
             for column in quasi(layout)
         ],
         "nodes": list(members.nodes.values()),
@@ -298,7 +300,7 @@ def of_cells(
     judged = Layout(layout.algorithm, layout.cells, (shown,), class_id=CLASS, person_id=PERSON)
     parameters = {
         **owned,
-        "together": numbered(listed),
+        "together": numbered_labels(listed),
         "cell": column.name,
         "nullable": column.nullable,
         "class_name": CLASS,
@@ -310,13 +312,13 @@ def of_cells(
         yield replace(question, over=over)
 
 
-def numbered(listed: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
+def numbered_labels(listed: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
     """Every label with the number of its set."""
     return [(place, label) for place, labels in enumerate(listed, 1) for label in labels]
 
 
 def is_listed(listed: Any) -> bool:
-    """Whether it is a list of lists of labels."""
+    """Return whether it is a list of lists of labels."""
     return isinstance(listed, list | tuple) and all(
         isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
         for labels in listed

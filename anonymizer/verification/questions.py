@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.contract.checks import Check, Figure, RunSql
+from anonymizer.contract.layout import PublishedColumn, cell_parts, type_sql
 
 WORST = {"least": "min({})", "greatest": "max({})", "sum": "coalesce(sum({}), 0)"}
 
 
 @dataclass(frozen=True, slots=True)
-class Achieved:
+class FigureColumn:
     """A column of the judged groups, and how they are reduced to the figure."""
 
     name: str
@@ -55,7 +56,7 @@ class Question:
     template: str
     """Its statements, without folder and suffix."""
     parameters: Mapping[str, Any]
-    achieved: tuple[Achieved, ...] = ()
+    achieved: tuple[FigureColumn, ...] = ()
     """The figures; without any, the figure is the number of groups that violate the condition."""
     constants: Mapping[str, Any] | None = None
     """Parts of the requirement that are not a measure (the distance of t, the l of (c,l))."""
@@ -77,9 +78,9 @@ class Question:
 
     def ask(self, run_sql: RunSql) -> Check:
         """Judge the release. Violations are counted in the database."""
-        return self.answered(run_sql(self.sql(figures=True))[0])
+        return self.answer(run_sql(self.sql(figures=True))[0])
 
-    def answered(self, row: Sequence[Any]) -> Check:
+    def answer(self, row: Sequence[Any]) -> Check:
         """The check, from the row that the statement of the figures returned."""
         broken, *figures = row
         return Check(
@@ -94,13 +95,36 @@ class Question:
 
     def achieves(self, figures: Sequence[Any]) -> Figure:
         """The achieved figure in its published form: one figure, or several by name."""
-        plain: list[float | int | None] = [_plain(figure) for figure in figures]
+        plain: list[float | int | None] = [_json_figure(figure) for figure in figures]
         if len(plain) == 1 and not self.constants:
             return plain[0]
         names = [part.name for part in self.achieved]
         if len(plain) == 1 and isinstance(self.required, Mapping):
             names = [next(name for name in self.required if name not in (self.constants or {}))]
         return {**dict(zip(names, plain, strict=True)), **(self.constants or {})}
+
+
+def condition(
+    name: str,
+    column: str | None,
+    parameters: Mapping[str, Any],
+    broken: str = "",
+    *,
+    template: str = "",
+    needs: str | None = None,
+) -> Question:
+    """A condition of form, which nothing may break; `broken`: what is summed up for its figure."""
+    figures = (FigureColumn(broken, "sum"),) if broken else ()
+    return Question(name, column, 0, template or name, parameters, figures, needs=needs)
+
+
+def of_column(column: PublishedColumn) -> dict[str, Any]:
+    """The parameters of every template that reads the cells or values of a column."""
+    return {
+        "column": column,
+        "type": type_sql(column.sql_type),
+        "parts": [ident(part) for part in cell_parts(column)],
+    }
 
 
 Asking = Callable[[Sequence[Question], RunSql], tuple[Check, ...]]
@@ -120,7 +144,7 @@ def ask_all(questions: Iterable[Question], run_sql: RunSql) -> tuple[Check, ...]
     texts = [question.sql(figures=True) for question in asked]
     at_once = getattr(run_sql, "at_once", None)
     found = at_once(texts) if at_once is not None else [run_sql(text) for text in texts]
-    return tuple(question.answered(rows[0]) for question, rows in zip(asked, found, strict=True))
+    return tuple(question.answer(rows[0]) for question, rows in zip(asked, found, strict=True))
 
 
 RELEASED = ("published", "tables")
@@ -130,12 +154,12 @@ RELEASED = ("published", "tables")
 def _bare(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters with published tables named without catalog."""
     return {
-        name: _deep(value) if name in RELEASED else _called(value)
+        name: _deep(value) if name in RELEASED else _without_catalog(value)
         for name, value in parameters.items()
     }
 
 
-def _called(value: object) -> object:
+def _without_catalog(value: object) -> object:
     return replace(value, catalog=None) if isinstance(value, Table) else value
 
 
@@ -144,10 +168,10 @@ def _deep(value: object) -> object:
         return [_deep(one) for one in value]
     if isinstance(value, Mapping):
         return {name: _deep(one) for name, one in value.items()}
-    return _called(value)
+    return _without_catalog(value)
 
 
-def _plain(figure: Any) -> Any:
+def _json_figure(figure: Any) -> Any:
     """An integer or float that JSON can hold; infinite if no finite bound suffices."""
     if figure is None or isinstance(figure, Integral):
         return figure

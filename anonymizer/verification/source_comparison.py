@@ -14,22 +14,21 @@ from anonymizer.contract.layout import (
     Originals,
     PublishedColumn,
     cell_parts,
-    published,
+    column_names,
     quasi,
     type_sql,
 )
-from anonymizer.source.identifiers import IDEOGRAPHS, LETTERS, folded, plain
+from anonymizer.source.identifiers import IDEOGRAPHS, LETTERS, fold_case, usual_characters
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, precision
 from anonymizer.verification.form import (
     CALENDAR,
     REALS,
-    WORST,
     Mask,
     patterns,
-    restricted,
+    restricted_areas,
     value_of,
 )
-from anonymizer.verification.questions import Achieved, Asking, Question, ask_all
+from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.
 
@@ -54,11 +53,9 @@ def against_originals(originals: Originals) -> Iterator[Question]:
             "type": type_sql(column.sql_type),
         }
         for mask in column.masks:
-            if mask["mask"] not in AGAINST:
-                continue
-            for name, parameters in AGAINST[mask["mask"]](originals, column, mask):
-                asked = {**shared, **parameters}
-                yield Question(name, column.column, 0, name, asked, (WORST,))
+            if mask["mask"] in AGAINST:
+                for name, parameters in AGAINST[mask["mask"]](originals, column, mask):
+                    yield condition(name, column.column, {**shared, **parameters}, "n")
 
 
 def _tokens(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
@@ -69,14 +66,14 @@ def _tokens(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[
         yield "source_mask_like", {"text": _text(column)}
 
 
-def _shifted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+def _ask_shift(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     together = [m for m in originals.masked if m.apart == column.apart and _has(m, "shift")]
     step = DAY * (7 if "weekday" in mask.get("keep", ()) else 1)
     furthest = lit(int(mask["within"]) * DAY)
     yield "source_mask_shift", {"columns": together, "furthest": furthest, "span": lit(step)}
 
 
-def _coded(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+def _ask_codes(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     kind = mask["mask"]
     yield (
         "source_mask_coded",
@@ -88,7 +85,7 @@ def _coded(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     )
 
 
-def _rounded(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+def _ask_rounding(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     dates = mask["to"] in CALENDAR
     if dates:
         number, unit = {"quarter": (3, "month")}.get(mask["to"], (1, mask["to"]))
@@ -129,7 +126,7 @@ def _noisy(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     )
 
 
-def _redacted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
+def _ask_redaction(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     read = originals.read or originals.table
     identifiers = [
         (table or read, _words(written))
@@ -143,23 +140,23 @@ def _redacted(originals: Originals, column: MaskedColumn, mask: Mask) -> Iterato
         "ideographs": f"[{IDEOGRAPHS}].*[{IDEOGRAPHS}]",
     }
     yield "source_mask_identifiers", {**words, "shown": _words(column.masked.text)}
-    before = {"plain": Sql(plain("original")), "shown": _words("original")}
+    before = {"plain": Sql(usual_characters("original")), "shown": _words("original")}
     yield "source_mask_untouched", {**words, **before, "pattern": patterns(mask)}
 
 
 def _areas(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[Asked]:
     whole = column.sql_type != "VARCHAR"
-    yield "source_mask_zip3", {"restricted": restricted(mask), "whole": whole}
+    yield "source_mask_zip3", {"restricted": restricted_areas(mask), "whole": whole}
 
 
 AGAINST: Mapping[str, Callable[[Originals, MaskedColumn, Mask], Iterator[Asked]]] = {
     "token": _tokens,
-    "shift": _shifted,
-    "top_code": _coded,
-    "bottom_code": _coded,
-    "round": _rounded,
+    "shift": _ask_shift,
+    "top_code": _ask_codes,
+    "bottom_code": _ask_codes,
+    "round": _ask_rounding,
     "noise": _noisy,
-    "redact": _redacted,
+    "redact": _ask_redaction,
     "zip3": _areas,
 }
 """The conditions of each kind of mask; other kinds have none."""
@@ -175,7 +172,7 @@ def _distances(sql_type: str, to: float) -> dict[str, Any]:
 
 
 def _distance(column: MaskedColumn, mask: Mask) -> Sql:
-    """How far a number was moved, as a double; values beyond the bounds count as the bounds."""
+    """The distance of a number from its mask, as a double; values beyond bounds count as these."""
     whole = family_of(column.sql_type) == "whole" and "HUGEINT" not in column.sql_type
     wide = "hugeint" if whole else "double"
     own = f"cast({column.original} as {wide})"
@@ -199,7 +196,7 @@ def _slack(column: MaskedColumn) -> Sql:
 def _words(text: str) -> Sql:
     """The words of a text, ignoring case; each ideograph is a word."""
     pattern = lit(f"[{IDEOGRAPHS}]|[{LETTERS}]+")
-    small = folded(f"nfc_normalize({plain(text)})")
+    small = fold_case(f"nfc_normalize({usual_characters(text)})")
     return Sql(f"regexp_extract_all({small}, {pattern})")
 
 
@@ -220,7 +217,7 @@ def _has(column: MaskedColumn, kind: str) -> bool:
 
 
 def _comparable(one: MaskedColumn, other: MaskedColumn) -> bool:
-    """Whether equal values have equal texts on every engine, and tokens share a key."""
+    """Return whether equal values have equal texts on every engine, and tokens share a key."""
     plain = all(family_of(m.sql_type) in ("whole", "text") for m in (one, other))
     return one.apart == other.apart and (plain or one.sql_type == other.sql_type)
 
@@ -249,7 +246,6 @@ ROWS = "anonymizer:rows"
 """Column of the compared cells with the number of their rows."""
 AS_THEY_WERE = ("sensitive", "keep")
 """Roles of columns that are published unchanged, except in buckets and separate tables."""
-MISMATCHES = Achieved("mismatches", "sum")
 
 
 def verify_against_source(
@@ -315,26 +311,24 @@ def _questions(
     counts = {"label": "what"}
     left_out = suppressed if isinstance(suppressed, Sql) else lit(suppressed)
     rows = {**tables, **counts, "suppressed": left_out}
-    yield Question("source_rows", None, 0, "source_rows", rows, (Achieved("n", "sum"),))
-    shown = {**tables, **counts, "data": view, "columns": [ident(c) for c in published(layout)]}
-    yield Question("source_link", None, 0, "source_link", shown, (Achieved("n", "sum"),))
+    yield condition("source_rows", None, rows, "n")
+    shown = {**tables, **counts, "data": view, "columns": [ident(c) for c in column_names(layout)]}
+    yield condition("source_link", None, shown, "n")
     if layout.person_id is not None and originals.person is not None:
         persons = {**tables, **counts, "person": layout.person_id, "physical": originals.person}
-        found = (Achieved("n", "sum"),)
-        yield Question("source_persons", None, 0, "source_persons", persons, found)
+        yield condition("source_persons", None, persons, "n")
     needs = side_by_side(originals, tables, layout, compared) if quasi(layout) else None
     for column in layout.columns:
         parameters = {
             **tables,
-            "column": column,
-            "type": type_sql(column.sql_type),
+            **of_column(column),
             "physical": originals.values[column.column],
         }
         if column.column in layout.tables:
             held = Table(layout.tables[column.column], view.schema, view.catalog)
             own = {"group": layout.group_id, "label": layout.group_id, "person": layout.person_id}
             separated = {**parameters, **own, "values_table": held}
-            yield _of_column("source_values", column, separated, MISMATCHES)
+            yield condition("source_values", column.column, separated, "mismatches")
             continue
         if column.role in ("quasi", "semi"):
             cells = {
@@ -343,31 +337,19 @@ def _questions(
                 "rows": ROWS,
                 "place": _place(layout, column),
                 "nodes": originals.nodes.get(column.column),
-                "parts": [ident(part) for part in cell_parts(column)],
             }
-            yield _of_column("source_covers", column, cells, Achieved("uncovered", "sum"), needs)
+            yield condition("source_covers", column.column, cells, "uncovered", needs=needs)
             cells = {**cells, "label": "what", "admitted": originals.admitted.get(column.column)}
-            yield _of_column("source_spanned", column, cells, Achieved("n", "sum"), needs)
+            yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:
-            yield _of_column(
-                "source_bucket", column, {**parameters, "label": column.bucket}, MISMATCHES
-            )
+            dealt = {**parameters, "label": column.bucket}
+            yield condition("source_bucket", column.column, dealt, "mismatches")
             flag = originals.flags.get(column.column)
             if flag is not None:
                 flags = {**parameters, "flag": flag}
-                yield _of_column("source_flags", column, flags, MISMATCHES)
+                yield condition("source_flags", column.column, flags, "mismatches")
                 if not promoted:
-                    yield _of_column("source_unflagged", column, flags, MISMATCHES)
+                    yield condition("source_unflagged", column.column, flags, "mismatches")
         elif column.role in AS_THEY_WERE:
-            yield _of_column("source_equal", column, parameters, Achieved("changed", "sum"))
+            yield condition("source_equal", column.column, parameters, "changed")
     yield from against_originals(originals)
-
-
-def _of_column(
-    name: str,
-    column: PublishedColumn,
-    parameters: dict[str, Any],
-    achieved: Achieved,
-    needs: str | None = None,
-) -> Question:
-    return Question(name, column.column, 0, name, parameters, (achieved,), needs=needs)

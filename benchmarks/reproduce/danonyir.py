@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import AnonymizerError
 from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.guarantees.screening import hitting_set
-from anonymizer.measure.loss import enhanced, vulnerable_share
+from anonymizer.measure.loss import enhanced_forms, vulnerable_share
 from anonymizer.verification.guarantees import questions
 from benchmarks import informs
 from benchmarks.common import HIERARCHIES, Record, markdown_table
@@ -149,7 +149,7 @@ def measure(task: Task) -> dict[str, Any]:
                     for question in questions(done.view, layout, requirement)
                 ),
             }
-            if enhanced(given.privacy):
+            if enhanced_forms(given.privacy):
                 record["vulnerable"] = vulnerable_share(
                     done.raw, done.view, layout, "diagnosis", given.privacy
                 )

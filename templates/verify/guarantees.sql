@@ -271,6 +271,10 @@ where not coalesce(holds, false)
 order by 1, 2
 {% endif %}
 {% endmacro %}
+{#- How many rows there are, of which equal ones may stand once, with their number. -#}
+{% macro rows() -%}
+{% if weight is defined %}cast(sum({{ weight | ident }}) as bigint){% else %}count(*){% endif %}
+{%- endmacro %}
 
 -- name: group_sizes
 -- Groups in which the number of sensitive values differs from the number of rows, or of persons.
@@ -287,9 +291,9 @@ verdicts as (select *, units = value_rows and grp is not null as holds from grou
 
 -- name: k_anonymity
 -- Classes with fewer rows (persons, where there are any) than k (Samarati and Sweeney 1998).
-{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_verdict" import rows, verdict with context %}
 with sizes as (
-    select {{ group | ident }} as grp, {% if person %}count(distinct {{ person | ident }}){% else %}count(*){% endif %} as units
+    select {{ group | ident }} as grp, {% if person %}count(distinct {{ person | ident }}){% else %}{{ rows() }}{% endif %} as units
     from {{ data | ident }}
     where {{ group | ident }} is not null
     group by {{ group | ident }}
@@ -299,11 +303,11 @@ verdicts as (select grp, units, units as achieved, units >= {{ k | lit }} as hol
 
 -- name: k_anonymity_tuples
 -- Sets of equal published tuples with fewer rows (persons) than k, by one of their classes.
-{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_verdict" import rows, verdict with context %}
 with tuples as (
     select
         {% if group %}min({{ group | ident }}){% else %}0{% endif %} as grp,
-        {% if person %}count(distinct {{ person | ident }}){% else %}count(*){% endif %} as units
+        {% if person %}count(distinct {{ person | ident }}){% else %}{{ rows() }}{% endif %} as units
     from {{ data | ident }}
     {% if flags or cells %}
     group by {{ (flags + cells) | join }}

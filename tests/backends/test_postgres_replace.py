@@ -199,7 +199,7 @@ def test_a_failure_at_the_end_leaves_the_table(
     def broken(*given: object, **options: object) -> None:
         raise SourceError([])
 
-    monkeypatch.setattr(in_database, "sealed", broken)
+    monkeypatch.setattr(in_database, "sealed_in", broken)
     with pytest.raises(AnonymizerError):
         run(replacing(), address)
     assert columns(address) == list(PEOPLE)

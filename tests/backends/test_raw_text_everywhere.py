@@ -69,7 +69,7 @@ def expected() -> list[str]:
     found = sorted(map(str, refused.value.problems))
     planted = [name for name, kind in NAMES.items() if kind is not None]
     assert len(found) == len(planted) + len(SAID) + 1
-    assert sum("200 values that hold one of an identifier" in said for said in found) == 2
+    assert sum("200 values that contain a value of an identifier" in said for said in found) == 2
     assert sum("100 different values under a name" in said for said in found) == 1
     return found
 
@@ -104,7 +104,7 @@ def test_types_of_postgres(postgres: str, kind: str) -> None:
         made = f"select i % 5 as age, {TYPED[kind]} as x from generate_series(1, 40) i"
         connection.execute(f"create table people as {made}")
     given = policy({"age": "quasi", "x": LOOKED}, {"age": "INTEGER", "x": "VARCHAR"})
-    with pytest.raises(SourceError, match=r"columns\.x: holds what looks like 40 values"):
+    with pytest.raises(SourceError, match=r"columns\.x: seems to contain 40 values"):
         on_postgres(given, postgres)
 
 

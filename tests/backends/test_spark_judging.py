@@ -16,7 +16,7 @@ from anonymizer.compile import Table, ident, work
 from anonymizer.compile.sql import SCRATCH
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Originals, Requirement
-from anonymizer.engines.base import Compared, Limits
+from anonymizer.engines.base import ComparedTables, Limits
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.measure import measure_release
 from anonymizer.verification.release import verify_release
@@ -195,7 +195,7 @@ def test_one_pass_over_rows_says_the_same(
         work("originals"), found.values, found.flags, {"zip": work("nodes")}, distinct={}
     )
     columns = [*found.values.values(), *found.flags.values()]
-    beside.compare(Compared("staged", "link", "originals", columns, originals.row_ref))
+    beside.compare(ComparedTables("staged", "link", "originals", columns, originals.row_ref))
     assert bool(beside.together) == (faults != TWICE)
     ran = beside.on_spark
     layout = form.lgb_layout(False)

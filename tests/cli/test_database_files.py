@@ -50,7 +50,7 @@ def test_a_hierarchy_of_another_spelling_is_no_new_one(warehouse: Path) -> None:
 def test_a_hierarchy_breaks_no_release_and_no_record(warehouse: Path, call: Call) -> None:
     assert call("run", "policy.yml", "--database", "warehouse.duckdb", "--quiet").code == 0
     said = stored("tree", "release.duckdb")
-    assert "--database: holds a release that stands there alone" in said
+    assert "--database: contains a release and nothing else" in said
     assert call("verify", "policy.yml").code == 0
     said = stored("_anonymizer.tree")
     assert "--table: is in _anonymizer" in said

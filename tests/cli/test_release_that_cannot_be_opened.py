@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.engines.duckdb.sandbox import unopened
+from anonymizer.engines.duckdb.sandbox import open_problem
 from tests.cli.conftest import Call
 
 DATABASE = ("--database", "warehouse.duckdb")
@@ -61,7 +61,7 @@ def test_a_release_that_may_not_be_read(
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refused)
-    problem = unopened(path, "publish.database", duckdb.IOException("Permission denied"))
+    problem = open_problem(path, "publish.database", duckdb.IOException("Permission denied"))
     assert str(problem).startswith("publish.database: release.duckdb may not be read by this user")
 
 

@@ -282,14 +282,14 @@ def test_a_source_file_of_another_format(folder: Path, call: Call) -> None:
         (folder / "policy.yml").write_text(POLICY.replace("visits.csv", name))
         done = call("plan", "policy.yml")
         assert done.code == 2
-        assert done.err.startswith("source.file: has a suffix that tells no known format (allowed:")
+        assert done.err.startswith("source.file: has an unknown file extension (allowed:")
         assert "hint: make a table of it in a database" in done.err
 
 
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("visits.jsonl", "has a suffix that tells no known format (allowed: .parquet, .csv, .json"),
+        ("visits.jsonl", "has an unknown file extension (allowed: .parquet, .csv, .json"),
         ("days", "is a folder (allowed: .parquet, .csv, .json"),
         ("https://example.org/visits.csv", "must be a local path (hint: fetch the file first"),
     ],

@@ -96,7 +96,7 @@ def test_an_approval_that_cannot_be_written_whole(warehouse: Path) -> None:
 
 
 @some(1)
-@pytest.mark.parametrize("kind", ["new", "secret"])
+@pytest.mark.parametrize("kind", ["new", "new --secret"])
 def test_a_key_that_cannot_be_written_leaves_no_file(warehouse: Path, kind: str) -> None:
     before = sorted(warehouse.iterdir())
     done = shell(f"ulimit -f 0; @ key {kind} own.key")

@@ -84,7 +84,7 @@ def test_a_target_must_be_a_new_place_of_a_known_form(warehouse: Path, call: Cal
     sweep = ("compare", "policy.yml", *DATABASE, "--vary", "k=4")
     assert "-o: folder.svg is a folder" in call(*sweep, "-o", "folder.svg").err
     lattice = call("plan", "policy.yml", "--lattice", *DATABASE, "-o", "l.txt")
-    assert (lattice.code, "-o: does not tell a form (allowed: *.csv" in lattice.err) == (2, True)
+    assert (lattice.code, "-o: has an unknown format (allowed: *.csv" in lattice.err) == (2, True)
     before = listing(warehouse)
     for target in ("policy.yml", "warehouse.duckdb"):
         done = call("compare", "policy.yml", "policy.yml", *DATABASE, "-o", target)

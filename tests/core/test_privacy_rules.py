@@ -14,13 +14,13 @@ from anonymizer.compile import Sql, Table
 from anonymizer.guarantees.closeness import TEqual, t_rule
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.guarantees.frequency import Alpha, BetaLikeness
-from anonymizer.guarantees.guarantee import Given
+from anonymizer.guarantees.guarantee import RuleInput
 from anonymizer.guarantees.identity import EirL
 from anonymizer.guarantees.requirements import (
     OF_TABLE,
-    asked,
     bucket_rule,
     of_basis,
+    required_guarantees,
     rules_of,
     table_rules_of,
 )
@@ -128,8 +128,8 @@ def of_table(privacy: Privacy) -> list[Rule]:
     """The rules of every guarantee that the table asks for, those of its columns left out."""
     return [
         rule
-        for guarantee, value in asked(OF_TABLE, privacy)
-        for rule in guarantee.rules(Given(value))
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
+        for rule in guarantee.rules(RuleInput(value))
     ]
 
 

@@ -8,7 +8,12 @@ import pytest
 
 from anonymizer.contract.checks import Check, NotChecked, verification
 from anonymizer.errors import GuaranteeError
-from anonymizer.guarantees.requirements import BY_SOURCE, promises_of, requirements_of, unanswered
+from anonymizer.guarantees.requirements import (
+    BY_SOURCE,
+    missing_checks,
+    promises_of,
+    requirements_of,
+)
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import MASKS
 from anonymizer.release.judge import refuse_unanswered
@@ -95,22 +100,22 @@ def test_each_check_that_is_missing_is_found(given: Policy) -> None:
     refuse_unanswered(given, verification(tuple(check(*one) for one in required)))
     for missing in required:
         left = verification(tuple(check(*one) for one in required - {missing}))
-        assert any(missing[0] in names for _, names in unanswered(given, left))
+        assert any(missing[0] in names for _, names in missing_checks(given, left))
         with pytest.raises(GuaranteeError, match=missing[0]):
             refuse_unanswered(given, left)
 
 
 def test_what_could_not_be_judged_is_listed_and_thereby_answered() -> None:
     given = policy(None, privacy={"k_map": {"k": 3, "population": "main.people"}})
-    assert list(unanswered(given, verification((check("class_cells", None),))))
+    assert list(missing_checks(given, verification((check("class_cells", None),))))
     left = (NotChecked("k_map", "needs the population"),)
-    assert not list(unanswered(given, verification((check("class_cells", None),), left)))
+    assert not list(missing_checks(given, verification((check("class_cells", None),), left)))
 
 
 def test_the_same_guarantee_elsewhere_answers_nothing() -> None:
     given = policy({"alpha": 0.5}, privacy={"k_anonymity": 3, "alpha_k": {"alpha": 0.4, "k": 3}})
     found = verification((check("alpha", "ill"), check("k_anonymity", None)))
-    assert list(unanswered(given, found)) == [("privacy.alpha_k", "alpha_k")]
+    assert list(missing_checks(given, found)) == [("privacy.alpha_k", "alpha_k")]
 
 
 def test_every_mask_that_keeps_something_has_checks_against_the_source() -> None:

@@ -14,7 +14,7 @@ from anonymizer.process.secret import Seed
 def test_what_is_no_secret_is_not_taken_for_none(given: object) -> None:
     """A fresh secret in its place would make a release that cannot be made again."""
     with pytest.raises(PolicyError) as refused:
-        Seed.given(given)
+        Seed.from_argument(given)
     (problem,) = refused.value.problems
     assert problem.path == "seed"
     assert problem.allowed is not None
@@ -23,13 +23,13 @@ def test_what_is_no_secret_is_not_taken_for_none(given: object) -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     numpy = pytest.importorskip("numpy")
-    assert Seed.given(numpy.int64(3)) == Seed.given(3)
-    assert Seed.given(3).reproducible
+    assert Seed.from_argument(numpy.int64(3)) == Seed.from_argument(3)
+    assert Seed.from_argument(3).reproducible
 
 
 def test_none_draws_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANONYMIZER_SEED", raising=False)
-    assert Seed.given(None) != Seed.given(None)
+    assert Seed.from_argument(None) != Seed.from_argument(None)
     monkeypatch.setenv("ANONYMIZER_SEED", "AB" * 32)
-    assert Seed.given(None) == Seed.given("ab" * 32)
-    assert not Seed.given(None).reproducible
+    assert Seed.from_argument(None) == Seed.from_argument("ab" * 32)
+    assert not Seed.from_argument(None).reproducible

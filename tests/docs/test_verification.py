@@ -14,11 +14,11 @@ from anonymizer.compile import Sql, Table
 from anonymizer.compile.sql import templates
 from anonymizer.contract.checks import Check
 from anonymizer.contract.layout import Layout, MaskedColumn, Originals, PublishedColumn
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.across_tables import tables_questions
-from anonymizer.verification.form import form, of_safe_harbor, released
+from anonymizer.verification.form import column_questions, form, of_safe_harbor
 from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
@@ -96,7 +96,7 @@ def of_masks() -> set[tuple[str, str]]:
     layout = Layout("none", "text", columns, class_id=None)
     harbor = Layout("none", "text", said, class_id=None, safe_harbor=2020)
     asked = [
-        *released(VIEW, layout),
+        *column_questions(VIEW, layout),
         *against_originals(Originals(ORIGINALS, {}, masked=masked)),
         *of_safe_harbor(VIEW, harbor),
     ]
@@ -114,7 +114,7 @@ def of_tables() -> set[tuple[str, str]]:
         events=1,
         rows=True,
         sensitive=False,
-        tables=(Released("persons", "persons", persons), Released("rows", "rows", rows)),
+        tables=(ReleasedTable("persons", "persons", persons), ReleasedTable("rows", "rows", rows)),
     )
     asked = tables_questions(tables, lambda one: Table(one.name))
     source = {

@@ -11,7 +11,7 @@ import pytest
 import anonymizer
 from anonymizer import run
 from anonymizer.errors import SourceError
-from anonymizer.explore.desk import given
+from anonymizer.explore.desk import desk_input
 from anonymizer.policy.model import load_policy
 from anonymizer.review.draft.guess import frequent_names
 from anonymizer.review.draft.schema_draft import draft_tables
@@ -123,7 +123,7 @@ def test_a_file_of_names_only_gets_no_draft(tmp_path: Path) -> None:
 
 def test_the_page_drafts_the_same(tmp_path: Path) -> None:
     path = make(tmp_path / "t.duckdb", "compas")
-    begun = given("compas", str(path), str(tmp_path / "policy.yml"))
+    begun = desk_input("compas", str(path), str(tmp_path / "policy.yml"))
     assert {begun.policy.columns[name].role for name in ("name", "first", "last")} == {"identifier"}
 
 

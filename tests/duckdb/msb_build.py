@@ -29,7 +29,7 @@ STRATEGIES = ("mbf", "msdcf", "mmdcf")
 @contextmanager
 def engine() -> Iterator[DuckDBEngine]:
     with duckdb.connect(config={"threads": 1}) as connection, scratch(connection):
-        yield DuckDBEngine(connection, owned=False)
+        yield DuckDBEngine(connection, owns_connection=False)
 
 
 def build(

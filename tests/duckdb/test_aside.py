@@ -25,7 +25,7 @@ def test_a_connection_of_the_user_has_no_second_session(tmp_path: Path) -> None:
 
     with (
         duckdb.connect(tmp_path / "user.duckdb") as connection,
-        DuckDBEngine(connection, owned=False).second() as second,
+        DuckDBEngine(connection, owns_connection=False).second() as second,
     ):
         assert second is None
 
@@ -69,7 +69,7 @@ def test_a_failure_beside_the_run_publishes_nothing(
     def broken(self: DuckDBEngine) -> Iterator[DuckDBEngine | None]:
         with whole(self) as second:
             assert second is not None
-            yield Broken(second.connection, owned=True)
+            yield Broken(second.connection, owns_connection=True)
 
     monkeypatch.setattr(DuckDBEngine, "second", broken)
     types = {"id": "INTEGER", "age": "INTEGER", "code": "VARCHAR"}

@@ -16,7 +16,7 @@ from anonymizer.algorithms.registry import check as check_algorithms
 from anonymizer.compile import Sql, Table
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.errors import RegistryError
-from anonymizer.guarantees.guarantee import Example, Given, Guarantee
+from anonymizer.guarantees.guarantee import Example, Guarantee, RuleInput
 from anonymizer.guarantees.requirements import (
     BY_NAME,
     FIELDS,
@@ -130,7 +130,7 @@ def rules(guarantee: Guarantee, example: Example) -> tuple[Rule, ...]:
         return rules_of("value", protect, height=2)
     if guarantee.holder == "privacy":
         privacy = Privacy.model_validate(option)
-        of_table = guarantee.rules(Given(getattr(privacy, guarantee.option)))
+        of_table = guarantee.rules(RuleInput(getattr(privacy, guarantee.option)))
         return (*of_table, *table_rules_of("value", privacy))
     return ()
 

@@ -37,7 +37,7 @@ class Failing:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_crash_of_a_statement_says_what_to_do(kind: type[Exception]) -> None:
-    engine = DuckDBEngine(Failing(kind), owned=True)  # type: ignore[arg-type]
+    engine = DuckDBEngine(Failing(kind), owns_connection=True)  # type: ignore[arg-type]
     with pytest.raises(EngineError) as raised:
         engine.raw("select 1", "grow clusters")
     told = failure(raised.value)
@@ -96,7 +96,7 @@ def test_a_crash_outside_of_a_statement_is_no_defect_of_ours(kind: type[Exceptio
     ],
 )
 def test_a_query_that_fails_is_told_to_be_run_by_itself(query: str, said: str) -> None:
-    engine = DuckDBEngine(duckdb.connect(), owned=True)
+    engine = DuckDBEngine(duckdb.connect(), owns_connection=True)
     engine.raw("create table people as select 1 as age, 'x' as name", "setup")
     with pytest.raises(EngineError) as raised:
         engine.raw(query, "source.query")

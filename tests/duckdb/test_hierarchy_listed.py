@@ -88,7 +88,7 @@ ARX_COLUMNS = ["education", "marital-status", "native-country", "occupation", "r
 @pytest.mark.parametrize("name", ["age", *ARX_COLUMNS, "salary-class", "workclass"])
 def test_arx_files_go_round(name: str, data_folder: Path, tmp_path: Path) -> None:
     path = data_folder / ARX / f"adult_hierarchy_{name}.csv"
-    given, _ = exchange.read(path, "x")
+    given, _ = exchange.read_rows(path, "x")
     everything = values(*(row[0] for row in given))
     sql_type = "SMALLINT" if name == "age" else "VARCHAR"
     spec = {"file": str(path)}
@@ -99,7 +99,7 @@ def test_arx_files_go_round(name: str, data_folder: Path, tmp_path: Path) -> Non
     assert export_csv(built, 1, back) == len(given)
     again = build({"file": "back.csv"}, everything, sql_type, "categorical", base=tmp_path)
     assert again.rows("*") == built.rows("*")
-    assert sorted(exchange.read(back, "x")[0]) == sorted(given)
+    assert sorted(exchange.read_rows(back, "x")[0]) == sorted(given)
     assert check(given, "x") == []
 
 

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from anonymizer.hierarchy.levels import Shown, show
+from anonymizer.hierarchy.levels import HierarchyDrawing, show
 from tests.duckdb.hierarchy_build import build
 
 HOURS = "select i as value, i % 3 + 1 as n from range(1, 101) t(i)"
 
 
-def shown(spec: dict[str, Any], *, published: bool = False, nested: bool = True) -> Shown:
+def shown(
+    spec: dict[str, Any], *, published: bool = False, nested: bool = True
+) -> HierarchyDrawing:
     built = build(spec, HOURS, "SMALLINT", nested=nested)
     return show(
         built,
@@ -26,7 +28,7 @@ def shown(spec: dict[str, Any], *, published: bool = False, nested: bool = True)
     )
 
 
-def costs(found: Shown) -> list[list[float]]:
+def costs(found: HierarchyDrawing) -> list[list[float]]:
     """Distinct distortions per level, as the paper prints them: cut to two or three digits."""
     return [
         sorted({node.distortion for node in found.nodes if node.level == level.level})

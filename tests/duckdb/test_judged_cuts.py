@@ -99,7 +99,7 @@ def test_ends_tell_what_histograms_tell(
     "protect",
     [
         {"t_closeness": 0.3},
-        {"t_closeness": {"t": 0.2, "distance": "ordered"}},
+        {"t_closeness": {"t": 0.2, "distance": "equal"}},
         {"entropy_l": 2.5},
         {"l_diversity": 3, "t_closeness": 0.5},
     ],

@@ -68,7 +68,7 @@ def test_groups_are_decided_as_by_trying_all_hitting_sets(
     judging = Judging(rules, large=large)
     with own_connection(None, spill=None) as engine:
         for table, names, rows in (
-            (judging.asked, "grp bigint, unit bigint", asked),
+            (judging.groups, "grp bigint, unit bigint", asked),
             (UNITS, "unit bigint, n bigint", units),
             (HOLDINGS, "unit bigint, col integer, person bigint, value integer", pairs),
         ):
@@ -85,7 +85,7 @@ def test_groups_are_decided_as_by_trying_all_hitting_sets(
             ]
         )
         verdicts = engine.raw(f"select grp, holds, fails from {ident(judging.verdicts)}", "test")
-        searched = engine.raw(f"select grp from {ident(judging.searched)}", "test")
+        searched = engine.raw(f"select grp from {ident(judging.search_results)}", "test")
     found = {group: holds for group, holds, _ in verdicts}
     assert not any(holds and fails for _, holds, fails in verdicts)
     assert all(expected[group] == holds for group, holds, fails in verdicts if holds or fails)

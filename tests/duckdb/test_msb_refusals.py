@@ -61,7 +61,7 @@ def test_value_that_no_level_lists(source: duckdb.DuckDBPyConnection, tmp_path: 
         source, tmp_path, protect={"physician": PHYSICIAN, "disease": levels}
     )
     assert path == "columns.disease.protect.default_level"
-    assert "is missing: 3 values of the data stand in no level" in message
+    assert "is missing: 3 values of the data are in no level" in message
     assert hint is not None
     assert "default_level" in hint
 

@@ -11,8 +11,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from anonymizer.compile import Table
-from anonymizer.release import seal
-from anonymizer.release.seal import SORTED, STORED, RowsDigest, sorted_rows, stored_rows
+from anonymizer.release import integrity
+from anonymizer.release.integrity import SORTED, STORED, RowsDigest, sorted_rows, stored_rows
 
 ROWS = 2_500
 TABLE = Table("made", "main", None)
@@ -70,9 +70,9 @@ def by_definition(runs: Runs, numbered: tuple[str, ...]) -> str:
     return sha256("".join(sha256(b).hexdigest() for b in (*blocks, *lists)).encode()).hexdigest()
 
 
-@pytest.mark.parametrize("at_once", [1, 1000, seal.SORTED_AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, 1000, integrity.SORTED_AT_ONCE])
 def test_the_digest_of_rows_without_an_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seal, "SORTED_AT_ONCE", at_once)
+    monkeypatch.setattr(integrity, "SORTED_AT_ONCE", at_once)
     runs = Runs()
     runs.connection.execute("insert into made select * from made where place < 9")
     lines = sorted(
@@ -85,12 +85,12 @@ def test_the_digest_of_rows_without_an_order(at_once: int, monkeypatch: pytest.M
     assert runs.raw("select count(*) from duckdb_tables() where temporary", "seal") == [(0,)]
 
 
-@pytest.mark.parametrize("at_once", [1, seal.AT_ONCE])
+@pytest.mark.parametrize("at_once", [1, integrity.AT_ONCE])
 @pytest.mark.parametrize("numbered", [None, (), ("city",), ("code", "city"), ("note",)])
 def test_the_digest_is_what_its_definition_says(
     numbered: tuple[str, ...] | None, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seal, "AT_ONCE", at_once)
+    monkeypatch.setattr(integrity, "AT_ONCE", at_once)
     runs = Runs()
     made = stored_rows(runs, TABLE, runs.columns(), numbered)
     chosen = ("city", "code") if numbered is None else tuple(sorted(numbered))

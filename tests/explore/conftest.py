@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.explore.desk import Desk, given, opened
+from anonymizer.explore.desk import Desk, desk_input, open_desk
 from anonymizer.explore.server import serve, view
 from tests.explore.browser import chromium
 
@@ -70,8 +70,8 @@ class Clinic:
 
     @contextmanager
     def desk(self, subject: str | None = None, **options: Any) -> Iterator[Desk]:
-        begun = given(subject or str(self.policy), self.database, options.pop("target", None))
-        with opened(begun, self.database, sampled=200, **options) as desk:
+        begun = desk_input(subject or str(self.policy), self.database, options.pop("target", None))
+        with open_desk(begun, self.database, sampled=200, **options) as desk:
             desk.begin()
             yield desk
 

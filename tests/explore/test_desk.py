@@ -12,7 +12,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import PolicyError, TargetError
-from anonymizer.explore.desk import given
+from anonymizer.explore.desk import desk_input
 from anonymizer.explore.edits import Edit
 from anonymizer.explore.server import view
 from anonymizer.review.trial import without_refinement
@@ -77,7 +77,7 @@ def test_a_table_is_drafted_and_saved_where_nothing_was(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TargetError, match="exists"):
-        given("visits", clinic.database, None)
+        desk_input("visits", clinic.database, None)
     with clinic.desk("visits", target="new.yml") as desk:
         roles = {column["name"]: column["role"] for column in view(desk)["columns"]}
         assert roles["name"] == "identifier"
@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(
     monkeypatch.chdir(tmp_path / "closed")
     monkeypatch.setattr(os, "access", lambda path, mode: path.resolve() != Path.cwd())
     with pytest.raises(TargetError, match=r"policy\.yml is in a folder that cannot be written"):
-        given("visits", clinic.database, None)
+        desk_input("visits", clinic.database, None)
 
 
 @pytest.mark.slow
@@ -217,11 +217,11 @@ def test_a_policy_that_the_desk_does_not_take_says_so(clinic: Clinic) -> None:
     other = clinic.folder / "other.yml"
     other.write_text(POLICY + "engine: postgres\n")
     with pytest.raises(PolicyError, match="explore"):
-        given(str(other), clinic.database, None)
+        desk_input(str(other), clinic.database, None)
     with pytest.raises(TargetError, match="another folder"):
-        given(str(clinic.policy), clinic.database, "/tmp/other.yml")
+        desk_input(str(clinic.policy), clinic.database, "/tmp/other.yml")
     with pytest.raises(TargetError, match="exists"):
-        given(str(clinic.policy), clinic.database, str(other))
+        desk_input(str(clinic.policy), clinic.database, str(other))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.ledger import LedgerSession
-from anonymizer.process.interrupts import decide, deciding, published
+from anonymizer.process.interrupts import decide, deciding, has_published
 from anonymizer.publish.duckdb.file import FileTarget
 from tests.faults.stage import Stage
 from tests.faults.test_faults import run_command, unharmed
@@ -145,12 +145,12 @@ def test_handlers_come_back() -> None:
     with deciding():
         decide()
         assert signal.getsignal(signal.SIGINT) is not before[0]
-        assert not published()
+        assert not has_published()
     assert [signal.getsignal(number) for number in SIGNALS] == before
-    assert published()
+    assert has_published()
     with pytest.raises(ValueError, match="no"):
         failing()
     assert [signal.getsignal(number) for number in SIGNALS] == before
-    assert not published()
+    assert not has_published()
     decide()  # outside of a run nothing waits
     assert [signal.getsignal(number) for number in SIGNALS] == before

@@ -512,9 +512,9 @@ words as (
         , max(case when kind = 9 then 'coordinates' end) as k9
         , max(case when kind = 10 then concat(n, ' values with UUIDs') end) as w10
         , max(case when kind = 10 then 'uuid' end) as k10
-        , max(case when kind = 11 then concat(n, ' different values under a name that says who somebody is') end) as w11
+        , max(case when kind = 11 then concat(n, ' different values in a column named like an identifier') end) as w11
         , max(case when kind = 11 then 'name' end) as k11
-        , max(case when kind = 12 then concat(n, ' values that hold one of an identifier column') end) as w12
+        , max(case when kind = 12 then concat(n, ' values that contain a value of an identifier column') end) as w12
         , max(case when kind = 12 then 'identifier_value' end) as k12
     from grouped
     group by place

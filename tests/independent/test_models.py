@@ -194,7 +194,7 @@ def test_distances_equal_the_cheapest_transport() -> None:
         shares: Any = [{v: F(c[v], 5) for v in names} for c in (p, q)]
         share_p, share_q = shares
         assert frequencies.equal(share_p, share_q) == _transport(p, q, equal)
-        assert frequencies.ordered(share_p, share_q) == _transport(p, q, ordered)
+        assert frequencies.ordered_distance(share_p, share_q) == _transport(p, q, ordered)
         assert frequencies.hierarchical(share_p, share_q, paths) == _transport(p, q, tree)
 
 

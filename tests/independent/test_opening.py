@@ -25,7 +25,7 @@ from anonymizer.independent.judge import judge, judge_opened
 from anonymizer.independent.manifest import read_manifest
 from anonymizer.independent.rows import decode, open_release
 from anonymizer.publish.export import export
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from tests.independent.planted import RELEASES, asked, make
 from tests.runs import policy, run, source
 from tests.selection import some
@@ -264,9 +264,9 @@ def test_macros_of_the_file_are_not_called(file: Path) -> None:
 
 
 def test_nothing_but_the_file_can_be_read(file: Path) -> None:
-    from anonymizer.independent.fetch import locked
+    from anonymizer.independent.fetch import locked_database
 
-    with locked(attached=file) as connection:
+    with locked_database(attached=file) as connection:
         for text in (
             "from read_text('/etc/hostname')",
             "copy (select 1) to '/tmp/should_not_be_there.csv'",

@@ -167,7 +167,7 @@ def test_a_run_finds_it_and_publishes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     name, cell, check = IN_THE_RUN[fault]
-    honest = expressions.masked
+    honest = expressions.mask_value
     row = BROKEN + 1 if fault in EVEN else BROKEN
 
     def planted(mask: Mask, value: Sql, *rest: Any) -> Sql:
@@ -178,7 +178,7 @@ def test_a_run_finds_it_and_publishes_nothing(
         wrong = "".join(_words(cell, pieces))
         return Sql(f"case when r.k1 = {row} then {wrong} else {right} end")
 
-    monkeypatch.setattr(stages, "masked", planted)
+    monkeypatch.setattr(stages, "mask_value", planted)
     database, asked = made(tmp_path)
     if fault == "two values with one token":
         # the same token for a whole half of the values

@@ -159,7 +159,7 @@ def test_noise_that_hides_nothing(tmp_path: Path, how: str, persons: bool) -> No
     roles: dict[str, Any] = {"who": "drop", "q": "quasi", "mrn": {"role": "noise", **SMALL[how]}}
     rest: dict[str, Any] = {"person": "who"} if persons else {}
     database = table(tmp_path, columns)
-    with pytest.raises(SourceError, match=r"columns\.mrn: has noise that is too small") as raised:
+    with pytest.raises(SourceError, match=r"columns\.mrn: has too little noise") as raised:
         run(policy(tmp_path, roles, **rest), database)
     assert "7000" not in str(raised.value)
     roles["mrn"] = {"role": "noise", "share": 0.2}

@@ -17,7 +17,7 @@ from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.errors import PolicyError
 from anonymizer.policy.publish import Context
 from anonymizer.process.document import Open, Rows, Value
-from anonymizer.process.text import figure, plain
+from anonymizer.process.text import figure, json_value
 from anonymizer.review.evidence import Compared, Evidence, Stated, collect_evidence, standards
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
@@ -152,7 +152,7 @@ def test_every_figure_is_one_of_the_report(name: str, report: Report, harbor: Re
     assert len(shown) >= (3 if name == "safe-harbor" else 10)
     for value in shown:
         assert value.value == looked_up(data, value.figure)
-        assert value.shown == figure(looked_up(data, value.figure))
+        assert value.text == figure(looked_up(data, value.figure))
     page = Figures()
     page.feed(rendered(of, "html", name))
     assert {path for path, _ in page.figures} == {value.figure for value in shown}
@@ -290,4 +290,4 @@ def test_persons_are_counted_where_there_are_persons(tmp_path: Path) -> None:
 def test_json_is_plain(report: Report) -> None:
     for name in OTHERS:
         data = collect_evidence(report, name).as_dict()
-        assert plain(data) == json.loads(rendered(report, "json", name))
+        assert json_value(data) == json.loads(rendered(report, "json", name))

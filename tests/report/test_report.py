@@ -175,7 +175,7 @@ def test_exact_release_has_no_error(tmp_path: Path) -> None:
     answered, (small, single) = found.workload[:3], found.workload[3:]
     assert {a.problem for a in answered} == {None}
     assert {(a.total_error, a.mean_error) for a in answered} == {("< 1 %", "< 1 %")}
-    assert small.problem == "stands on fewer than 50 rows"
+    assert small.problem == "is based on fewer than 50 rows"
     assert "how many rows" in str(single.problem)
     assert found.counts is not None
     assert found.counts.mean == "< 1 %"

@@ -72,7 +72,7 @@ def test_own_queries_have_the_errors_of_the_rows(case: Case, own: Own) -> None:
     exact = errors(case.source, released, own, case.person, least)
     if exact is None:
         unit = "rows" if case.person is None else "persons"
-        assert shown.problem == f"stands on fewer than {least} {unit}"
+        assert shown.problem == f"is based on fewer than {least} {unit}"
         assert (shown.median_error, shown.groups) == (None, None)
         return
     assert shown.problem is None

@@ -13,8 +13,8 @@ import duckdb
 
 from anonymizer.independent.fetch import Table
 from anonymizer.independent.manifest import read_manifest
-from anonymizer.independent.rows import Opened, Part
-from anonymizer.release.seal import manifest_digest
+from anonymizer.independent.rows import OpenRelease, Part
+from anonymizer.release.integrity import manifest_digest
 from tests.runs import fill
 from tests.schema.oracle import Child, Published
 
@@ -118,14 +118,14 @@ class Made:
             },
         }
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenRelease:
         """As the reader would open it."""
         parts = {}
         for name, types in self.types.items():
             rows = tuple(tuple(_text(value) for value in row) for row in self.rows[name])
             parts[name] = Part(Table(tuple(types), tuple(types.values()), rows))
         own = parts.pop(self.person)
-        return Opened(read_manifest(json.dumps(self.manifest())), own.rows, {}, linked=parts)
+        return OpenRelease(read_manifest(json.dumps(self.manifest())), own.rows, {}, linked=parts)
 
     def published(self) -> Published:
         """As the oracle reads it."""

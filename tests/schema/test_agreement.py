@@ -12,7 +12,7 @@ import pytest
 from anonymizer.compile import Table
 from anonymizer.contract.checks import Check, verification
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
-from anonymizer.contract.reading import Released, Tables
+from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.independent.judge import judge_opened
 from anonymizer.independent.rules import Check as Own
 from anonymizer.verification.across_tables import tables_questions
@@ -38,7 +38,7 @@ def in_sql(made: Made, path: Path) -> tuple[Check, ...]:
     required = [Requirement(**item) for item in data["requirements"]]
     tables = Tables.from_dict(data["tables"], persons, required)
 
-    def where(one: Released) -> Table:
+    def where(one: ReleasedTable) -> Table:
         return Table(one.name, "main", None)
 
     with duckdb.connect(str(path), read_only=True, config={"threads": 1}) as connection:

@@ -410,7 +410,7 @@ def test_text_that_names_somebody(database: Path, note: str, said: str) -> None:
         hospital.run(hospital.policy(database.parent, changes), database)
     (problem,) = refused.value.problems
     assert problem.path == "tables.visits.columns.note"
-    assert (said or "values that hold one of an identifier column") in problem.message
+    assert (said or "values that contain a value of an identifier column") in problem.message
     kind = "phone" if said else "identifier_value"
     changes[f"{VISITS}.note"]["acknowledge"] = [kind]
     hospital.run(hospital.policy(database.parent, changes), database)

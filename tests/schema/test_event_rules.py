@@ -28,8 +28,8 @@ from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.process.document import html, markdown
 from anonymizer.release.across_tables import released_tables
+from anonymizer.release.integrity import manifest_digest
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import manifest_digest
 from anonymizer.review.report.content import NOT_SHOWN, collect
 from anonymizer.review.report.page import document
 from anonymizer.review.trial import required_of

@@ -19,7 +19,7 @@ import anonymizer
 from anonymizer import SchemaPolicy
 from anonymizer.errors import AnonymizerError, GuaranteeError
 from anonymizer.publish.rewrite import rewrite
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from anonymizer.release.signing import new_key
 from tests.forging import Place, seal_again
 from tests.schema import hospital

@@ -15,7 +15,7 @@ import duckdb
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import collect
 from tests.runs import THRIFTY, fill

@@ -16,7 +16,7 @@ from anonymizer.errors import TargetError
 from anonymizer.independent.fetch import ChangedError, UnreadableError
 from anonymizer.independent.judge import judge
 from anonymizer.publish.export import export
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from tests import runs
 from tests.selection import some
 

@@ -19,9 +19,9 @@ from anonymizer import Policy
 from anonymizer.engines.base import Limits
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.spark.parquet import ParquetTarget, files_object
+from anonymizer.release.integrity import sealed
 from anonymizer.release.manifest import Manifest, write_manifest_file
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import sealed
 from tests import runs
 from tests.forging import Place
 

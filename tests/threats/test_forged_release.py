@@ -21,9 +21,8 @@ from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, GuaranteeError, NothingToCheckError
 from anonymizer.publish.export import export
-from anonymizer.release.across_tables import stated_certificate
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import SealedObject, manifest_digest, stored_rows
+from anonymizer.release.integrity import SealedObject, manifest_digest, stored_rows
+from anonymizer.release.manifest import Manifest, stated_certificate
 from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
 from anonymizer.review.report.content import collect
@@ -643,7 +642,7 @@ def listed(sealed: SealedObject) -> dict[str, Any]:
 def raw_object(connection: duckdb.DuckDBPyConnection, name: str, kind: str) -> dict[str, Any]:
     """A raw table, as a seal lists it."""
     connection.execute(f"create table {name} as select 33 as age, 'Ada' as who")
-    engine = DuckDBEngine(connection, owned=True)
+    engine = DuckDBEngine(connection, owns_connection=True)
     catalog = str(connection.execute("select current_catalog()").fetchall()[0][0])
     columns = tuple((column, of) for column, of in RAW)
     rows = stored_rows(engine, Table(name, "main", catalog), columns)

@@ -18,7 +18,7 @@ from anonymizer.errors import AnonymizerError
 from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.judge import judge
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
 from tests.independent.planted import RELEASES, asked, make
 from tests.selection import some
 

@@ -15,7 +15,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy.paths import path_text
 from anonymizer.review.preview import preview
 from anonymizer.run.raw_text import raw_text_stages
-from anonymizer.source.profile import Kept, TableProfile
+from anonymizer.source.profile import KeptColumn, TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Guard, Step
 from tests.runs import fill, policy, published, run, source
@@ -29,7 +29,7 @@ SSNS = ["123-45-6789", "ssn 123 45 6789, seen", "(123-45-6789)"]
 def found(planted: bool) -> dict[str, tuple[str | None, set[str]]]:
     """By column of the corpus, what should be found and what was."""
     listed = list(columns(planted))
-    kept = tuple(Kept(i, name, "VARCHAR") for i, (name, _, _) in enumerate(listed, 1))
+    kept = tuple(KeptColumn(i, name, "VARCHAR") for i, (name, _, _) in enumerate(listed, 1))
     made = policy(Path(), {"age": "quasi", **{name: "keep" for name, _, _ in listed}}, k=2)
     profile = TableProfile(tuple((name, "VARCHAR") for name, _, _ in listed))
     table = Table("texts", "main", None)
@@ -146,7 +146,7 @@ def test_numbers_of_identifiers_in_columns_of_other_numbers(
         run(policy(tmp_path, roles, k=4), database)
     (problem,) = refused.value.problems
     assert problem.path == "columns.copy"
-    assert "80 values that hold one of an identifier column" in problem.message
+    assert "80 values that contain a value of an identifier column" in problem.message
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_names_in_other_scripts_and_forms(tmp_path: Path, who: str, note: str) -
     said = [note.format(name) if "{}" in note else f"{note}{name[-1]} now" for name in names]
     data = [(20 + i % 4, names[i % 10], said[i % 10]) for i in range(80)]
     database = source(tmp_path, {"age": "INTEGER", "who": "VARCHAR", "note": "VARCHAR"}, data)
-    with pytest.raises(SourceError, match=r"columns\.note: .*80 values that hold one of an"):
+    with pytest.raises(SourceError, match=r"columns\.note: .*80 values that contain a value of an"):
         run(policy(tmp_path, {"age": "quasi", "who": "identifier", "note": "keep"}, k=4), database)
 
 
@@ -205,7 +205,7 @@ def test_values_of_identifiers_in_other_columns(tmp_path: Path) -> None:
         run(policy(tmp_path, columns, k=4), database)
     assert [problem.path for problem in refused.value.problems] == ["columns.note", "columns.file"]
     for problem in refused.value.problems:
-        assert "40 values that hold one of an identifier column" in problem.message
+        assert "40 values that contain a value of an identifier column" in problem.message
         assert "acknowledge: [identifier_value]" in (problem.hint or "")
     for name in ("note", "file"):
         columns[name] = {**columns[name], "acknowledge": ["identifier_value"]}
@@ -222,7 +222,7 @@ def test_names_of_columns_that_say_who(tmp_path: Path, name: str) -> None:
         run(policy(tmp_path, columns, k=4), database)
     (problem,) = refused.value.problems
     assert problem.path == path_text(("columns", name))
-    assert "40 different values under a name that says who somebody is" in problem.message
+    assert "40 different values in a column named like an identifier" in problem.message
     columns[name] = {"role": "keep", "acknowledge": ["name"]}
     assert run(policy(tmp_path, columns, k=4), database).verification.passed
 
@@ -237,13 +237,17 @@ def test_texts_that_are_named_like_names_of_persons(tmp_path: Path, name: str) -
         run(policy(tmp_path, columns, k=4), database)
     (problem,) = refused.value.problems
     assert problem.path == path_text(("columns", name))
-    assert "40 different values under a name that says who somebody is" in problem.message
+    assert "40 different values in a column named like an identifier" in problem.message
 
 
 def test_parts_of_uuids_are_no_telephone_numbers() -> None:
     """A UUID is asked about as what it is, whatever digits its parts begin with."""
     uuids = [f"{i:08x}-0012-4{i % 1000:03}-9876-{i:012}" for i in range(40)]
-    kept = (Kept(1, "ref", "VARCHAR"), Kept(2, "pair", "VARCHAR"), Kept(3, "both", "VARCHAR"))
+    kept = (
+        KeptColumn(1, "ref", "VARCHAR"),
+        KeptColumn(2, "pair", "VARCHAR"),
+        KeptColumn(3, "both", "VARCHAR"),
+    )
     rows = [(one, f"{one} {one}", f"{one} 0049-30-1234567") for one in uuids]
     table = Table("texts", "main", None)
     made = policy(Path(), {"age": "quasi", **{k.column: "keep" for k in kept}}, k=2)

@@ -117,7 +117,7 @@ def test_leaks_rewrite_finds_old_text(
     """The scan itself can fail: a copy that takes the old bytes along is refused."""
     anonymizer.run(replacing(tmp_path), source, replace_source=True)
 
-    def all_of_it(path: Path, aside: Path) -> tuple[int, Blocks, Blocks]:
+    def all_of_it(path: Path, aside: Path, *_: object) -> tuple[int, Blocks, Blocks]:
         aside.write_bytes(path.read_bytes())
         return 1, Blocks(SIZE, frozenset()), Blocks(SIZE, frozenset(range(1000)))
 

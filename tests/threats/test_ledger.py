@@ -351,7 +351,7 @@ def compared(
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         connection.execute("attach ':memory:' as anon_ledger").fetchall()
         with scratch(connection):
-            engine = DuckDBEngine(connection, owned=True)
+            engine = DuckDBEngine(connection, owns_connection=True)
             for text in CREATE:
                 engine.raw(text, "test")
             engine.raw(

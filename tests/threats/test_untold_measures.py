@@ -14,9 +14,8 @@ import pytest
 import anonymizer
 from anonymizer.errors import AnonymizerError
 from anonymizer.publish.rewrite import rewrite
-from anonymizer.release.across_tables import stated_certificate
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.seal import manifest_digest
+from anonymizer.release.integrity import manifest_digest
+from anonymizer.release.manifest import Manifest, stated_certificate
 from tests.frozen import corpus
 from tests.frozen.test_frozen import CASES, ONE
 from tests.selection import some

@@ -44,7 +44,7 @@ def present(attribute: Attribute) -> Table:
     return work(f"present_{attribute.index}")
 
 
-def shown(attribute: Attribute) -> Table:
+def labels_table(attribute: Attribute) -> Table:
     """The table of a column's published values and nodes: level, node, label, lo and hi."""
     return work(f"shown_{attribute.index}")
 
@@ -65,13 +65,13 @@ def present_step(attribute: Attribute, units: Table = UNITS) -> Step:
     )
 
 
-def shown_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
-    """Steps that write `shown`, from `members` and the tuples of `units`."""
+def labels_steps(attribute: Attribute, units: Table = UNITS) -> tuple[Step, ...]:
+    """Steps that write `labels_table`, from `members` and the tuples of `units`."""
     shared = {
         "present": present(attribute),
         "domain": attribute.domain,
         "hierarchy": attribute.hierarchy,
-        "shown": shown(attribute),
+        "shown": labels_table(attribute),
         "height": attribute.height,
     }
     if attribute.ordered:
@@ -191,7 +191,7 @@ class Cell(OfAttribute):
 
     @property
     def as_bits(self) -> bool:
-        """Whether its sets fit in one integer, one bit per code.
+        """True if its sets fit in one integer, one bit per code.
 
         Classes share sets: the text of each is then made only once.
         """
@@ -280,14 +280,14 @@ def cell_steps(
             own |= {
                 "labels": cell.labels,
                 "hierarchy": cell.attribute.hierarchy,
-                "shown": shown(cell.attribute),
+                "shown": labels_table(cell.attribute),
             }
-            steps += shown_steps(cell.attribute, units)
+            steps += labels_steps(cell.attribute, units)
             steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels", own))
-    return (*steps, *_written(made, mode))
+    return (*steps, *cells_steps(made, mode))
 
 
-def _written(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
+def cells_steps(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:
     """Steps that write `cells`, in parts that are joined if there are very many attributes."""
     parts = in_parts(made, "cells_part")
     names: list[Sql] = []

@@ -13,7 +13,7 @@ from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.layout import Layout, PublishedColumn
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import weights_given
-from anonymizer.source.profile import Attribute, Kept, Sensitive, published_type
+from anonymizer.source.profile import Attribute, KeptColumn, Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import coding
 from anonymizer.steps import Plan, Row, Stage, Step
@@ -39,7 +39,7 @@ class RowWriter(Protocol):
         """The step that writes the rows to `target`, with `extra` columns where it is a link."""
 
 
-class Separated(Protocol):
+class SeparateTable(Protocol):
     """Makes the statement that writes a sensitive column to a separate table."""
 
     @property
@@ -109,7 +109,7 @@ class Compiled:
     counterfeits: Table | None = None
     """Counterfeit rows, in the columns of the snapshot with a negative `row_ref`."""
 
-    separated: tuple[Separated, ...] = ()
+    separated: tuple[SeparateTable, ...] = ()
     """Sensitive columns that are published in separate tables."""
 
     findings: tuple[Finding, ...] = ()
@@ -123,12 +123,12 @@ class Compiled:
         return Plan(title, (*self.stages, *self.writes(target, work)))
 
 
-Read: TypeAlias = Attribute | Sensitive | Kept
+Read: TypeAlias = Attribute | Sensitive | KeptColumn
 Expressions: TypeAlias = list[tuple[str, Sql]]
 """Published names of columns, each with its expression over r, c and buckets."""
 
 
-def published(
+def published_columns(
     policy: Policy, roles: Roles, buckets: Mapping[str, Any]
 ) -> tuple[Layout, tuple[tuple[str, Sql], ...]]:
     """The columns of a release: their layout, and the expressions over r, c and buckets.
@@ -154,7 +154,7 @@ def published(
             bucket = policy.generated_name(f"{name}_bucket")
             columns.append((bucket, Sql(f"{dealt.alias}.bucket")))
             item = replace(item, bucket=bucket)
-        described.append(replace(item, masks=roles.masks_told(name)))
+        described.append(replace(item, masks=roles.mask_descriptions(name)))
     layout = Layout(
         algorithm=policy.algorithm.name,
         cells=policy.publish.cells,
@@ -171,7 +171,7 @@ def _column(policy: Policy, column: Read, dealt: Any) -> tuple[PublishedColumn, 
         return _cells(policy, column, dealt)
     name, own = column.column, policy.column_name(column.column)
     sql_type = published_type(column.sql_type)
-    if isinstance(column, Kept):
+    if isinstance(column, KeptColumn):
         item = PublishedColumn(name, "keep", "categorical", sql_type, own)
         return item, [(own, Sql(f"r.{column.k}"))]
     value = Sql(str(dealt.value) if dealt else f"r.{column.s}")

@@ -13,7 +13,7 @@ from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
 from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles
-from anonymizer.source.snapshot import SNAPSHOT, later_draw, told_apart, value_text
+from anonymizer.source.snapshot import SNAPSHOT, distinguishes_rows, later_draw, value_text
 from anonymizer.steps import Guard, Row, Stage, Step
 
 # Splits statements over many attributes, because planning time is quadratic in the joins.
@@ -61,7 +61,7 @@ class TupleWord:
     def name(self) -> Sql:
         return Sql(f"t{self.number}")
 
-    def packed(self, code: Callable[[Attribute], str]) -> Sql:
+    def pack(self, code: Callable[[Attribute], str]) -> Sql:
         """The word of a row, from the expressions of its codes."""
         first, *others = self.attributes
         word = f"cast({code(first)} as bigint)"
@@ -158,9 +158,9 @@ def coded_stages(
         "words": [word.name for word in words],
         "packed": packed,
         "parts": [table for table, _ in parts],
-        "word_of_codes": [(word.packed(code), word.name) for word in words],
-        "word_of_known_codes": [(word.packed(known), word.name) for word in words],
-        "has_identity": told_apart(policy, roles),
+        "word_of_codes": [(word.pack(code), word.name) for word in words],
+        "word_of_known_codes": [(word.pack(known), word.name) for word in words],
+        "has_identity": distinguishes_rows(policy, roles),
         "keyed": policy.key is not None,
         "carried": carried,
         "numbered": numbered,
@@ -180,11 +180,11 @@ def coded_stages(
         )
         for number, (table, attributes) in enumerate(parts, 1)
     ]
-    guards = [_as_counted(roles)] if roles.quasi else []
+    guards = [_same_values_guard(roles)] if roles.quasi else []
     return (*guards, *looked_up, step)
 
 
-def _as_counted(roles: Roles) -> Guard:
+def _same_values_guard(roles: Roles) -> Guard:
     """A guard against values and NULLs that were added after the values were counted, as may happen
     if a script is run later. A word may have no bits for their codes, and NULL has no code in a
     column that had none.

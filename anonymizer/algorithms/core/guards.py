@@ -12,7 +12,7 @@ from anonymizer.algorithms.core.person_rules import HOLDINGS, Judging, PersonRul
 from anonymizer.compile import Sql, Table, ident
 from anonymizer.errors import InfeasibleError, Problem, SourceError
 from anonymizer.guarantees.identity import EirValueShare, PersonShare, ValueShare
-from anonymizer.guarantees.requirements import OF_COLUMNS, asked, asking_for
+from anonymizer.guarantees.requirements import OF_COLUMNS, asking_for, required_guarantees
 from anonymizer.guarantees.rule import Rule, at_most, share_at_most, within
 from anonymizer.guarantees.screening import screen, survives_additions
 from anonymizer.policy import Policy, safe_harbor
@@ -48,7 +48,7 @@ class Count:
     says: str
     """The message, in which `{n}` is replaced with the count of the units."""
     units: tuple[str, str]
-    """What is counted: one of them, and several."""
+    """The noun for what is counted: singular and plural."""
     hint: str | None = None
     allowed: str | None = None
 
@@ -196,7 +196,7 @@ def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
         different = f"count(distinct {s.s})"
         if column.null_as_value:
             different += f" + case when count(*) > count({s.s}) then 1 else 0 end"
-        for guarantee, value in asked(OF_COLUMNS, column.protect):
+        for guarantee, value in required_guarantees(OF_COLUMNS, column.protect):
             if guarantee.bucket_size is None:
                 continue
             least = guarantee.bucket_size(value)
@@ -239,18 +239,18 @@ def _unique_counts(policy: Policy, roles: Roles, snapshot: Table) -> Iterator[Co
     for mask in roles.masks:
         if policy.columns[mask.column].acknowledge_unique:
             continue
-        for told in _told_apart(mask):
+        for told in _distinguishable_groups(mask):
             yield Count(
                 counted(told),
                 column_path(mask.column),
-                "has noise that is too small to hide who has which value: {n} are told"
-                " apart still, nearly every one of them of one row or person",
+                "has too little noise to hide who has which value: {n} remain distinct,"
+                " nearly every one of them of one row or person",
                 ("value or group of them", "values or groups of them"),
                 "a larger amount or share, or acknowledge_unique: true",
             )
 
 
-def _told_apart(mask: Mask) -> Iterator[Sql]:
+def _distinguishable_groups(mask: Mask) -> Iterator[Sql]:
     """Groups of values that remain distinguishable, being further apart than the noise reaches."""
     if mask.kind != "noise":
         return
@@ -296,7 +296,7 @@ def enough_units(policy: Policy, least: int) -> Guard:
             return Problem(
                 path,
                 f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,} besides those"
-                " that wait: of an earlier class that too few have stayed in, or that too few join",
+                " of earlier classes in which too few stay, or which too few join",
                 hint="publish later; or, if these are other persons or the others have left,"
                 " republish: {new_population: true}",
             )
@@ -349,7 +349,9 @@ def feasibility(
 
     def explain(row: Row) -> Problem:
         column, persons, different, widest, pairs = row
-        needed = max((_needed(rule, persons, pairs, widest) for rule in rules.rules), default=0)
+        needed = max(
+            (_persons_to_leave_out(rule, persons, pairs, widest) for rule in rules.rules), default=0
+        )
         found = (
             f"{many(persons, 'person')} with a value, {many(different, 'different value')},"
             f" the most widespread with {widest} persons"
@@ -376,12 +378,12 @@ def feasibility(
         "persons/whole_table",
         {"holdings": HOLDINGS, "fails": Sql(" or ".join(f"({one})" for one in screens))},
     )
-    searched = _searched(rules) if exact and rules.hitting else ()
+    searched = _exact_search(rules) if exact and rules.hitting else ()
     return (*guards, Guard(query, explain, InfeasibleError), *searched)
 
 
 def _after(rule: Rule, allowed: Sql | None) -> str:
-    """Whether a rule on the share of a value fails for the table as one class, even without
+    """Return whether a rule on the share of a value fails for the table as one class, even without
     `allowed` persons who have this value only.
 
     Persons with other values as well lower the share less.
@@ -394,7 +396,7 @@ def _after(rule: Rule, allowed: Sql | None) -> str:
     return f"not (known > 0 and {held})"
 
 
-def _needed(rule: Rule, persons: int, pairs: int, widest: int) -> int:
+def _persons_to_leave_out(rule: Rule, persons: int, pairs: int, widest: int) -> int:
     """The persons with the most widespread value who have to be left out at least."""
     if not isinstance(rule, ValueShare) or (beta := at_most(rule.beta)) >= 1:
         return 0
@@ -402,7 +404,7 @@ def _needed(rule: Rule, persons: int, pairs: int, widest: int) -> int:
     return max(0, math.ceil((widest - beta * among) / (1 - beta)))
 
 
-def _searched(rules: PersonRules) -> tuple[Stage, ...]:
+def _exact_search(rules: PersonRules) -> tuple[Stage, ...]:
     """Judge EIR l-diversity of the table as one class, by the same search as for single classes."""
     judging = Judging(rules, "everybody")
     path = column_path(rules.columns[0].column) if len(rules.columns) == 1 else "privacy.eir_l"
@@ -415,11 +417,11 @@ def _searched(rules: PersonRules) -> tuple[Stage, ...]:
             hint="ask for less, or leave the most widespread values out in source.query",
         )
 
-    asked = Step("everybody", "persons/all_units", {"asked": judging.asked, "units": UNITS})
+    asked = Step("everybody", "persons/all_units", {"asked": judging.groups, "units": UNITS})
     query = Step(
         "everybody as one class",
         "persons/all_units_fail",
-        {"verdicts": judging.verdicts, "searched": judging.searched, "units": UNITS},
+        {"verdicts": judging.verdicts, "searched": judging.search_results, "units": UNITS},
     )
     return (asked, *judging.steps(), Guard(query, explain, InfeasibleError))
 

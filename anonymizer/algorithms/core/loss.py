@@ -40,14 +40,14 @@ class Packed:
     bits: Mapping[int, tuple[tuple[str, int], ...]]
     """By index of an attribute whose codes share no bits: the words of its bits, with masks."""
 
-    def counted(self, index: int, prefix: str) -> str:
+    def count_of(self, index: int, prefix: str) -> str:
         """The number of different codes of an attribute in words with this prefix."""
-        parts = (_counted(f"{prefix}{word}", mask) for word, mask in self.bits[index])
+        parts = (_bit_count(f"{prefix}{word}", mask) for word, mask in self.bits[index])
         return f"({' + '.join(parts)})"
 
 
 def fits(attribute: Attribute) -> bool:
-    """Whether every code of an attribute gets a separate bit."""
+    """Return whether every code of an attribute gets a separate bit."""
     return attribute.distinct < MOST_BITS
 
 
@@ -109,11 +109,11 @@ def _laid_out(attributes: Iterable[Attribute]) -> Packed:
     columns = tuple(
         (Sql(f"w{number}"), Sql(" + ".join(word))) for number, word in enumerate(terms, 1) if word
     )
-    sizes = {i: Sql(" + ".join(_counted(*part) for part in parts)) for i, parts in bits.items()}
+    sizes = {i: Sql(" + ".join(_bit_count(*part) for part in parts)) for i, parts in bits.items()}
     return Packed(columns, sizes, frozenset(), {i: tuple(parts) for i, parts in bits.items()})
 
 
-def _counted(word: str, mask: int) -> str:
+def _bit_count(word: str, mask: int) -> str:
     # bit_count returns one byte, which the sum of several exceeds
     return f"cast(bit_count({word} & {mask}) as integer)"
 
@@ -152,7 +152,7 @@ def _range(width: str, mixed: str, size: str = "size") -> str:
     return f"case when {mixed} then ({width} * ({size} - 1) + 1) / {size} else {width} end"
 
 
-def _set(count: str) -> str:
+def _set_loss(count: str) -> str:
     return f"case when {count} > 1 then {count} / cast(size as double) else 0 end"
 
 
@@ -163,15 +163,15 @@ def _node(levels: Sequence[Level], low: str, high: str, low_code: str, high_code
     return f"case when {low_code} = {high_code} then 0 {whens} else 1 end"
 
 
-def _whole(levels: Sequence[Level]) -> dict[str, str]:
+def _root_loss(levels: Sequence[Level]) -> dict[str, str]:
     return {
         "range": _range("coalesce(last_share - first_share, 0)", "first_code = 0"),
-        "set": _set("values_all"),
+        "set": _set_loss("values_all"),
         "node": _node(levels, "first_", "last_", "first_code", "last_code"),
     }
 
 
-def weighted(attributes: Sequence[Attribute], amount: str, which: str = "attribute") -> str:
+def times_weight(attributes: Sequence[Attribute], amount: str, which: str = "attribute") -> str:
     """An amount of loss, multiplied by the weight of its attribute if weights differ."""
     groups: dict[Fraction, list[int]] = {}
     for a in attributes:
@@ -199,7 +199,7 @@ def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> S
         "node": _node(levels, "l.", "h.", "low", "high"),
     }
     lost = by_kind(attributes, losses.__getitem__, "e.attribute")
-    return Sql(weighted(attributes, lost, "e.attribute"))
+    return Sql(times_weight(attributes, lost, "e.attribute"))
 
 
 def merit_sql(attributes: Sequence[Attribute]) -> Sql:
@@ -210,12 +210,12 @@ def merit_sql(attributes: Sequence[Attribute]) -> Sql:
     """
     weights = {"range": "least(kept_left, n_all - kept_left)", "set": "n_all", "node": "n_all"}
     weight = by_kind(attributes, weights.__getitem__)
-    return Sql(f"cast({weighted(attributes, 'gain')} / sqrt({weight}) as decimal(18, 8))")
+    return Sql(f"cast({times_weight(attributes, 'gain')} / sqrt({weight}) as decimal(18, 8))")
 
 
 def plain_merit_sql(attributes: Sequence[Attribute]) -> Sql:
     """The gain alone, as the merit of a cut."""
-    return Sql(f"cast({weighted(attributes, 'gain')} as decimal(18, 8))")
+    return Sql(f"cast({times_weight(attributes, 'gain')} as decimal(18, 8))")
 
 
 def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
@@ -223,8 +223,8 @@ def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) ->
 
     The value is published exactly. The rest becomes a smaller set; its node stays the same.
     """
-    whole = _whole(levels)
-    rest = {"range": whole["range"], "set": _set("(values_all - 1)"), "node": whole["node"]}
+    whole = _root_loss(levels)
+    rest = {"range": whole["range"], "set": _set_loss("(values_all - 1)"), "node": whole["node"]}
     return Sql(
         f"n_all * {by_kind(attributes, whole.__getitem__)}"
         f" - (n_all - n) * {by_kind(attributes, rest.__getitem__)}"
@@ -233,15 +233,15 @@ def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) ->
 
 def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
     """The gain of a cut below `code` of one attribute, in whole cells of that attribute."""
-    whole = _whole(levels)
+    whole = _root_loss(levels)
     left = {
         "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),
-        "set": _set("values_left"),
+        "set": _set_loss("values_left"),
         "node": _node(levels, "first_", "", "first_code", "code"),
     }
     right = {
         "range": "coalesce(last_share - next_share, 0)",
-        "set": _set("(values_all - values_left)"),
+        "set": _set_loss("(values_all - values_left)"),
         "node": _node(levels, "next_", "last_", "next_code", "last_code"),
     }
     return Sql(

@@ -54,7 +54,7 @@ class Part:
     pair: str | None = None
     """The loss of the pair `r`, `u`, where codes tell it."""
     about: int = 0
-    """What a pair that differs loses: the costly ones are looked at first."""
+    """Loss of a pair that differs: the costly ones are looked at first."""
 
     @property
     def of_pair(self) -> str:
@@ -119,7 +119,7 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
     parts: list[Part] = []
     for a in attributes:
         if shape(a) == "set":
-            parts.append(_set(a, packed) if a in sets else _large_set(a))
+            parts.append(_set_part(a, packed) if a in sets else _large_set(a))
         elif possible([a]):
             parts.append(_range(a) if shape(a) == "range" else _node(a))
     # what tells most pairs that are far from each other comes first
@@ -129,19 +129,19 @@ def extents(attributes: Sequence[Attribute]) -> Extents:
 
 
 def _two(a: Attribute) -> int:
-    """What a set of two values loses."""
-    return 2 * (a.scaled(SCALE) // size_of(a))
+    """The loss of a set of two values."""
+    return 2 * (a.scaled_loss(SCALE) // size_of(a))
 
 
 def _codes_differ(a: Attribute) -> str:
     return f"case when r.{a.c} = u.{a.c} then 0 else {_two(a)} end"
 
 
-def _set(a: Attribute, packed: Packed) -> Part:
-    each = a.scaled(SCALE) // size_of(a)
+def _set_part(a: Attribute, packed: Packed) -> Part:
+    each = a.scaled_loss(SCALE) // size_of(a)
 
     def loss(named: Callable[[str], str]) -> str:
-        values = packed.counted(a.index, named(""))
+        values = packed.count_of(a.index, named(""))
         # one value loses nothing
         return f"({values}) * least(({values}) - 1, 1) * {each}"
 
@@ -166,7 +166,7 @@ def _range(a: Attribute) -> Part:
         # the ends of NULL are beyond all others, on the wrong side
         return f"greatest({named(high)} - {named(low)}, 0)"
 
-    return Part(a, box.columns, loss, about=a.scaled(SCALE // 4))
+    return Part(a, box.columns, loss, about=a.scaled_loss(SCALE // 4))
 
 
 def _node(a: Attribute) -> Part:
@@ -189,14 +189,14 @@ def _node(a: Attribute) -> Part:
             f"when {differ} < {1 << (level.number * bits)} then {shrunk(level.number, named)}"
             for level in a.levels
         )
-        return f"case when {first} >= {last} then 0 {whens} else {a.scaled(SCALE)} end"
+        return f"case when {first} >= {last} then 0 {whens} else {a.scaled_loss(SCALE)} end"
 
     def shrunk(level: int, named: Callable[[str], str]) -> str:
         share = named(f"z{i}_{level}")
         # NULL is one more leaf of the domain, which has at least the leaves that occur
         return f"{share} * {a.distinct} // {a.distinct + 1}" if a.nulls else share
 
-    return Part(a, columns, loss, about=a.scaled(SCALE // 4))
+    return Part(a, columns, loss, about=a.scaled_loss(SCALE // 4))
 
 
 # A lower bound of the loss, with every release: no grouping into classes of k rows loses less.
@@ -224,14 +224,14 @@ EXACT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many tuples of larger tables are drawn."""
+    """Numbers of tuples that are drawn from larger tables."""
 
     pairs: int
     """Of a drawn tuple and any other, about."""
     fewest: int
     most: int
     always: bool = False
-    """Whether a bound is told for tables of any size."""
+    """True if a bound is told for tables of any size."""
 
 
 USUAL = Effort(pairs=3_000_000, fewest=60, most=300)
@@ -334,7 +334,7 @@ def _weight(attributes: Sequence[Attribute]) -> Sql:
 
 def _about(cell: Cell) -> str:
     a = cell.attribute
-    each = a.scaled(SCALE) // size_of(a)
+    each = a.scaled_loss(SCALE) // size_of(a)
     if a.weight is not None:
         # a weight of next to nothing is one all the same: all that lose are drawn
         each = max(each, 1)

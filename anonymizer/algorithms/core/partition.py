@@ -46,13 +46,13 @@ def choice_under_rules(
     """Steps that write the chosen cut of every class that has one, under all rules."""
     # a cut is admissible only if both halves have enough persons
     judging = Judging(rules, "halves", large=True)
-    searched = judging.searched if rules.hitting else None
+    searched = judging.search_results if rules.hitting else None
     shared = {
         **context,
         "offered": OFFERED,
         "batches": BATCHES,
         "compared": COMPARED if population is not None else None,
-        "asked": judging.asked,
+        "asked": judging.groups,
         "monotone": rules.monotone,
         "verdicts": judging.verdicts,
         "searched": searched,
@@ -86,13 +86,13 @@ def _search(judging: Judging, l: int, context: Mapping[str, Any]) -> Compute:
 
     step = Step("undecided halves", "mondrian/undecided_halves", context)
     compared = (COMPARED,) if context["compared"] is not None else ()
-    tables = (OFFERED, judging.asked, judging.verdicts, *compared, SETS)
+    tables = (OFFERED, judging.groups, judging.verdicts, *compared, SETS)
     return Compute(
         step,
         search,
-        judging.searched,
+        judging.search_results,
         (("grp", "BIGINT"), ("holds", "BOOLEAN")),
-        in_sql=searching(step, tables, "mondrian/search_halves", judging.searched, l),
+        in_sql=searching(step, tables, "mondrian/search_halves", judging.search_results, l),
     )
 
 
@@ -148,7 +148,7 @@ class Protection:
     reference: Table
     dense: bool
     runs: bool
-    """Whether sums over values are computed per run between the values that a group has."""
+    """True if sums over values are computed per run between the values that a group has."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
     distinct: int = 0
@@ -164,7 +164,7 @@ class Partitioning:
     strict: bool
     protections: tuple[Protection, ...] = ()
     plain: bool = False
-    """Whether cuts are ranked by their gain alone, which suits large parts."""
+    """True if cuts are ranked by their gain alone, which suits large parts."""
     compare: int = 4
     """Number of best cuts of a class, of different attributes, to compare over all attributes
     (only for cuts by loss, and not if rules on persons judge halves one by one)."""
@@ -172,19 +172,21 @@ class Partitioning:
     """Rules on persons that both halves of a cut have to satisfy."""
     population: PopulationRules | None = None
     """Models that compare both halves of a cut with a population."""
-    apart: Sql | None = None
+    separator: Sql | None = None
     """Column of units whose values no class may mix; units are numbered in its order."""
 
     @property
     def first_class(self) -> Sql:
         """Class of a unit before the first cut: the lowest number among the units it may join."""
         return (
-            ONE_CLASS if self.apart is None else Sql(f"min(unit) over (partition by {self.apart})")
+            ONE_CLASS
+            if self.separator is None
+            else Sql(f"min(unit) over (partition by {self.separator})")
         )
 
     @property
-    def judged(self) -> bool:
-        """Whether some rules on the halves of a cut cannot be judged by running sums."""
+    def needs_judging(self) -> bool:
+        """True if some rules on the halves of a cut cannot be judged by running sums."""
         return self.population is not None or bool(self.persons and self.persons.rules)
 
 
@@ -206,7 +208,7 @@ def partition_stages(
     """
     context = context_of(attributes, how, rows)
     stages: list[Stage] = [Step("places in the domains", "mondrian/positions", context)]
-    at_once = recursive and not how.judged
+    at_once = recursive and not how.needs_judging
     if at_once and rows <= AT_ONCE:
         stages.append(Step("partition", "mondrian/partition", context))
         return tuple(stages)
@@ -214,14 +216,14 @@ def partition_stages(
     stages += [
         Step("first classes", "mondrian/open", context),
         Step("no final classes yet", "mondrian/members", context),
-        *_matched(how),
+        *_population_steps(how),
         Loop(
             "partition",
             (
                 *choice(how, context),
                 Step("close classes", "mondrian/close_classes", context),
                 Step("apply cuts", "mondrian/apply_cuts", context),
-                *_narrowed(how, context),
+                *_narrowing_steps(how, context),
             ),
             until=Step("open classes", f"mondrian/{until}", context),
             at_most=rows,
@@ -235,12 +237,12 @@ def partition_stages(
 
 def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, ...]:
     """Steps that write the chosen cut of every open class that has one."""
-    if how.persons is not None and how.judged:
+    if how.persons is not None and how.needs_judging:
         return choice_under_rules(how.persons, how.population, context)
     return (Step("choose cuts", "mondrian/choose_cuts", context),)
 
 
-def _matched(how: Partitioning) -> Sequence[Step]:
+def _population_steps(how: Partitioning) -> Sequence[Step]:
     if how.population is None:
         return ()
     from anonymizer.algorithms.core.population import first_within
@@ -248,7 +250,7 @@ def _matched(how: Partitioning) -> Sequence[Step]:
     return (first_within(how.population, how.first_class),)
 
 
-def _narrowed(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
+def _narrowing_steps(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
     if how.population is None:
         return ()
     from anonymizer.algorithms.core.population import narrow_steps
@@ -267,7 +269,7 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
     )
     k = lit(how.k)
     by_loss = how.split == "loss"
-    compare = how.compare if by_loss and not how.judged else 1
+    compare = how.compare if by_loss and not how.needs_judging else 1
     words = fold([a for a in attributes if compare > 1 and shape(a) == "set"])
     # the extents of both halves are known when they are compared, so attributes with one value are
     # left out of the histograms below
@@ -305,11 +307,14 @@ def context_of(attributes: Sequence[Attribute], how: Partitioning, rows: int) ->
         "split": how.split,
         "relaxed": not how.strict,
         # cuts by loss, and cuts that rules judge, do not stop at the widest attribute
-        "in_the_middle": not by_loss and how.strict and not how.protections and not how.judged,
+        "in_the_middle": not by_loss
+        and how.strict
+        and not how.protections
+        and not how.needs_judging,
         "admissible": Sql(admissible + before_last),
         "gain": gain_sql(attributes, levels) if how.split == "loss" else Sql("0"),
         # refused cuts also leave large halves, so thin slices have no advantage
-        "merit": (plain_merit_sql if how.plain or how.judged else merit_sql)(attributes),
+        "merit": (plain_merit_sql if how.plain or how.needs_judging else merit_sql)(attributes),
         "singles": singles,
         "mixed": mixed,
         "thinned": bool(how.protections) and by_loss and how.strict and large,

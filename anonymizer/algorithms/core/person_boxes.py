@@ -76,14 +76,14 @@ class Shape(ABC):
         return work(f"places_{self.attribute.index}")
 
     @property
-    def whole(self) -> int:
+    def domain_loss(self) -> int:
         """The loss of a cell that is generalized to the whole domain."""
-        return self.attribute.scaled(self.scale)
+        return self.attribute.scaled_loss(self.scale)
 
     @property
     def each(self) -> int:
         """The loss of one value more in a set or below a node."""
-        return self.whole // max(self.size - 1, 1)
+        return self.domain_loss // max(self.size - 1, 1)
 
     @property
     def size(self) -> int:
@@ -143,7 +143,7 @@ class Range(Shape):
         width = f"({hi} - {lo})"
         if not self.attribute.nulls:
             return width
-        mixed = f"{width} + ({self.whole} - {width}) // {self.size}"
+        mixed = f"{width} + ({self.domain_loss} - {width}) // {self.size}"
         nil = get(self.name("nil"))
         return f"case when {lo} is null then 0 when {nil} then {mixed} else {width} end"
 
@@ -285,9 +285,9 @@ def _units(a: Attribute, first: str, value: str) -> str | None:
 def _step(one: Shape) -> int | None:
     """The loss of one unit, if a position is a multiple of it."""
     units = one.attribute.span
-    if not isinstance(one, Range) or not units or (one.whole % units and units > EXACT_SPAN):
+    if not isinstance(one, Range) or not units or (one.domain_loss % units and units > EXACT_SPAN):
         return None
-    return one.whole // units
+    return one.domain_loss // units
 
 
 def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
@@ -307,7 +307,7 @@ def place_steps(shapes: Sequence[Shape]) -> tuple[Step, ...]:
                     "step": None if (step := _step(one)) is None else lit(step),
                     "levels": a.levels if isinstance(one, Node) else (),
                     "height": a.height,
-                    "scale": lit(one.whole),
+                    "scale": lit(one.domain_loss),
                     "each": lit(one.each),
                 },
             )

@@ -61,7 +61,7 @@ class PersonRules:
 
     @property
     def only_hitting(self) -> bool:
-        """Whether EIR l-diversity is the only requirement."""
+        """True if EIR l-diversity is the only requirement."""
         return bool(self.hitting) and len(self.rules) == 1
 
     @property
@@ -70,7 +70,7 @@ class PersonRules:
 
     @property
     def monotone(self) -> bool:
-        """Whether a group that holds still holds after adding any persons."""
+        """True if a group that holds still holds after adding any persons."""
         return all(survives_additions(rule) for rule in self.rules)
 
     def without_hitting_sets(self) -> PersonRules:
@@ -84,14 +84,14 @@ class PersonRules:
         If no value has more than a share s of the persons, 1/s values are needed to hit everyone.
         Added persons break none of these rules.
         """
-        needed = tuple(_needed(rule) for rule in self.rules)
+        needed = tuple(_necessary_rule(rule) for rule in self.rules)
         hitting = [rule for rule in needed if isinstance(rule, EirL)]
         strictest = [max(hitting, key=lambda rule: rule.l)] if hitting else []
         others = (rule for rule in needed if not isinstance(rule, EirL))
         return replace(self, rules=(*others, *strictest))
 
 
-def _needed(rule: Rule) -> Rule:
+def _necessary_rule(rule: Rule) -> Rule:
     match rule:
         case PersonShare():
             return IrK(rule.column, fewest(rule.alpha))
@@ -155,7 +155,7 @@ def holding_steps(
     ]
     steps.append(
         Step(
-            "who holds what",
+            "values of persons",
             "persons/holdings",
             {
                 "coded": CODED,
@@ -195,10 +195,10 @@ class Judging:
     rules: PersonRules
     name: str = "asked"
     large: bool = False
-    """Whether every group is known to have enough persons."""
+    """True if every group is known to have enough persons."""
 
     @property
-    def asked(self) -> Table:
+    def groups(self) -> Table:
         return work(self.name)
 
     @property
@@ -206,7 +206,7 @@ class Judging:
         return work(f"{self.name}_verdicts")
 
     @property
-    def searched(self) -> Table:
+    def search_results(self) -> Table:
         return work(f"{self.name}_searched")
 
     def steps(self) -> tuple[Step | Compute, ...]:
@@ -217,7 +217,7 @@ class Judging:
     def counts(self) -> Step:
         """The statement without the search."""
         context = {
-            "asked": self.asked,
+            "asked": self.groups,
             "units": UNITS,
             "verdicts": self.verdicts,
             "least": self.rules.least,
@@ -228,15 +228,15 @@ class Judging:
             context |= {"value_pairs": PAIRS, "l": l, "columns": columns}
             return Step("judge", "persons/judge_hitting", context)
         screen = self.rules.screen
-        needed = screen.needed if screen else frozenset()
+        needed = screen.columns if screen else frozenset()
         of_values = [Sql(name) for name in OF_VALUES if name in needed]
         context |= {"holdings": HOLDINGS, "screen": screen, "needed": needed}
         return Step("judge", "persons/judge", {**context, "of_values": of_values})
 
     @property
-    def passed(self) -> Mapping[str, Any]:
+    def verdict_parameters(self) -> Mapping[str, Any]:
         """Parameters of `persons/_passed`, which lists the groups that hold."""
-        searched = self.searched if self.rules.hitting else None
+        searched = self.search_results if self.rules.hitting else None
         return {"verdicts": self.verdicts, "searched": searched}
 
     def _search(self, l: int) -> Compute:
@@ -251,15 +251,15 @@ class Judging:
         step = Step(
             "undecided groups",
             "persons/undecided",
-            {"asked": self.asked, "verdicts": self.verdicts, "sets": SETS},
+            {"asked": self.groups, "verdicts": self.verdicts, "sets": SETS},
         )
-        tables = (self.asked, self.verdicts, SETS)
+        tables = (self.groups, self.verdicts, SETS)
         return Compute(
             step,
             search,
-            self.searched,
+            self.search_results,
             (("grp", "BIGINT"),),
-            in_sql=searching(step, tables, "persons/search_groups", self.searched, l),
+            in_sql=searching(step, tables, "persons/search_groups", self.search_results, l),
         )
 
 

@@ -18,9 +18,9 @@ from anonymizer.algorithms.core.encode import UNITS
 from anonymizer.algorithms.core.loss import shape
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql, Table, work
 from anonymizer.errors import InfeasibleError, Problem
-from anonymizer.guarantees.guarantee import Given
+from anonymizer.guarantees.guarantee import RuleInput
 from anonymizer.guarantees.population import PopulationRule, PresenceAtLeast
-from anonymizer.guarantees.requirements import OF_TABLE, asked
+from anonymizer.guarantees.requirements import OF_TABLE, required_guarantees
 from anonymizer.guarantees.rule import all_hold, at_most
 from anonymizer.policy import Policy
 from anonymizer.source.profile import Level, OfAttribute
@@ -69,7 +69,7 @@ class PopulationRules:
     ranks: tuple[Rank, ...]
     holds: Sql
     all_matched: bool
-    """Whether every member of the population has to match some class."""
+    """True if every member of the population has to match some class."""
     typed: bool
     extents: Table
     models: str
@@ -101,8 +101,8 @@ def population_rules(policy: Policy, roles: Roles, extents: Table) -> Population
     rules = [
         # members that only may match could all be in the table: the strict side of each bound
         replace(rule, in_table="n", members=("sure", "possible")[type(rule) is PresenceAtLeast])
-        for guarantee, value in asked(OF_TABLE, policy.privacy)
-        for rule in guarantee.rules(Given(value))
+        for guarantee, value in required_guarantees(OF_TABLE, policy.privacy)
+        for rule in guarantee.rules(RuleInput(value))
         if isinstance(rule, PopulationRule)
     ]
     if not rules:

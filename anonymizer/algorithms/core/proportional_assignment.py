@@ -29,20 +29,20 @@ MOST_PARTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ClassRules:
     """The rules of one column over classes, to be judged by the rules' own statements."""
 
     cells: Table
     reference: Table
     dense: bool
-    """Whether every class has a row for every value."""
+    """True if every class has a row for every value."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How the rules of a column limit the shares of its values in a class."""
+    """Limits by the rules of a column on the shares of its values in a class."""
 
     cells: Table
     reference: Table
@@ -54,11 +54,11 @@ class Shares:
     """The largest share of a value in a class, over `q`, `total` and `q_known`."""
 
 
-def judged(column: Sensitive, rules: Sequence[Rule]) -> Judged:
+def class_rules(column: Sensitive, rules: Sequence[Rule]) -> ClassRules:
     """The rules as a statement over classes, which are `block` and `grp`."""
     layers = merge_layers(rules, Sql("block, grp"))
     dense = any(rule.dense for rule in rules)
-    return Judged(column.cells, column.reference, dense, layers, all_hold(rules))
+    return ClassRules(column.cells, column.reference, dense, layers, all_hold(rules))
 
 
 def shares(column: Sensitive, rules: Sequence[Rule]) -> Shares | None:
@@ -139,7 +139,7 @@ class Dealing:
     """The limits by which units are dealt, and the size of the blocks."""
 
     shares: Shares
-    judged: tuple[Judged, ...]
+    rules: tuple[ClassRules, ...]
     """The rules of all sensitive columns."""
     block_units: int
     """Number of units per block; near units are only sought within the block."""
@@ -193,9 +193,9 @@ def _context(attributes: Sequence[Attribute], how: Dealing, k: int) -> dict[str,
         "homes": work("deal_homes"),
         "reference": how.shares.reference,
         "cells": how.shares.cells,
-        "judged": how.judged,
-        "references": [one.reference for one in how.judged],
-        "judged_cells": [one.cells for one in how.judged],
+        "judged": how.rules,
+        "references": [one.reference for one in how.rules],
+        "judged_cells": [one.cells for one in how.rules],
         "parts": how.shares.parts,
         "most": how.shares.most,
         "t": float(how.shares.t),

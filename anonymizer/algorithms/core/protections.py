@@ -100,12 +100,15 @@ def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
             column.column, described.protect, described.null_as_value, height=column.height
         )
     table = table_rules_of(
-        column.column, policy.privacy, described.null_as_value, declared=_declared(policy, column)
+        column.column,
+        policy.privacy,
+        described.null_as_value,
+        declared=_limited_code(policy, column),
     )
     return rules + of_basis(table, "histogram")
 
 
-def _declared(policy: Policy, column: Sensitive) -> Sql | None:
+def _limited_code(policy: Policy, column: Sensitive) -> Sql | None:
     """The code of the single value that `alpha_k` limits; NULL if the column does not have it."""
     value = _declared_value(policy, column)
     if value is None:

@@ -38,7 +38,7 @@ class Column:
 
     name: str
     way: Way
-    """How the column of a union is made from those of its parts; `kept`: from the first."""
+    """Makes the column of a union from those of its parts; `kept`: from the first."""
     of_unit: str
     """Its value for a unit, over the unit `u` and the domain `d<i>` of its attribute."""
     far: int = FAR
@@ -80,13 +80,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """What is looked up for the codes of one attribute."""
+    """Values that are looked up for the codes of one attribute."""
 
     attribute: Attribute
     lookups: tuple[tuple[Sql, Sql], ...]
     """Name and expression over the columns of the domain."""
     rarity: Sql
-    """How rare the value is: what is hard to place is placed first."""
+    """The rarity of the value: rare ones are hard to place, and placed first."""
 
     @property
     def table(self) -> Table:
@@ -103,7 +103,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What the loss of a class gains by a row, up to a constant of the class: cheaper than a loss.
+    """The growth of a class's loss by a row, up to a constant of the class: cheaper than a loss.
 
     A row has one value of each attribute. Whether its bit is new to the class tells what a set
     gains; for all other attributes this is the loss of the union.
@@ -114,8 +114,8 @@ class Addition:
     unions: tuple[Column, ...]
     """The columns of the union that are needed, with the prefix j."""
     steps: tuple[tuple[Sql, Sql], ...]
-    """What is needed of the class: names, and expressions over the class `g`."""
-    added: Sql
+    """Columns of the class: names, and expressions over the class `g`."""
+    gain: Sql
     """The gain in `SCALE`, over these columns."""
 
 
@@ -141,7 +141,7 @@ class Boxes:
 
 
 def possible(attributes: Sequence[Attribute]) -> bool:
-    """Whether the extents of all attributes fit into words."""
+    """Return whether the extents of all attributes fit into words."""
     return all(
         a.ordered or (((a.height + 1) * code_bits(a)) <= PATH_BITS if a.height else fits(a))
         for a in attributes
@@ -176,12 +176,12 @@ def _addition(
     for a in attributes:
         if shape(a) == "set":
             one = _of_value(a)
-            second = f"case when {packed.counted(a.index, 'g.')} = 1 then {2 * one} else {one} end"
+            second = f"case when {packed.count_of(a.index, 'g.')} = 1 then {2 * one} else {one} end"
             steps.append((f"step{a.index}", f"cast({second} as double)"))
             new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
             gains.append(f"({' + '.join(new)}) * step{a.index}")
     named = tuple((Sql(name), Sql(text)) for name, text in steps)
-    added = _summed(_extent_losses(attributes, "j"), gains)
+    added = _sum(_extent_losses(attributes, "j"), gains)
     return Addition(tuple(words), tuple(others), named, Sql(added))
 
 
@@ -191,7 +191,7 @@ def size_of(a: Attribute) -> int:
 
 
 def _range(a: Attribute) -> Iterator[Column]:
-    i, far = a.index, a.scaled(FAR)
+    i, far = a.index, a.scaled_loss(FAR)
     place, null = f"{a.d}.place", f"u.{a.c} = 0"
     yield Column(f"l{i}", "least", f"case when {null} then {far} else {place} end", far)
     yield Column(f"h{i}", "greatest", f"case when {null} then {-far} else {place} end", far)
@@ -213,7 +213,7 @@ def code_bits(a: Attribute) -> int:
 
 
 def _domain(a: Attribute) -> Domain:
-    rows, scale = "cast(sum(n) over () as double)", a.scaled(SCALE)
+    rows, scale = "cast(sum(n) over () as double)", a.scaled_loss(SCALE)
     rarity = f"cast(round({scale} * ln({rows} / n) / {size_of(a)}) as bigint)"
     lookups: list[tuple[str, str]] = []
     match shape(a):
@@ -239,21 +239,21 @@ def _domain(a: Attribute) -> Domain:
 
 def _of_value(a: Attribute) -> int:
     """The loss of each value of a set of several, in `SCALE`."""
-    return a.scaled(SCALE) // size_of(a)
+    return a.scaled_loss(SCALE) // size_of(a)
 
 
 def _loss(attributes: Sequence[Attribute], packed: Packed, prefix: str) -> str:
     sets = []
     for a in attributes:
         if shape(a) == "set":
-            values = packed.counted(a.index, prefix)
+            values = packed.count_of(a.index, prefix)
             # one value loses nothing
             lost = f"({values} - case when {values} = 1 then 1 else 0 end)"
             sets.append(f"{lost} * cast({_of_value(a)} as double)")
-    return _summed(_extent_losses(attributes, prefix), sets)
+    return _sum(_extent_losses(attributes, prefix), sets)
 
 
-def _summed(losses: Iterable[str], doubles: Sequence[str]) -> str:
+def _sum(losses: Iterable[str], doubles: Sequence[str]) -> str:
     """The sum of whole numbers; doubles are exact up to 2^53, and take no checks for overflow."""
     return " + ".join([*losses, *([f"cast({' + '.join(doubles)} as bigint)"] if doubles else [])])
 
@@ -269,7 +269,7 @@ def _extent_losses(attributes: Sequence[Attribute], prefix: str) -> Iterator[str
 
 
 def _range_loss(a: Attribute, prefix: str) -> str:
-    i, scale = a.index, a.scaled(SCALE)
+    i, scale = a.index, a.scaled_loss(SCALE)
     low, high = f"{prefix}l{i}", f"{prefix}h{i}"
     width = f"greatest({high} - {low}, 0)"
     if not a.nulls:
@@ -290,7 +290,7 @@ def _node_loss(a: Attribute, prefix: str) -> str:
         f"when {differ} < {1 << (number * bits)} then {prefix}z{i}_{number}"
         for number in (level.number for level in a.levels)
     )
-    return f"case when {low} = {high} then 0 {whens} else {a.scaled(SCALE)} end"
+    return f"case when {low} = {high} then 0 {whens} else {a.scaled_loss(SCALE)} end"
 
 
 # The units of classes that lose something, with their extents.
@@ -361,14 +361,14 @@ Refine: TypeAlias = int | Literal["auto", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is done."""
+    """Bounds on the work."""
 
     block: int
     """Rows of a block, in multiples of k."""
     block_rows: int
     """Rows of a block at most, unless two classes have more."""
     searches: int
-    """How often near classes are looked for."""
+    """Number of searches for near classes."""
     block_units: int
     """Units of a block beyond which it keeps its classes: each takes a round of the recursion."""
     rounds: int
@@ -400,7 +400,7 @@ AUTO = Effort(
 )
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
-"""Where units are exchanged for the same values only, which leaves few swaps to each class."""
+"""Effort where units are exchanged for the same values only: few swaps are left to each class."""
 AUTO_OF_DEALT = replace(AUTO_OF_SAME, rounds=2)
 """After dealing, whose classes the first rounds improve most."""
 FULL = Effort(
@@ -417,7 +417,7 @@ FULL = Effort(
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ValueCounter:
     """A column of which every class keeps `l` different values."""
 
     protection: Protection
@@ -441,7 +441,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class ValueSignature:
     """A column whose values a unit exchanges for the same ones only."""
 
     protection: Protection
@@ -460,13 +460,8 @@ class Signed:
         return 1 << 32
 
 
-def refinable(attributes: Sequence[Attribute], how: Partitioning) -> bool:
-    """Whether the rules are on sizes and values, and extents fit into words."""
-    return not how.judged and possible(attributes)
-
-
-def counted(how: Partitioning) -> bool:
-    """Whether the rules can be told from sizes and sets of values."""
+def decidable_by_counts(how: Partitioning) -> bool:
+    """Return whether the rules can be told from sizes and sets of values."""
     return all(p.distinct for p in how.protections)
 
 
@@ -486,16 +481,16 @@ def refine_stages(
     """
     if refine == 0 or (refine == "auto" and how.split == "median"):
         return ()
-    if not refinable(attributes, how):
+    if how.needs_judging or not possible(attributes):
         return ()
     effort = _effort(refine)
-    if refine == "auto" and not counted(how):
+    if refine == "auto" and not decidable_by_counts(how):
         effort = AUTO_OF_SAME if dealing is None else AUTO_OF_DEALT
     context = _context(attributes, how, effort)
     regrouped: tuple[Stage, ...] = ()
     if dealing is not None:
         regrouped = dealing_stages(attributes, dealing, context, recursive=recursive)
-    elif counted(how):
+    elif decidable_by_counts(how):
         regrouped = _blocks(context, effort, recursive=recursive)
     classes = Step("extents of classes", "refine/classes", context)
     return (
@@ -571,8 +566,8 @@ def _effort(refine: Refine) -> Effort:
 
 def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort) -> dict[str, Any]:
     made = boxes(attributes)
-    kept = [Kept(p) for p in how.protections] if counted(how) else []
-    signs = [] if counted(how) else [Signed(p) for p in how.protections]
+    kept = [ValueCounter(p) for p in how.protections] if decidable_by_counts(how) else []
+    signs = [] if decidable_by_counts(how) else [ValueSignature(p) for p in how.protections]
     return {
         "members": MEMBERS,
         "units": UNITS,
@@ -592,7 +587,7 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "sets": made.addition.sets,
         "unions": made.addition.unions,
         "steps": made.addition.steps,
-        "added": made.addition.added,
+        "added": made.addition.gain,
         "orders": made.orders,
         "kept": kept,
         "signs": signs,

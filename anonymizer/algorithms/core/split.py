@@ -41,7 +41,7 @@ BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a table is divided. It only depends on the policy and the number of rows, so that the
+    """The division of a table. It only depends on the policy and the number of rows, so that the
     release does not depend on memory and processors.
     """
 
@@ -58,23 +58,23 @@ class Split:
         return math.ceil(2 * self.rows / self.size)
 
     @property
-    def sampled(self) -> int:
+    def sample_size(self) -> int:
         """Number of tuples per part in the sample."""
         return min(self.size, SAMPLED)
 
     @property
     def threshold(self) -> int:
         """Draws, as numbers of `BITS` bits, below this are in the sample."""
-        return self.sampled * (1 << BITS) // self.size
+        return self.sample_size * (1 << BITS) // self.size
 
     @property
     def sample(self) -> int:
         """Largest expected number of tuples in the sample."""
-        return max(self.rows * self.sampled // self.size, 2)
+        return max(self.rows * self.sample_size // self.size, 2)
 
 
 def split_of(part_size: PartSize, profile: TableProfile) -> Split | None:
-    """How a table is divided; None if it is not divided."""
+    """The division of a table; None if it is not divided."""
     rows = profile.rows or 0
     if part_size == "all" or not profile.in_parts:
         return None
@@ -110,7 +110,7 @@ class Cut:
     attribute: int
     code: int
     single: bool
-    """Whether one code is separated from all others, instead of lower from higher codes."""
+    """True if one code is separated from all others, instead of lower from higher codes."""
     right: int
     """Number of the right half."""
 
@@ -122,7 +122,7 @@ class Group:
     code: int
     first: int
     """Number of its first leaf."""
-    sampled: int
+    sample_size: int
     """Number of its tuples in the sample."""
 
 
@@ -179,7 +179,7 @@ def nodes_of(rows: Sequence[Row], sampled: int = 0) -> Iterator[Row]:
         number += 1
         yield (number, parent, first, last)
         if isinstance(within, list) and len(within) > 1:
-            if sum(group.sampled for group in within) > sampled:
+            if sum(group.sample_size for group in within) > sampled:
                 middle = _middle(within)
                 right = within[middle].first
                 waiting.append((within[middle:], right, last, number))
@@ -195,7 +195,7 @@ def nodes_of(rows: Sequence[Row], sampled: int = 0) -> Iterator[Row]:
 
 def _middle(groups: Sequence[Group]) -> int:
     """The index at which groups are divided, so that both halves have about as many tuples."""
-    *left, whole = accumulate(group.sampled for group in groups)
+    *left, whole = accumulate(group.sample_size for group in groups)
     return 1 + min(range(len(left)), key=lambda i: abs(2 * left[i] - whole))
 
 
@@ -239,7 +239,7 @@ KINDS = 1 << 20
 
 def judging_stages(how: Partitioning) -> tuple[Stage, ...]:
     """Stages that write the verdict on every node."""
-    shared = {"nodes": NODES, "leaves": LEAVES, "units": UNITS, "apart": how.apart}
+    shared = {"nodes": NODES, "leaves": LEAVES, "units": UNITS, "apart": how.separator}
     persons, judging = _of_persons(how, shared)
     compared: tuple[Stage, ...] = ()
     if how.population is not None:
@@ -264,12 +264,12 @@ def _of_persons(
     if how.persons is None or not how.persons.rules:
         return {"persons": []}, ()
     leaves, nodes = Judging(how.persons, "asked_leaves"), Judging(how.persons, "asked_nodes")
-    node = Sql("grp") if how.apart is None else Sql(f"cast(floor(grp / {KINDS}) as bigint)")
+    node = Sql("grp") if how.separator is None else Sql(f"cast(floor(grp / {KINDS}) as bigint)")
     told = {**shared, "most_kinds": KINDS, "node": node, "verdicts": leaves.verdicts}
     stages: tuple[Stage, ...] = (
-        Step("leaves to judge", "split/asked_leaves", {**told, "asked": leaves.asked}),
+        Step("leaves to judge", "split/asked_leaves", {**told, "asked": leaves.groups}),
         leaves.counts(),
-        Step("nodes to judge", "split/asked_nodes", {**told, "asked": nodes.asked}),
+        Step("nodes to judge", "split/asked_nodes", {**told, "asked": nodes.groups}),
         nodes.counts(),
     )
     return {"persons": [leaves.verdicts, nodes.verdicts], "node": node}, stages
@@ -287,7 +287,7 @@ def divided_units(
     """Stages that replace the step `units`, and write the distinct tuples in order of leaves."""
     coarse = replace(
         how,
-        k=max(split.sampled // 2, 1),
+        k=max(split.sample_size // 2, 1),
         strict=True,
         protections=(),
         persons=None,
@@ -303,7 +303,7 @@ def divided_units(
         "threshold": split.threshold,
         "bits": 128 - BITS,
         "unpacked": units.parameters["unpacked"],
-        "apart": how.apart,
+        "apart": how.separator,
     }
     return (
         Step(units.name, "split/tuples", {**units.parameters, "tuples": TUPLES}),
@@ -322,13 +322,13 @@ def divided_units(
             at_most=split.sample,
             asked_first=True,
         ),
-        _numbered(attributes, units.parameters, context),
+        _tree_stage(attributes, units.parameters, context),
         Step("release memory", "prepare/forget", {"spent": TUPLES}),
         Step("leaves", "split/leaves", {"units": UNITS, "leaves": LEAVES}),
     )
 
 
-def _numbered(
+def _tree_stage(
     attributes: Sequence[Attribute], units: Mapping[str, Any], context: Mapping[str, Any]
 ) -> Composed:
     def compose(rows: list[Row]) -> Step:
@@ -339,12 +339,12 @@ def _numbered(
     return Composed(Step("tree of coarse cuts", "split/tree", context), compose)
 
 
-def judged_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
+def find_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
 
     def nodes(rows: list[Row]) -> list[Row]:
         """The nodes of the tree as ranges of leaves."""
-        return list(nodes_of(rows, split.sampled))
+        return list(nodes_of(rows, split.sample_size))
 
     def parts(rows: list[Row]) -> list[Row]:
         """The parts; one that fails a guarantee is merged with its sibling."""
@@ -384,7 +384,10 @@ def in_parts(
     context = {
         "attributes": tuple(attributes),
         "codes": [a.c for a in attributes],
-        "carried": [*([how.apart] if how.apart else []), *([Sql("draw")] if by_draw else [])],
+        "carried": [
+            *([how.separator] if how.separator else []),
+            *([Sql("draw")] if by_draw else []),
+        ],
         "units": UNITS,
         "positions": POSITIONS,
         "members": MEMBERS,

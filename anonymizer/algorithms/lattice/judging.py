@@ -12,9 +12,9 @@ from anonymizer.algorithms.lattice.recode import (
     LIMITS,
     ONE,
     TUPLES,
-    Climbed,
+    LatticeColumn,
     Packing,
-    climbed,
+    lattice_columns,
 )
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.guarantees.requirements import least_class
@@ -35,7 +35,7 @@ VERDICTS = work("lattice_verdicts")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NodeRules:
     """The rules of one sensitive column for the classes of many nodes."""
 
     column: Sensitive
@@ -76,19 +76,19 @@ class Judged:
         return all_hold(self.rules)
 
 
-def judged_columns(policy: Policy, roles: Roles) -> tuple[Judged, ...]:
+def node_rules(policy: Policy, roles: Roles) -> tuple[NodeRules, ...]:
     """The sensitive columns that have rules."""
-    found = (Judged(column, column_rules(policy, column)) for column in roles.sensitive)
+    found = (NodeRules(column, column_rules(policy, column)) for column in roles.sensitive)
     return tuple(one for one in found if one.rules)
 
 
 def lattice_context(
-    policy: Policy, roles: Roles, packed: Packing, columns: Sequence[Judged]
+    policy: Policy, roles: Roles, packed: Packing, columns: Sequence[NodeRules]
 ) -> dict[str, Any]:
     """The parameters of all templates that judge nodes."""
     options = policy.algorithm
     optimum = options.optimum if isinstance(options, FullDomain) else "ncp"
-    attributes = climbed(roles)
+    attributes = lattice_columns(roles)
     persons = policy.person is not None
     return {
         "attributes": attributes,
@@ -130,14 +130,14 @@ def _radixes(packed: Packing) -> list[int]:
     return weights[::-1]
 
 
-def _penalties(attributes: Sequence[Climbed]) -> list[tuple[Sql, Sql]]:
+def _penalties(attributes: Sequence[LatticeColumn]) -> list[tuple[Sql, Sql]]:
     """The loss of a suppressed row by each measure that is a sum over cells."""
-    cells = lit(sum(a.attribute.scaled(ONE) for a in attributes))
-    heights = lit(sum(a.height * a.attribute.scaled(ONE) for a in attributes))
+    cells = lit(sum(a.attribute.scaled_loss(ONE) for a in attributes))
+    heights = lit(sum(a.height * a.attribute.scaled_loss(ONE) for a in attributes))
     return [(Sql("ncp"), cells), (Sql("glm"), cells), (Sql("distortion"), heights)]
 
 
-def judge_stages(context: dict[str, Any], columns: Sequence[Judged]) -> tuple[Step | Loop, ...]:
+def judge_stages(context: dict[str, Any], columns: Sequence[NodeRules]) -> tuple[Step | Loop, ...]:
     """Stages that write `classes` of the nodes of `batch`, with what each node would publish.
 
     Classes smaller than k are suppressed, then those that break a rule of a sensitive column.

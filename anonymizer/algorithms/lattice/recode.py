@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anonymizer.algorithms.core.cells import CELLS, Cell, Mode, shown, shown_steps
+from anonymizer.algorithms.core.cells import CELLS, Cell, Mode, labels_steps, labels_table
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
 from anonymizer.compile import Sql, Table, lit, sql, work
@@ -133,7 +133,7 @@ ONE = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class Climbed:
+class LatticeColumn:
     """A quasi-identifier in a lattice: its tables, and its columns in them."""
 
     attribute: Attribute
@@ -175,7 +175,7 @@ class Climbed:
 
     @property
     def shown(self) -> Table:
-        return shown(self.attribute)
+        return labels_table(self.attribute)
 
     @property
     def recoding(self) -> Table:
@@ -186,9 +186,9 @@ class Climbed:
         return self.attribute.height
 
 
-def climbed(roles: Roles) -> tuple[Climbed, ...]:
+def lattice_columns(roles: Roles) -> tuple[LatticeColumn, ...]:
     """The quasi-identifiers of `roles`, in order."""
-    return tuple(Climbed(a, position) for position, a in enumerate(roles.quasi))
+    return tuple(LatticeColumn(a, position) for position, a in enumerate(roles.quasi))
 
 
 def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[Step, ...]:
@@ -197,7 +197,7 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
     Without `losses` it only holds the nodes above every value.
     """
     steps: list[Step] = []
-    for a in climbed(roles):
+    for a in lattice_columns(roles):
         column = a.attribute.column
         spec = policy.columns[column].hierarchy
         assert spec is not None, "the policy is checked for hierarchies"
@@ -205,13 +205,13 @@ def recode_steps(policy: Policy, roles: Roles, *, losses: bool = True) -> tuple[
     return tuple(steps)
 
 
-def recoding_step(a: Climbed, spec: Any, *, losses: bool = True) -> Step:
+def recoding_step(a: LatticeColumn, spec: Any, *, losses: bool = True) -> Step:
     """The step that writes a column's `recoding`; with `spec` None, `*` is its only node."""
     parameters = {**_recoding(a, spec), "losses": losses}
     return Step(f"levels of {a.attribute.column}", "lattice/recoding", parameters)
 
 
-def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
+def _recoding(a: LatticeColumn, spec: Any) -> dict[str, Any]:
     attribute = a.attribute
     bounded = spec is not None and spec.builder in levels.INTERVALS
     listed = isinstance(spec, Taxonomy) and attribute.ordered
@@ -228,7 +228,7 @@ def _recoding(a: Climbed, spec: Any) -> dict[str, Any]:
         "listed": work(f"listed_{attribute.index}") if listed else None,
         "typed": from_text(Sql("value"), attribute.sql_type),
         "height": a.height,
-        "one": lit(attribute.scaled(ONE)),
+        "one": lit(attribute.scaled_loss(ONE)),
         "declared": isinstance(spec, Taxonomy),
         "lo": lo,
         "hi": hi,
@@ -275,7 +275,7 @@ def tuple_steps(
 
     `keys` identify the tuples of `coded` and the units.
     """
-    attributes = climbed(roles)
+    attributes = lattice_columns(roles)
     persons = policy.person is not None
     masks = [
         (a.position, level, *packed.masks(a.position, level))
@@ -308,7 +308,7 @@ def tuple_steps(
     )
 
 
-def _fields(a: Climbed, packed: Packing) -> list[tuple[int | bool, ...]]:
+def _fields(a: LatticeColumn, packed: Packing) -> list[tuple[int | bool, ...]]:
     """For every level: how its nodes are numbered, and the weight of a number in every word.
 
     Siblings are numbered from 0, but from 1 below the root and if levels do not nest: NULL is 0.
@@ -339,12 +339,12 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     `class_levels` (class_id, l<i>) holds the level at which each column of a class is published, 0
     for the values themselves. All units of a class have to be under one node at this level.
     """
-    attributes = climbed(roles)
+    attributes = lattice_columns(roles)
     columns: list[tuple[Sql, Sql]] = []
     for a in attributes:
         columns += cell_columns(a, mode)
     return (
-        *(step for a in attributes for step in shown_steps(a.attribute)),
+        *(step for a in attributes for step in labels_steps(a.attribute)),
         Step(
             "cells of classes",
             "lattice/cells",
@@ -363,7 +363,7 @@ def recoded_cells(roles: Roles, mode: Mode) -> tuple[Step, ...]:
     )
 
 
-def cell_columns(a: Climbed, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
+def cell_columns(a: LatticeColumn, mode: Mode) -> Sequence[tuple[Sql, Sql]]:
     """The columns of the cell of a node, as names and expressions over `shown`."""
     cell = Cell(a.attribute)
     if mode == "text":

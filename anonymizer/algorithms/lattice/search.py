@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from anonymizer.algorithms.core.encode import UNITS
-from anonymizer.algorithms.lattice.judging import Judged, judge_stages, verdict_steps
+from anonymizer.algorithms.lattice.judging import NodeRules, judge_stages, verdict_steps
 from anonymizer.algorithms.lattice.recode import Packing
 from anonymizer.compile import Sql, work
 from anonymizer.errors import PolicyError, Problem
@@ -73,7 +73,7 @@ LEAST_NODES, MOST_NODES_AT_ONCE = 8, 4096
 
 
 def search_stages(
-    context: dict[str, Any], columns: tuple[Judged, ...], *, pruned: bool = True, size: int
+    context: dict[str, Any], columns: tuple[NodeRules, ...], *, pruned: bool = True, size: int
 ) -> tuple[Stage, ...]:
     """Stages that write `evaluations` from tuples and levels; without `pruned`, for every node.
 
@@ -132,7 +132,7 @@ RAISED_OF = 4
 
 def walk_stages(
     context: dict[str, Any],
-    columns: tuple[Judged, ...],
+    columns: tuple[NodeRules, ...],
     budget: int,
     *,
     known: tuple[Step, ...] = (),
@@ -290,7 +290,7 @@ BUDGET = 1_000
 
 
 def budgeted_stages(
-    context: dict[str, Any], columns: tuple[Judged, ...], packed: Packing, budget: int
+    context: dict[str, Any], columns: tuple[NodeRules, ...], packed: Packing, budget: int
 ) -> tuple[Stage, ...]:
     """Stages that write `nodes` and `evaluations`, and `subsets` for the bound if losses add up."""
     own = {**context, "units": UNITS, "first_draw": later_draw("min(draw)", "walk")}
@@ -304,11 +304,11 @@ def budgeted_stages(
 
 
 def additive(context: dict[str, Any]) -> bool:
-    """Whether the loss of a node is the sum of the losses of its columns."""
+    """Return whether the loss of a node is the sum of the losses of its columns."""
     return bool(context["optimum"] != "c_dm")
 
 
-def whole_row(context: dict[str, Any]) -> Sql:
+def suppression_loss(context: dict[str, Any]) -> Sql:
     """The loss of a suppressed row."""
     wholes: dict[str, Sql] = {measure.text: whole for measure, whole in context["penalties"]}
     return wholes.get(context["optimum"], Sql("l.records"))

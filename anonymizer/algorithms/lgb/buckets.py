@@ -101,7 +101,7 @@ FEWER = "ask for fewer different values (a lower l, a higher alpha)"
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
+class ProtectedColumn:
     """A column with sensitive cells, its rule, and its work tables."""
 
     source: Attribute | Sensitive
@@ -114,7 +114,7 @@ class Protected:
 
     @property
     def coded(self) -> bool:
-        """Whether it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
+        """True if it holds codes (semi-sensitive columns) instead of values (sensitive ones)."""
         return isinstance(self.source, Attribute)
 
     @property
@@ -154,7 +154,7 @@ class Protected:
         return self._table("quotas")
 
     @property
-    def placed(self) -> Table:
+    def cells_table(self) -> Table:
         return self._table("placed")
 
     @property
@@ -179,7 +179,7 @@ class Protected:
 
 
 def bucket_stages(
-    column: Protected, *, tight: bool, persons: bool = False, leaves_out: bool = False
+    column: ProtectedColumn, *, tight: bool, persons: bool = False, leaves_out: bool = False
 ) -> tuple[Stage, ...]:
     """Stages that write the column's `dealt` (row_id, bucket, value, label).
 
@@ -192,7 +192,7 @@ def bucket_stages(
         **named,
         "leaves": column.leaves,
         "quotas": column.quotas,
-        "placed": column.placed,
+        "placed": column.cells_table,
         "dealt": column.dealt,
         "domain": column.domain,
         "least": rule.m,
@@ -243,7 +243,7 @@ def _as_attribute(source: Attribute | Sensitive) -> Attribute:
     return Attribute(source.index, source.column, source.sql_type, source.kind)
 
 
-def ineligible(column: Protected, row: Row, *, leaves_out: bool = False) -> Problem:
+def ineligible(column: ProtectedColumn, row: Row, *, leaves_out: bool = False) -> Problem:
     """The problem if no buckets exist, described by counts.
 
     `leaves_out`: rows of frequent values are left out, up to suppression_limit.

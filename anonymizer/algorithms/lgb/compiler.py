@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from anonymizer.algorithms.core.cells import cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
@@ -21,8 +21,8 @@ from anonymizer.algorithms.core.lower_bound import bound_stages
 from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.protections import thinning_steps
-from anonymizer.algorithms.core.split import divided_units, in_parts, judged_parts, split_of
-from anonymizer.algorithms.lgb.buckets import Protected, bucket_stages
+from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
+from anonymizer.algorithms.lgb.buckets import ProtectedColumn, bucket_stages
 from anonymizer.algorithms.lgb.generalization import seed_stages
 from anonymizer.compile import Sql, work
 from anonymizer.errors import GuaranteeError, Problem
@@ -125,7 +125,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         k=k,
         split="median" if options.generalization == "mdp" else "loss",
         strict=True,
-        apart=PATTERN if roles.flagged else None,
+        separator=PATTERN if roles.flagged else None,
         persons=persons,
     )
     by_seeds = options.generalization == "ncp"
@@ -140,7 +140,7 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         solved = classes if by_seeds else classes[1:]
         units = divided_units(roles.quasi, units_step(policy, [*pattern, *keys]), split, how)
         parts = in_parts(roles.quasi, how, split, solved, solved, by_draw=by_seeds)
-        classes = (*judged_parts(how, split), parts)
+        classes = (*find_parts(how, split), parts)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),
@@ -157,21 +157,21 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         # (a row with a sensitive cell can only join rows of its pattern)
         *(bound_stages(policy, profile, roles, k) if not roles.flagged else ()),
     )
-    layout, expressions = published(policy, roles, {c.column: c for c in columns})
+    layout, expressions = published_columns(policy, roles, {c.column: c for c in columns})
     numbers = PERSONS if policy.person is not None else None
     assembly = Assembly(expressions, tuple(keys), tuple(columns), Sql("r.row_id"), numbers)
     return Compiled(stages, assembly, layout)
 
 
-def protected_columns(policy: Policy, roles: Roles) -> list[Protected]:
+def protected_columns(policy: Policy, roles: Roles) -> list[ProtectedColumn]:
     """Columns with sensitive cells and the rule of their buckets, in the order of the policy."""
     sources: dict[str, Attribute | Sensitive] = {a.column: a for a in roles.flagged}
     sources |= {s.column: s for s in roles.sensitive}
-    made: list[Protected] = []
+    made: list[ProtectedColumn] = []
     for name in policy.columns:
         protect = policy.columns[name].protect
         if name in sources and protect is not None:
-            made.append(Protected(sources[name], bucket_rule(name, protect), len(made) + 1))
+            made.append(ProtectedColumn(sources[name], bucket_rule(name, protect), len(made) + 1))
     return made
 
 
@@ -202,12 +202,12 @@ def pattern_stages(
             PATTERNS,
             (("pattern", "BIGINT"), ("target", "BIGINT")),
         ),
-        *((_stranded(context, k),) if promoted else ()),
+        *((_rare_patterns_guard(context, k),) if promoted else ()),
         Step("rows under their patterns", "lgb/masked", context),
     )
 
 
-def _stranded(context: Mapping[str, Any], k: int) -> Guard:
+def _rare_patterns_guard(context: Mapping[str, Any], k: int) -> Guard:
     """A guard that promotion succeeds: no rows are left outside the large patterns."""
 
     def explain(row: Row) -> Problem:

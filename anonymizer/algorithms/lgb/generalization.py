@@ -111,7 +111,7 @@ def spans(attributes: Sequence[Attribute], words: Packed) -> list[Span]:
 
 def loss(attributes: Sequence[Attribute]) -> Sql:
     """NCP of a box, in units of 1/SCALE, as an integer."""
-    return _whole(" + ".join(_weighed(a, _of_box(a)) for a in attributes))
+    return _scaled_integer(" + ".join(_times_weight(a, _of_box(a)) for a in attributes))
 
 
 def _of_box(a: Attribute) -> str:
@@ -137,10 +137,10 @@ def _of_box(a: Attribute) -> str:
 
 def distance(attributes: Sequence[Attribute], x: str, y: str) -> Sql:
     """NCP of the pair {x, y}, in units of 1/SCALE, as an integer."""
-    return _whole(" + ".join(_weighed(a, _of_pair(a, x, y)) for a in attributes))
+    return _scaled_integer(" + ".join(_times_weight(a, _of_pair(a, x, y)) for a in attributes))
 
 
-def _weighed(a: Attribute, lost: str) -> str:
+def _times_weight(a: Attribute, lost: str) -> str:
     return f"({lost})" if a.weight is None else f"({lost}) * {lit(float(a.weight))}"
 
 
@@ -167,7 +167,7 @@ def _below_root(a: Attribute) -> Sequence[Level]:
     return a.levels[:-1]
 
 
-def _whole(amount: str) -> Sql:
+def _scaled_integer(amount: str) -> Sql:
     return Sql(f"cast(round({SCALE} * cast({amount} as double)) as bigint)")
 
 

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from anonymizer.algorithms.core.cells import Cell, cell_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, RowWriter, Separated, published
+from anonymizer.algorithms.core.compiled import (
+    Assembly,
+    Compiled,
+    RowWriter,
+    SeparateTable,
+    published_columns,
+)
 from anonymizer.algorithms.core.encode import (
     CODED,
     PERSONS,
@@ -74,7 +80,7 @@ def _level_problem(dimension: Dimension, row: Row) -> Problem:
         )
     return Problem(
         f"{path}.default_level",
-        f"is missing: {without} values of the data stand in no level",
+        f"is missing: {without} values of the data are in no level",
         hint="default_level: <the level of all values that are not listed>",
     )
 
@@ -242,7 +248,7 @@ class ExactRows:
 
 def layout_of(policy: Policy, roles: Roles, *, generalized: bool) -> tuple[Layout, Columns]:
     """The layout, and the columns of the view, which has no sensitive columns."""
-    layout, columns = published(policy, replace(roles, sensitive=()), {})
+    layout, columns = published_columns(policy, replace(roles, sensitive=()), {})
     group = policy.generated_name("group_id")
     sensitive = tuple(
         PublishedColumn(
@@ -270,12 +276,12 @@ def exact_rows(policy: Policy, roles: Roles, columns: Columns) -> ExactRows:
     typed = policy.publish.cells == "typed"
     cells: list[tuple[Sql, Sql]] = []
     for a in roles.quasi:
-        cells += _typed(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
+        cells += _label_columns(a) if typed else [(Cell(a).out, Sql(f"{a.d}.label"))]
     persons = PERSONS if policy.person is not None else None
     return ExactRows(columns, tuple(cells), roles.quasi, persons)
 
 
-def _typed(attribute: Attribute) -> list[tuple[Sql, Sql]]:
+def _label_columns(attribute: Attribute) -> list[tuple[Sql, Sql]]:
     cell, value = Cell(attribute), Sql(f"{attribute.d}.value")
     nullable = (cell.out_nullable, Sql(f"{value} is null"))
     if cell.shape == "range":
@@ -314,7 +320,7 @@ class SeparateValues:
 
 def separate_values(
     policy: Policy, roles: Roles, layout: Layout, records: Table
-) -> tuple[Separated, ...]:
+) -> tuple[SeparateTable, ...]:
     """One table per sensitive column, each in a separate order."""
     assert layout.group_id is not None
     return tuple(

@@ -75,7 +75,7 @@ class Dimension:
 
     @property
     def use(self) -> Sql:
-        """How often the open group holds the value."""
+        """Number of times that the open group has the value."""
         return self._named("use")
 
     @property
@@ -151,7 +151,7 @@ def _text(value: object) -> str:
 def values_step(dimension: Dimension, records: Table) -> Step:
     """The step that writes the codes and levels of one column's values."""
     listed = [
-        (lit(level.rank), lit(level.needed), _listed(dimension, level.values))
+        (lit(level.rank), lit(level.needed), _list_condition(dimension, level.values))
         for level in dimension.levels
     ]
     return Step(
@@ -167,7 +167,7 @@ def values_step(dimension: Dimension, records: Table) -> Step:
     )
 
 
-def _listed(dimension: Dimension, values: Sequence[str]) -> Sql:
+def _list_condition(dimension: Dimension, values: Sequence[str]) -> Sql:
     """Condition that a value is in a list; texts that are not values of the type never match."""
     cast = ", ".join(f"try_cast({lit(value)} as {dimension.type})" for value in values)
     return Sql(f"coalesce(value in ({cast}), false)")

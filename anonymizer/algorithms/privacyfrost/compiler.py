@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, published
+from anonymizer.algorithms.core.compiled import Assembly, Compiled, published_columns
 from anonymizer.algorithms.core.encode import (
     PERSONS,
     coded_stages,
@@ -20,7 +20,11 @@ from anonymizer.algorithms.lattice.recode import (
     tuple_steps,
 )
 from anonymizer.algorithms.lattice.search import lattice_size
-from anonymizer.algorithms.privacyfrost.priorities import findings, presampling_stages, searched
+from anonymizer.algorithms.privacyfrost.priorities import (
+    findings,
+    presampling_stages,
+    search_columns,
+)
 from anonymizer.algorithms.privacyfrost.search import (
     DIVIDED,
     anytime_stages,
@@ -48,7 +52,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     assert profile.rows is not None
     k = least_class(policy)
     packed = packing(profile.shapes)
-    columns = searched(policy, roles, packed)
+    columns = search_columns(policy, roles, packed)
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
@@ -108,8 +112,8 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         ),
         *recoded_cells(roles, policy.publish.cells),
     )
-    layout, published_columns = published(policy, roles, {})
+    layout, released = published_columns(policy, roles, {})
     persons = PERSONS if policy.person is not None else None
-    assembly = Assembly(published_columns, tuple(keys), persons=persons)
+    assembly = Assembly(released, tuple(keys), persons=persons)
     told = {**search, "divided": DIVIDED, "class_levels": CLASS_LEVELS}
     return Compiled(stages, assembly, layout, findings=findings(roles, columns, told))

@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymizer.algorithms.core.compiled import Finding
 from anonymizer.algorithms.core.encode import CODED
-from anonymizer.algorithms.lattice.recode import Climbed, Field, Packing, climbed
+from anonymizer.algorithms.lattice.recode import Field, LatticeColumn, Packing, lattice_columns
 from anonymizer.compile import Sql, Table, lit
 from anonymizer.contract.rounding import coarse
 from anonymizer.errors import GuaranteeError, PolicyError, Problem
@@ -27,28 +27,28 @@ SMALLEST, LARGEST = Decimal("0.000001"), Decimal(10**12)
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchColumn:
     """One quasi-identifier: its parameters in the search and its columns in the tables."""
 
-    climbed: Climbed
+    lattice_column: LatticeColumn
     rank: int
     """0 for the highest priority; equal priorities follow the order of the policy."""
     weight: Decimal
     """The priority v."""
     floor: int
     """The coarsest depth allowed (the paper's minimum level)."""
-    sampled: int
+    sample_depth: int
     """The depth of the pre-sampling (the paper's u)."""
     fields: tuple[Field, ...]
     """Its fields in the packed tuples, from level 0 (the values) up."""
 
     @property
     def number(self) -> Sql:
-        return self.climbed.number
+        return self.lattice_column.number
 
     @property
     def height(self) -> int:
-        return self.climbed.height
+        return self.lattice_column.height
 
     @property
     def priority(self) -> Sql:
@@ -57,45 +57,45 @@ class Searched:
     @property
     def depth(self) -> Sql:
         """Its depth in a table of the search."""
-        return Sql(f"d{self.climbed.attribute.index}")
+        return Sql(f"d{self.lattice_column.attribute.index}")
 
     @property
     def best(self) -> Sql:
         """Its depth in the best table so far."""
-        return Sql(f"b{self.climbed.attribute.index}")
+        return Sql(f"b{self.lattice_column.attribute.index}")
 
     @property
     def chosen(self) -> Sql:
         """Its depth in the table from which a step continues."""
-        return Sql(f"chosen_{self.climbed.attribute.index}")
+        return Sql(f"chosen_{self.lattice_column.attribute.index}")
 
     @property
     def level(self) -> Sql:
         """Its level, counted from the values, in a class."""
-        return self.climbed.level
+        return self.lattice_column.level
 
     @property
     def domain(self) -> Table:
-        return self.climbed.attribute.domain
+        return self.lattice_column.attribute.domain
 
     @property
     def c(self) -> Sql:
-        return self.climbed.c
+        return self.lattice_column.c
 
     @property
     def d(self) -> Sql:
         """Alias of its domain."""
-        return self.climbed.attribute.d
+        return self.lattice_column.attribute.d
 
     @property
     def g(self) -> Sql:
         """Its node at the levels of the pre-sampling."""
-        return Sql(f"node_{self.climbed.attribute.index}")
+        return Sql(f"node_{self.lattice_column.attribute.index}")
 
     @property
     def node(self) -> Sql:
         """Expression over its domain: its node at the depth of the pre-sampling."""
-        level = self.height - self.sampled
+        level = self.height - self.sample_depth
         if level == 0:
             return Sql(f"{self.d}.code")
         return Sql("0") if level == self.height else Sql(f"{self.d}.a{level}")
@@ -122,9 +122,9 @@ class Searched:
         return Sql(f"case {whens} else 0 end" if whens else "0")
 
 
-def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, ...]:
+def search_columns(policy: Policy, roles: Roles, packed: Packing) -> tuple[SearchColumn, ...]:
     """The quasi-identifiers. Raises PolicyError for bad priorities, levels and hierarchies."""
-    columns = climbed(roles)
+    columns = lattice_columns(roles)
     problems = [problem for a in columns for problem in _problems(policy, a, packed)]
     if problems:
         raise PolicyError(problems)
@@ -135,24 +135,24 @@ def searched(policy: Policy, roles: Roles, packed: Packing) -> tuple[Searched, .
         column = policy.columns[a.attribute.column]
         sampled = a.height if column.presampling_level is None else column.presampling_level
         made.append(
-            Searched(
-                climbed=a,
+            SearchColumn(
+                lattice_column=a,
                 rank=order.index(a.position),
                 weight=weight,
                 floor=column.minimum_level or 0,
-                sampled=min(sampled, a.height),
+                sample_depth=min(sampled, a.height),
                 fields=packed.fields[a.position],
             )
         )
     return tuple(made)
 
 
-def _priority(policy: Policy, a: Climbed) -> Decimal:
+def _priority(policy: Policy, a: LatticeColumn) -> Decimal:
     given = policy.columns[a.attribute.column].priority
     return Decimal(1) if given is None else Decimal(repr(given))
 
 
-def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
+def _problems(policy: Policy, a: LatticeColumn, packed: Packing) -> Iterator[Problem]:
     name = a.attribute.column
     column = policy.columns[name]
     if not packed.shapes[a.position].nests:
@@ -180,7 +180,7 @@ def _problems(policy: Policy, a: Climbed, packed: Packing) -> Iterator[Problem]:
 
 
 def findings(
-    roles: Roles, columns: Sequence[Searched], context: Mapping[str, Any]
+    roles: Roles, columns: Sequence[SearchColumn], context: Mapping[str, Any]
 ) -> tuple[Finding, ...]:
     """The manifest's `search` (levels count from the root) and `published_levels`."""
     return (
@@ -192,13 +192,13 @@ def findings(
         Finding(
             "published_levels",
             Step("levels as published", "privacyfrost/final", context),
-            _published(columns),
+            _result_maker(columns),
         ),
     )
 
 
-def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
-    names = [a.climbed.attribute.column for a in columns]
+def _search(roles: Roles, columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
+    names = [a.lattice_column.attribute.column for a in columns]
     sensitive = {s.index: s.column for s in roles.sensitive}
 
     def table(row: Row) -> dict[str, Any]:
@@ -228,8 +228,8 @@ def _search(roles: Roles, columns: Sequence[Searched]) -> Callable[[list[Row]], 
     return tell
 
 
-def _published(columns: Sequence[Searched]) -> Callable[[list[Row]], Any]:
-    names = [a.climbed.attribute.column for a in columns]
+def _result_maker(columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
+    names = [a.lattice_column.attribute.column for a in columns]
 
     def tell(rows: list[Row]) -> dict[str, Any]:
         found: dict[str, dict[str, dict[str, int]]] = {name: {} for name in names}
@@ -250,7 +250,7 @@ def _number(score: Decimal) -> int | float:
 
 
 def presampling_stages(
-    policy: Policy, columns: Sequence[Searched], everything: Table
+    policy: Policy, columns: Sequence[SearchColumn], everything: Table
 ) -> tuple[Stage, ...]:
     """Stages that remove the isolated rows from `coded`, if there can be any.
 

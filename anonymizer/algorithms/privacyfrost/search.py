@@ -13,14 +13,14 @@ from anonymizer.algorithms.core.protections import column_rules
 from anonymizer.algorithms.lattice.judging import (
     EVALUATIONS,
     NODES,
-    Judged,
+    NodeRules,
     judge_stages,
-    judged_columns,
     lattice_context,
+    node_rules,
 )
 from anonymizer.algorithms.lattice.recode import CLASS_LEVELS, LEVELS, PATHS, TUPLES, Packing
 from anonymizer.algorithms.lattice.search import SUBSETS, bound_stages, walk_stages
-from anonymizer.algorithms.privacyfrost.priorities import Searched
+from anonymizer.algorithms.privacyfrost.priorities import SearchColumn
 from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.rule import all_hold, merge_layers, size_layer
@@ -41,13 +41,13 @@ class RuleResults:
     column: Sensitive
     dense: bool
     sized: bool
-    """Whether its rules use the size of the group, which is computed before the layers."""
+    """True if its rules use the size of the group, which is computed before the layers."""
     layers: tuple[tuple[tuple[str, Sql], ...], ...]
     holds: Sql
 
     @property
     def dear(self) -> bool:
-        """Whether it is expensive: it compares distributions instead of only counting values."""
+        """True if it is expensive: it compares distributions instead of only counting values."""
         return self.dense or self.sized or bool(self.layers)
 
     @property
@@ -72,7 +72,7 @@ class RuleResults:
         return work(f"base_cells_{self.column.index}")
 
 
-def judged_by(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
+def sensitive_rules(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
     """The rules of all sensitive columns that have any, over groups identified by `keys`."""
     made = []
     for column in roles.sensitive:
@@ -110,20 +110,20 @@ TOTALS = {"basic": Sql("sum"), "eta": Sql("sum"), "log": Sql("max")}
 
 
 def search_context(
-    policy: Policy, roles: Roles, columns: Sequence[Searched], packed: Packing, k: int
+    policy: Policy, roles: Roles, columns: Sequence[SearchColumn], packed: Packing, k: int
 ) -> dict[str, Any]:
     """The parameters of the search's templates."""
     options = policy.algorithm
     assert isinstance(options, PrivacyFrost)
     keys = [Sql("node"), *(word.g for word in packed.words)]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     return {
         "attributes": list(columns),
         "words": packed.words,
         "tuples": TUPLES,
-        "recodings": [a.climbed.recoding for a in columns],
+        "recodings": [a.lattice_column.recoding for a in columns],
         "masks": [
-            (a.climbed.position, level, *packed.masks(a.climbed.position, level))
+            (a.lattice_column.position, level, *packed.masks(a.lattice_column.position, level))
             for a in columns
             for level in range(a.height + 1)
         ],
@@ -148,7 +148,7 @@ def search_context(
 
 
 def search_stages(
-    policy: Policy, columns: Sequence[Searched], context: dict[str, Any]
+    policy: Policy, columns: Sequence[SearchColumn], context: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` (the best table) and `search_trail` (the record).
 
@@ -161,7 +161,7 @@ def search_stages(
         Step("tuples worth looking at", "privacyfrost/base", context),
         *(_base_cells(rule, context) for rule in rules),
         Step("pre-computation", "privacyfrost/start", context),
-        _failed(policy, columns, rules, context),
+        _no_table_guard(policy, columns, rules, context),
         Step("search", "privacyfrost/search", context),
         Step("best table", "privacyfrost/best", context),
     )
@@ -173,13 +173,13 @@ def _base_cells(rule: RuleResults, context: dict[str, Any]) -> Step:
     return Step(name, "privacyfrost/base_cells", own)
 
 
-def _failed(
+def _no_table_guard(
     policy: Policy,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     rules: Sequence[RuleResults],
     context: dict[str, Any],
 ) -> Guard:
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
     names = {rule.column.index: rule.column.column for rule in rules}
 
@@ -230,11 +230,11 @@ MOST_STEPS = 1_000_000
 
 def judging_context(
     policy: Policy, roles: Roles, packed: Packing, search: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[Judged, ...], dict[str, Any]]:
+) -> tuple[dict[str, Any], tuple[NodeRules, ...], dict[str, Any]]:
     """The parameters of the judging templates, the columns with rules, and the parameters of the
     search.
     """
-    columns = judged_columns(policy, roles)
+    columns = node_rules(policy, roles)
     judging = lattice_context(policy, roles, packed, columns)
     shared = ("batch", "screened", "classes", "limits", "monotone", "persons", "verdicts")
     own = {
@@ -262,7 +262,7 @@ def value_steps(own: dict[str, Any]) -> tuple[Step, ...]:
 
 
 def suppressing_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that write `search_state` and `search_trail`, from tuples and limits."""
     return (
@@ -291,7 +291,7 @@ def suppressing_stages(
 
 
 def _judge(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Step | Loop, ...]:
     return (
         Step("tables to judge", "privacyfrost/batch", own),
@@ -300,9 +300,9 @@ def _judge(
     )
 
 
-def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) -> Guard:
+def none_safe(policy: Policy, columns: Sequence[SearchColumn], own: dict[str, Any]) -> Guard:
     """A guard that stops the run if no table holds."""
-    held = [a.climbed.attribute.column for a in columns if a.floor > 0]
+    held = [a.lattice_column.attribute.column for a in columns if a.floor > 0]
     unit = "persons" if policy.person is not None else "rows"
 
     def explain(row: Row) -> Problem:
@@ -332,7 +332,7 @@ def none_safe(policy: Policy, columns: Sequence[Searched], own: dict[str, Any]) 
 
 
 def leave_out_stages(
-    judging: dict[str, Any], columns: tuple[Judged, ...], own: dict[str, Any]
+    judging: dict[str, Any], columns: tuple[NodeRules, ...], own: dict[str, Any]
 ) -> tuple[Stage, ...]:
     """Stages that remove the rows that the best table suppresses from `coded`."""
     return (
@@ -359,7 +359,7 @@ rules that compare distributions, this is done for any table. The classes are th
 def class_stages(
     policy: Policy,
     roles: Roles,
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     k: int,
     *,
@@ -373,7 +373,7 @@ def class_stages(
     the one with the most parts, weighted by priority, is divided, until none can.
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
-    rules = judged_by(policy, roles, keys)
+    rules = sensitive_rules(policy, roles, keys)
     context: dict[str, Any] = {
         "attributes": list(columns),
         "by_rank": sorted(columns, key=lambda a: a.rank),
@@ -438,9 +438,9 @@ def _driven(context: dict[str, Any], at_most: int) -> tuple[Stage, ...]:
 
 def anytime_stages(
     judging: dict[str, Any],
-    judged: tuple[Judged, ...],
+    judged: tuple[NodeRules, ...],
     own: dict[str, Any],
-    columns: Sequence[Searched],
+    columns: Sequence[SearchColumn],
     packed: Packing,
     *,
     budget: int,
@@ -466,7 +466,7 @@ def anytime_stages(
         "subsets": SUBSETS,
         # a size that would be too large for an integer is reported approximately
         "size": size if size < 10**37 else float(f"{size:.3g}"),
-        "named": [(a.level, ident(f"level.{a.climbed.attribute.column}")) for a in columns],
+        "named": [(a.level, ident(f"level.{a.lattice_column.attribute.column}")) for a in columns],
     }
     walked = {**lattice, **{name: own[name] for name in _SEARCHED}, "given": NODES}
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from anonymizer.algorithms.core.cells import Cell, cell_steps, present, shown_steps
-from anonymizer.algorithms.core.compiled import Assembly, Compiled, codes_of, named_cells, published
+from anonymizer.algorithms.core.cells import Cell, cell_steps, labels_steps, present
+from anonymizer.algorithms.core.compiled import (
+    Assembly,
+    Compiled,
+    codes_of,
+    named_cells,
+    published_columns,
+)
 from anonymizer.algorithms.core.encode import (
     coded_stages,
     domain_steps,
@@ -29,12 +35,12 @@ from anonymizer.algorithms.schema.event_generalization import (
     shared_context,
 )
 from anonymizer.algorithms.schema.events import (
-    Known,
+    EventColumn,
     Weights,
     coded_steps,
     event_cells,
+    event_columns,
     event_steps,
-    known,
     owners_step,
     steps_of,
     tree_stages,
@@ -79,16 +85,16 @@ class PublishedTable:
     """Its events are quasi-identifiers in the layout, at levels of their hierarchies."""
     columns: tuple[tuple[str, Sql], ...]
     gone: bool
-    """Whether some of its rows may be left out."""
+    """True if some of its rows may be left out."""
 
     def steps(self, above: Table) -> Iterator[Step]:
         """The steps that write `linked` of the child: its rows, each with its original.
 
         `above`: the same table of its parent; for children of the persons, that of the persons.
         """
-        child, attributes = self.child, known(self.child)
+        child, attributes = self.child, event_columns(self.child)
         for a in attributes:
-            _, *steps = shown_steps(a.attribute)
+            _, *steps = labels_steps(a.attribute)
             yield self._present(a)
             yield from steps
         codes = list(self._codes()) if self.gone else []
@@ -135,7 +141,7 @@ class PublishedTable:
             )
             yield mask.physical, limit, Sql(cut)
 
-    def _present(self, a: Known) -> Step:
+    def _present(self, a: EventColumn) -> Step:
         context = {
             "coded": self.child.coded,
             "gone": self.child.gone,
@@ -152,13 +158,15 @@ class PublishedTable:
 
 def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
     """The tables except the persons', each after its parent."""
-    return tuple(_published(policy, child, children) for child in children)
+    return tuple(_published_table(policy, child, children) for child in children)
 
 
-def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) -> PublishedTable:
+def _published_table(
+    policy: SchemaPolicy, child: Child, children: Sequence[Child]
+) -> PublishedTable:
     table = policy.tables[child.name]
     above = policy.tables[child.above].key
-    events = {a.attribute.column: a for a in known(child)}
+    events = {a.attribute.column: a for a in event_columns(child)}
     sensitive = {s.column: s for s in child.roles.sensitive}
     kept = {c.column: c for c in child.roles.kept}
     columns: list[tuple[str, Sql]] = []
@@ -184,7 +192,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
                     sensitive[name].kind if name in sensitive else "categorical",
                     published_type(one.sql_type),
                     name=name,
-                    masks=child.roles.masks_told(name),
+                    masks=child.roles.mask_descriptions(name),
                 )
             )
     layout = Layout(
@@ -200,7 +208,7 @@ def _published(policy: SchemaPolicy, child: Child, children: Sequence[Child]) ->
 
 
 def _event(
-    policy: SchemaPolicy, child: Child, a: Known
+    policy: SchemaPolicy, child: Child, a: EventColumn
 ) -> tuple[PublishedColumn, list[tuple[str, Sql]]]:
     """A published event column, and the columns of its cell."""
     attribute, cell = a.attribute, Cell(a.attribute)
@@ -211,7 +219,7 @@ def _event(
         kind=attribute.kind,
         sql_type=published_type(attribute.sql_type),
         hierarchy=cell.shape == "node",
-        masks=child.roles.masks_told(name),
+        masks=child.roles.mask_descriptions(name),
         **codes_of(child.policy, attribute),
     )
     typed = policy.publish.cells == "typed"
@@ -267,7 +275,7 @@ def compile_tables(
         *(step for child in children for step in coded_steps(child)),
         *(event_steps(children) if with_events(children) else ()),
         *_cuts(policy, single, profile, roles, children, how),
-        *_raised(policy, single, roles, children, persons, judged, of_events),
+        *_event_stages(policy, single, roles, children, persons, judged, of_events),
         *cell_steps(roles.quasi, single.publish.cells),
     )
     return _persons_table(policy, single, roles, stages)
@@ -296,7 +304,7 @@ def _cuts(
     return partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
 
 
-def _raised(
+def _event_stages(
     policy: SchemaPolicy,
     single: Policy,
     roles: Roles,
@@ -328,7 +336,7 @@ def _persons_table(
     policy: SchemaPolicy, single: Policy, roles: Roles, stages: tuple[Stage, ...]
 ) -> Compiled:
     """The table of the persons, with a drawn number instead of its key."""
-    layout, (class_id, *columns) = published(single, roles, {})
+    layout, (class_id, *columns) = published_columns(single, roles, {})
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
     number = Sql(f"row_number() over (order by {KEY_DRAW('r.draw')})")

@@ -14,12 +14,18 @@ from anonymizer.algorithms.schema.events import (
     OWNERS,
     STEP_SEQUENCES,
     WHOLE,
-    Known,
-    known,
+    EventColumn,
+    event_columns,
     steps_of,
     with_events,
 )
-from anonymizer.algorithms.schema.rules import FAILING, Judged, Ruled, failing_steps, rule_steps
+from anonymizer.algorithms.schema.rules import (
+    FAILING,
+    Judged,
+    RuledTable,
+    failing_steps,
+    rule_steps,
+)
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.guarantees.identity import EirL
@@ -57,7 +63,7 @@ def raising_stages(
     events: int,
     rows: bool,
     least: int,
-    ruled: Sequence[Ruled] = (),
+    ruled: Sequence[RuledTable] = (),
     holding: Sequence[Step] = (),
     merged: Step | None = None,
 ) -> tuple[Stage, ...]:
@@ -75,7 +81,7 @@ def raising_stages(
 
 
 def _raising(
-    children: Sequence[Child], ruled: Sequence[Ruled], *, events: int, rows: bool, least: int
+    children: Sequence[Child], ruled: Sequence[RuledTable], *, events: int, rows: bool, least: int
 ) -> tuple[Step | Loop, ...]:
     some = bool(with_events(children))
     if not (some or rows):
@@ -85,7 +91,7 @@ def _raising(
     body: tuple[Step | Loop, ...] = (
         *(_even(shared) if rows else ()),
         *(_search(shared, events, steps_of(children), ruled) if some else ()),
-        *_gone(children, shared, rows=rows),
+        *_unpublished_steps(children, shared, rows=rows),
         *((Step("rows that are left", "schema/rows_left", shared),) if rows else ()),
     )
     names = partial_tables(children, rows=rows)
@@ -150,7 +156,7 @@ def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
 
 
 def _search(
-    shared: Mapping[str, Any], events: int, last: int, ruled: Sequence[Ruled]
+    shared: Mapping[str, Any], events: int, last: int, ruled: Sequence[RuledTable]
 ) -> tuple[Step | Loop, ...]:
     first = Sql("null") if events == 1 else Sql("0")
     own = {**shared, "events": EVENTS, "step": first}
@@ -187,7 +193,9 @@ def _search(
     return (known, *(places if events == 1 else ()), none_final, loop, *(() if apart else (every,)))
 
 
-def _gone(children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool) -> tuple[Step, ...]:
+def _unpublished_steps(
+    children: Sequence[Child], shared: Mapping[str, Any], *, rows: bool
+) -> tuple[Step, ...]:
     """Steps that list, table by table, the rows that are not published."""
     steps: list[Step] = []
     by_name = {child.name: child for child in children}
@@ -238,7 +246,7 @@ class EventRule:
     """An event column with a rule: its table, its column, and the l of EIR l-diversity."""
 
     child: Child
-    event: Known
+    event: EventColumn
     l: int
 
     @property
@@ -291,7 +299,7 @@ def event_rules(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[EventR
     found: list[EventRule] = []
     problems: list[Problem] = []
     for child in children:
-        for event in known(child):
+        for event in event_columns(child):
             size = policy.reserved.get((child.name, event.attribute.column))
             if size is None:
                 continue

@@ -13,7 +13,7 @@ from anonymizer.algorithms.core.partition import (
     choice,
     context_of,
 )
-from anonymizer.algorithms.lattice.recode import ONE, Climbed, recoding_step
+from anonymizer.algorithms.lattice.recode import ONE, LatticeColumn, recoding_step
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql, lit, work
 from anonymizer.source.child import Child
 from anonymizer.source.profile import Attribute
@@ -31,7 +31,7 @@ WHOLE = lit(ONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Climbed):
+class EventColumn(LatticeColumn):
     """An event column: its tables, and its columns in them."""
 
     @property
@@ -43,9 +43,9 @@ class Known(Climbed):
     domain = NumberedTable("domain")
 
 
-def known(child: Child) -> tuple[Known, ...]:
+def event_columns(child: Child) -> tuple[EventColumn, ...]:
     """The event columns of a table, in order."""
-    return tuple(Known(a, position) for position, a in enumerate(child.attributes))
+    return tuple(EventColumn(a, position) for position, a in enumerate(child.attributes))
 
 
 def with_events(children: Sequence[Child]) -> tuple[Child, ...]:
@@ -61,7 +61,7 @@ def owners_step(keys: Sequence[Sql]) -> Step:
 
 def coded_steps(child: Child) -> Iterator[Step]:
     """Steps that write the codes of a table's values, and its rows with draws and codes."""
-    attributes = known(child)
+    attributes = event_columns(child)
     yield from domain_steps(child.roles)
     for a in attributes:
         yield recoding_step(a, a.attribute.spec)
@@ -79,7 +79,7 @@ def coded_steps(child: Child) -> Iterator[Step]:
         yield Step(f"steps of {child.name}", "schema/steps", _steps(child, attributes))
 
 
-def _steps(child: Child, attributes: tuple[Known, ...]) -> dict[str, Any]:
+def _steps(child: Child, attributes: tuple[EventColumn, ...]) -> dict[str, Any]:
     return {
         "coded": child.coded,
         "recodings": [a.recoding for a in attributes],

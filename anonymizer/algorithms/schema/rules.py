@@ -238,7 +238,7 @@ def holding_stages(rules: PersonRules, judged: Sequence[Judged]) -> tuple[Stage,
         "holdings": HOLDINGS,
         "columns": columns,
     }
-    stages.append(Step("who holds what", "schema/holdings", who))
+    stages.append(Step("values of persons", "schema/holdings", who))
     stages.append(Step("value sets", "persons/sets", {"holdings": HOLDINGS, "sets": SETS}))
     if rules.only_hitting:
         pairs = {"sets": SETS, "value_pairs": PAIRS}
@@ -277,7 +277,7 @@ FAILING_CHOICES = work("failing_choices")
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class RuledTable:
     """A table with rules that have to hold among the remaining persons."""
 
     child: Child | None
@@ -295,7 +295,7 @@ class Ruled:
 
     @property
     def relative(self) -> bool:
-        """Whether the rules depend on rows that are left out in other classes."""
+        """True if the rules depend on rows that are left out in other classes."""
         return any(rule.relative for _, rules, _ in self.columns for rule in rules)
 
 
@@ -305,10 +305,10 @@ def ruled_tables(
     children: Sequence[Child],
     rules: PersonRules,
     judged: Sequence[Judged],
-) -> tuple[Ruled, ...]:
+) -> tuple[RuledTable, ...]:
     """All tables with rules on sensitive columns. `single`: the policy of the persons' table."""
     paired = {column.index for _, _, column, _, _ in judged}
-    tables: list[Ruled] = []
+    tables: list[RuledTable] = []
     for child, policy, sensitive in (
         (None, single, roles.sensitive),
         *((child, child.policy, child.roles.sensitive) for child in children),
@@ -320,11 +320,11 @@ def ruled_tables(
                 columns.append((column, rules.rules, True))
         asked = tuple(one for one in columns if one[1])
         if asked:
-            tables.append(Ruled(child, asked))
+            tables.append(RuledTable(child, asked))
     return tuple(tables)
 
 
-def rule_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def rule_steps(tables: Sequence[RuledTable], shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that add to `broken` the sets of rows whose holders break a rule."""
     context = {**shared, "choices": CHOICES, "failing": FAILING_CHOICES, "left_out": LEFT_OUT}
     return (
@@ -335,7 +335,7 @@ def rule_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Step
     )
 
 
-def class_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Step, ...]:
+def class_steps(tables: Sequence[RuledTable], shared: Mapping[str, Any]) -> tuple[Step, ...]:
     """Steps that add to `failing` the classes in which persons with equal numbers break a rule."""
     context = {**shared, "choices": CHOICES, "left_out": LEFT_OUT}
     classes = {**context, "failing": FAILING, "failing_choices": FAILING_CHOICES}
@@ -347,7 +347,7 @@ def class_steps(tables: Sequence[Ruled], shared: Mapping[str, Any]) -> tuple[Ste
     )
 
 
-def _judging(tables: Sequence[Ruled]) -> tuple[Step, ...]:
+def _judging(tables: Sequence[RuledTable]) -> tuple[Step, ...]:
     steps = [Step("no choice breaks a rule yet", "schema/no_failing", NONE_YET)]
     for table in tables:
         child = table.child

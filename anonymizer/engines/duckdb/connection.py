@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
+from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.engines.base import Engine, EngineName, Rows
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError, TemplateError
@@ -18,7 +20,6 @@ from anonymizer.process import interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-    from duckdb import Statement as DuckDBStatement
 
 
 # The catalogs that a run attaches to a user's connection, and the check that they are free.
@@ -84,8 +85,12 @@ class IsolatedReads(Protocol):
         ...
 
 
-KINDS = {"create": "CREATE", "insert": "INSERT", "query": "SELECT"}
-"""The engine's types of statements, by the kinds that templates render."""
+KINDS = {
+    "create": CREATES,
+    "insert": INSERTS,
+    "query": re.compile(r"\s*(--.*\s+)*(with|select|from|\()", re.IGNORECASE),
+}
+"""The beginnings of statements, by the kinds that templates render."""
 
 
 @dataclass(slots=True)
@@ -100,7 +105,7 @@ class DuckDBEngine(Engine):
     embedded: ClassVar[bool] = True
 
     connection: DuckDBPyConnection
-    owned: bool
+    owns_connection: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = SOURCE
     """Catalog of the source; None where there is no source database."""
@@ -108,10 +113,10 @@ class DuckDBEngine(Engine):
     """Default schema of a user's connection."""
     own_name: str | None = None
     free_threads: bool = False
-    """Whether the number of threads is left to us."""
+    """True if the number of threads is left to us."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
-    apart: IsolatedReads | None = None
+    isolated_reads: IsolatedReads | None = None
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     databases: frozenset[Path] = frozenset()
     """Further database files that statements may attach; none is known of a user's connection."""
@@ -123,31 +128,24 @@ class DuckDBEngine(Engine):
 
         Raises `TemplateError` (a defect of the tool) if the text is not one of its kind.
         """
-        import duckdb
-
-        values = {name: self.binds[name] for name in binds}
-        try:
-            parsed = self.connection.extract_statements(statement.text)
-        except duckdb.Error as error:
-            raise translate(error, where) from error
-        if [one.type.name for one in parsed] != [KINDS[statement.kind]]:
+        if not KINDS[statement.kind].match(statement.text):
             raise TemplateError(f"{where}: is not one {statement.kind}")
-        return self._rows(parsed[0], where, values)
+        values = {name: self.binds[name] for name in binds}
+        return self.raw(statement.text, where, values)
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
-        return self._rows(text, where, values)
-
-    def _rows(
-        self, text: str | DuckDBStatement, where: str, values: Mapping[str, Any] | None
-    ) -> Rows:
         import duckdb
 
         with interrupts.statement(self.interrupt):
             try:
-                cursor = self.connection.execute(text, dict(values) if values else None)
-                return cursor.fetchall()
+                parsed = self.connection.extract_statements(text)
+                if len(parsed) == 1:
+                    # what was parsed is executed: the text is not parsed again
+                    cursor = self.connection.execute(parsed[0], dict(values) if values else None)
+                    return cursor.fetchall()
             except (duckdb.Error, *CRASHES) as error:
                 raise translate(error, where) from error
+        raise TemplateError(f"{where}: is not one statement")
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:
@@ -168,7 +166,7 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def second(self) -> Iterator[DuckDBEngine | None]:
-        if not self.owned:
+        if not self.owns_connection:
             yield None
             return
         with self.connection.cursor() as cursor:
@@ -181,7 +179,7 @@ class DuckDBEngine(Engine):
 
         A user's connection is left alone: other cursors of its database have the setting as well.
         """
-        if not self.owned:
+        if not self.owns_connection:
             yield
             return
         try:
@@ -238,7 +236,7 @@ class DuckDBEngine(Engine):
             self.connection.unregister("anon_frame")
 
     def is_view(self, table: Table, where: str) -> bool:
-        """Whether a relation is a view, which runs SQL of its own when it is read."""
+        """Return whether a relation is a view, which runs SQL of its own when it is read."""
         rows = self.raw(
             "select count(*) from duckdb_views()"
             f" where view_name = {lit(table.name)} and schema_name = {lit(table.schema)}"
@@ -247,13 +245,13 @@ class DuckDBEngine(Engine):
         )
         return bool(rows[0][0])
 
-    def plain(self, table: Table, where: str) -> Table:
-        if self.apart is None or not self.is_view(table, where):
+    def readable_relation(self, table: Table, where: str) -> Table:
+        if self.isolated_reads is None or not self.is_view(table, where):
             return table
-        return self.apart.view(table, where)
+        return self.isolated_reads.view(table, where)
 
-    def defined(self) -> tuple[str, ...]:
-        return tuple(self.apart.definitions) if self.apart is not None else ()
+    def view_definitions(self) -> tuple[str, ...]:
+        return tuple(self.isolated_reads.definitions) if self.isolated_reads is not None else ()
 
     @contextmanager
     def names_of(self, catalog: str, schema: str | None = None) -> Iterator[None]:
@@ -370,7 +368,9 @@ def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
     with scratch(connection):
-        yield DuckDBEngine(connection, owned=False, catalog=str(row[0]), schema=str(row[1]))
+        yield DuckDBEngine(
+            connection, owns_connection=False, catalog=str(row[0]), schema=str(row[1])
+        )
 
 
 def refuse_transaction(connection: DuckDBPyConnection) -> None:

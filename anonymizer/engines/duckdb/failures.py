@@ -133,7 +133,7 @@ def translate(error: Exception, where: str) -> AnonymizerError:
 
 
 def _of_the_system(words: str) -> str | None:
-    """What the operating system says of a file, in the engine's words. They end with it or quote
+    """The operating system's message about a file, in the engine's words. They end with it or quote
     the error of another thread.
     """
     told = (os.strerror(code) for code in _TOLD)
@@ -150,7 +150,7 @@ def _unreadable(words: str) -> tuple[str, str] | None:
 
 
 def _json(words: str) -> tuple[str, str] | None:
-    """What is wrong with a JSON file: the record's number, and none of its values."""
+    """Describe an invalid JSON file: the record's number, and none of its values."""
     found = _RECORD.match(words)
     if found is None:
         return None
@@ -160,7 +160,7 @@ def _json(words: str) -> tuple[str, str] | None:
 
 
 def _csv(words: str) -> tuple[str, str] | None:
-    """What is wrong with a CSV file: the line's number, and none of its values."""
+    """Describe an invalid CSV file: the line's number, and none of its values."""
     if _UNTOLD.match(words):
         said = "a CSV file cannot be read: its delimiter, quotes or columns differ between lines"
         return said, "mend the file, or write it as Parquet first"

@@ -207,7 +207,7 @@ def _text(said: str, trace: _Trace) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class Computation:
     """The result of a computation, and its input."""
 
     digest: str
@@ -224,7 +224,7 @@ class Rehearsal:
     engine: Engine
     _rounds: dict[str, int] = field(default_factory=dict)
     _widths: dict[int, int] = field(default_factory=dict)
-    _computed: dict[int, list[Computed]] = field(default_factory=dict)
+    _computed: dict[int, list[Computation]] = field(default_factory=dict)
     _kept: list[object] = field(default_factory=list)
 
     def heard(self, event: Event) -> None:
@@ -234,13 +234,13 @@ class Rehearsal:
         if event.round is not None:
             self._rounds[event.stage] = max(self._rounds.get(event.stage, 0), event.round)
 
-    def computed(self, compute: Compute, rows: list[Row], made: list[Row]) -> None:
+    def record(self, compute: Compute, rows: list[Row], made: list[Row]) -> None:
         """Record the result of a computation whose query was just executed."""
         del rows
         statement = compute.query.statement()
         figures = len(self.engine.column_names)
         (found,) = self.engine.raw(f"select ({digest_sql(statement, figures)})", compute.name)
-        answer = Computed(str(found[0]), figures, tuple(made))
+        answer = Computation(str(found[0]), figures, tuple(made))
         self._computed.setdefault(id(compute), []).append(answer)
         self._kept.append(compute)
 
@@ -256,7 +256,7 @@ class Rehearsal:
             self._kept.append(query)
         return self._widths[id(query)]
 
-    def answers(self, compute: Compute) -> list[Computed]:
+    def answers(self, compute: Compute) -> list[Computation]:
         """Every result of a computation, in order."""
         return self._computed.get(id(compute), [])
 

@@ -38,14 +38,14 @@ NUMBERS = 32
 """Bits for the number of a class within its part."""
 
 
-def handed(table: Table) -> Table:
+def file_table(table: Table) -> Table:
     """The name of a work table in the file of a part."""
     return Table(table.name, "main", HANDED)
 
 
 @dataclass(slots=True)
 class Recipe:
-    """What all parts share: the statements, rendered once, and the tables that they need."""
+    """The input of all parts: the statements, rendered once, and the tables that they need."""
 
     stage: Parts
     rendered: dict[int, Statement] = field(default_factory=dict)
@@ -68,12 +68,12 @@ class Recipe:
     def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
         """Write the tables that a part needs to its file."""
         _, first, last, *_ = part
-        with attached(engine, file):
+        with attach_part(engine, file):
             for table in self.needed:
                 step = self.stage.taken.get(table)
                 text = f"from {ident(table)}" if step is None else step.statement().text
                 values = {"first": first, "last": last} if step is not None else None
-                made = f"create table {ident(handed(table))} as {text}"
+                made = f"create table {ident(file_table(table))} as {text}"
                 engine.raw(made, self.stage.name, values)
 
     def solve(
@@ -87,23 +87,21 @@ class Recipe:
         with own_connection(None, spill=folder, writable=(folder,), limits=limits) as engine:
             opened(engine)
             try:
-                with attached(engine, file):
+                with attach_part(engine, file):
                     for table in self.needed:
-                        made = f"create table {ident(table)} as from {ident(handed(table))}"
+                        made = f"create table {ident(table)} as from {ident(file_table(table))}"
                         engine.raw(made, self.stage.name)
                     Executor(engine, known=self.rendered).run(self.stage.stages)
                     result = self.stage.result
                     # (the table exists if the result of another executor was lost)
-                    made = (
-                        f"create or replace table {ident(handed(result))} as from {ident(result)}"
-                    )
-                    engine.raw(made, self.stage.name)
+                    made = f"table {ident(file_table(result))} as from {ident(result)}"
+                    engine.raw(f"create or replace {made}", self.stage.name)
             finally:
                 opened(None)
 
     def gather(self, engine: Engine, part: Row, file: Path) -> None:
         """Append the classes of a part to the result of the run."""
-        with attached(engine, file, read_only=True):
+        with attach_part(engine, file, read_only=True):
             engine.raw(
                 f"insert into {ident(self.stage.result)} {self.classes(part)}", self.stage.name
             )
@@ -113,7 +111,7 @@ class Recipe:
         number, *_ = part
         return (
             f"select unit, (cast({lit(number)} as bigint) << {NUMBERS}) + class_id as class_id"
-            f" from {ident(handed(self.stage.result))}"
+            f" from {ident(file_table(self.stage.result))}"
         )
 
 
@@ -131,7 +129,7 @@ def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
 
 
 @contextmanager
-def attached(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
+def attach_part(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
     """Attach the file of a part for the duration of a block."""
     mode = "read_only" if read_only else "read_write, storage_version 'latest'"
     engine.raw(f"attach {lit(str(file))} as {HANDED} ({mode})", "parts")
@@ -166,7 +164,7 @@ def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
 LEAST = 448 << 20
 """Minimum bytes per part, if available: enough for about 250,000 tuples."""
 OF_EXECUTOR = Limits(threads=1, memory="1GiB")
-"""What a part may use in the process of an executor, which runs other tasks too."""
+"""Limits of a part in the process of an executor, which runs other tasks too."""
 NEEDED = 64 << 20
 """Bytes that even the smallest part needs."""
 UNITS = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50, "EiB": 60}
@@ -195,11 +193,11 @@ class PartSolver:
         workers = self._workers(memory, len(parts))
         threads = max(1, int(self.setting("threads")) // workers)
         size = _size_of_a_part(memory, workers)
-        share = Limits(threads, _printed(size), self.limits.temp_size)
+        share = Limits(threads, _size_text(size), self.limits.temp_size)
         left = memory - workers * size
         with _naming_part_size(), self._folder() as folder, self._less_memory(memory, left):
             files = {part[0]: folder / str(part[0]) / "part.duckdb" for part in parts}
-            spread = engine.spread(stage)
+            spread = engine.spreading(stage)
             self._all(recipe, parts, files, workers, share, done, spread)
             if spread is not None:
                 spread.gather(parts)
@@ -303,19 +301,19 @@ class PartSolver:
     @contextmanager
     def _less_memory(self, before: int, limit: int) -> Iterator[None]:
         """Lower the memory limit to leave the rest to parts; a user's connection keeps its own."""
-        if not self.home.owned:
+        if not self.home.owns_connection:
             yield
             return
         try:
             # (fails if more is in use and cannot be spilled)
-            self.engine.raw(f"set memory_limit = {lit(_printed(limit))}", "--memory-limit")
+            self.engine.raw(f"set memory_limit = {lit(_size_text(limit))}", "--memory-limit")
         except AnonymizerError:
             yield
             return
         try:
             yield
         finally:
-            self.engine.raw(f"set memory_limit = {lit(_printed(before))}", "--memory-limit")
+            self.engine.raw(f"set memory_limit = {lit(_size_text(before))}", "--memory-limit")
 
 
 def _bytes(size: str) -> int:
@@ -325,7 +323,7 @@ def _bytes(size: str) -> int:
     return int(float(found[1]) * (1 << UNITS[found[2]]))
 
 
-def _printed(size: int) -> str:
+def _size_text(size: int) -> str:
     """A size in bytes as text that the engine reads."""
     return f"{size >> 20}MiB"
 
@@ -363,7 +361,7 @@ def solver_of(
     Raises EngineError if none can be written and the policy requires parts.
     """
     solver = PartSolver(engine, home, limits)
-    if home.owned or solver.setting("enable_external_access") == "True":
+    if home.owns_connection or solver.setting("enable_external_access") == "True":
         return solver
     if policy.algorithm.must_divide:
         said = "needs files to hand parts over, which the connection may not write"

@@ -44,7 +44,7 @@ def make_table(engine: DuckDBEngine, table: Table, query: str, where: str) -> No
 
 
 @dataclass(slots=True)
-class Apart:
+class IsolatedReads:
     """Reads views and queries of `database` for `engine`, each on a connection of its own."""
 
     engine: DuckDBEngine
@@ -123,7 +123,7 @@ time, and that read files to which the sandbox denies access."""
 RESERVED = ("main", "temp", "system")
 """Catalog names that the engine does not give to a file."""
 LOGS = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
-"""What the engine appends to the path of a database for the files that belong to it."""
+"""Suffixes that the engine appends to the path of a database for the files that belong to it."""
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def own_connection(
             spill = folder.path
         connection = stack.enter_context(restricted(spill / "spilled", limits))
         for name, value in ZONE.items():
-            _set(connection, name, value)
+            _set_option(connection, name, value)
         if database is not None:
             _attach(connection, database, where, read_only)
         if copy is not None:
@@ -175,7 +175,7 @@ def own_connection(
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
-            engine.apart = apart = Apart(engine, database, spill, limits)
+            engine.isolated_reads = apart = IsolatedReads(engine, database, spill, limits)
             folders.append(apart.folder)
         stack.enter_context(scratch(connection))
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
@@ -237,7 +237,7 @@ def restricted(spill: Path | None, limits: Limits) -> DuckDBPyConnection:
     given = (limits.threads, limits.memory, limits.temp_size)
     for name, value in zip(SETTINGS, given, strict=True):
         if value is not None:
-            _set(connection, name, value)
+            _set_option(connection, name, value)
     _count_progress(connection)
     return connection
 
@@ -253,7 +253,7 @@ def _count_progress(connection: DuckDBPyConnection) -> None:
         connection.execute("set enable_progress_bar_print = false; set enable_progress_bar = true")
 
 
-def _set(connection: DuckDBPyConnection, name: str, value: object) -> None:
+def _set_option(connection: DuckDBPyConnection, name: str, value: object) -> None:
     import duckdb
 
     try:
@@ -278,7 +278,7 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
     try:
         connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
     except duckdb.Error as error:
-        raise SourceError(unopened(database, where, error)) from error
+        raise SourceError(open_problem(database, where, error)) from error
 
 
 def refuse_missing(database: str | Path, where: str = "--database") -> None:
@@ -308,7 +308,7 @@ def refuse_odd_logs(database: Path, where: str) -> None:
 
 
 def is_database(file: Path) -> bool:
-    """Whether a file is a DuckDB database; False if it cannot be read."""
+    """Return whether a file is a DuckDB database; False if it cannot be read."""
     try:
         # (a pipe would wait for its writer)
         return file.is_file() and _begins_as_database(file)
@@ -321,16 +321,16 @@ def _begins_as_database(file: Path) -> bool:
         return begins_as_database(handle.read(12))
 
 
-def unattached(path: Path, hint: str) -> tuple[str, str]:
-    """What is wrong with a file that could not be attached, and a hint; `hint`: if it is locked."""
+def attach_problem(path: Path, hint: str) -> tuple[str, str]:
+    """The problem of a file that could not be attached, and a hint; `hint`: if it is locked."""
     if path.exists() and not is_database(path):
         what = "a folder, not a file" if path.is_dir() else "not a DuckDB database"
         return f"{path.name} is {what}", "name another file"
     return f"{path.name} cannot be opened as a DuckDB database, or is locked", hint
 
 
-def unopened(path: Path, where: str, error: BaseException) -> Problem:
-    """Why the engine could not open a database file; its message is inspected but not quoted."""
+def open_problem(path: Path, where: str, error: BaseException) -> Problem:
+    """The problem of a database file that does not open; the engine's message is not quoted."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     try:
         readable, database = os.access(path, os.R_OK), _begins_as_database(path)

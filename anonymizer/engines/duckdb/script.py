@@ -62,10 +62,10 @@ class Printer:
         for stage in stages:
             match stage:
                 case Step():
-                    yield said(stage.name, stage.purpose, self._statement(stage))
+                    yield titled_statement(stage.name, stage.purpose, self._statement(stage))
                 case Note():
                     text = self._statement(stage.query)
-                    yield said(stage.name, stage.query.purpose, text)
+                    yield titled_statement(stage.name, stage.query.purpose, text)
                 case Guard():
                     width = self.rehearsal.width(stage.query)
                     yield check(
@@ -79,7 +79,7 @@ class Printer:
                     yield from self._computed(stage)
                 case Compute():
                     step = self._step(stage)
-                    yield said(step.name, step.purpose, self._statement(step))
+                    yield titled_statement(step.name, step.purpose, self._statement(step))
                 case Loop():
                     yield from self._loop(stage)
                 case Composed() | Parts():
@@ -117,14 +117,14 @@ class Printer:
         if not compute.given:
             yield check(
                 compute.name,
-                "The rows below were made by the tool of what this asks; it has to be so still.",
+                "The tool computed the rows below from this query, whose result must not change.",
                 f"select 1 where ({digest_sql(compute.query.statement(), answer.figures)})"
                 f" <> {lit(answer.digest).text}",
                 lambda _: Problem("source", "is not what the script was made from", hint=ANEW),
                 1,
             )
         self._made.add(ident(compute.target).text)
-        yield said(compute.name, purpose, "\n".join(_values(compute, answer.made)))
+        yield titled_statement(compute.name, purpose, "\n".join(_values(compute, answer.made)))
 
     def _loop(self, loop: Loop, outer: Going | None = None, *, first: bool = True) -> Iterator[str]:
         rounds = min(2 * self.rehearsal.rounds(loop) + MORE_ROUNDS, loop.at_most)
@@ -183,7 +183,9 @@ class Printer:
                 text = text[found.end() :]
         name = self._name_of(step, step.name)
         body = wrapped(text.strip())
-        yield said(step.name, step.purpose, f"create or replace macro {name}() as table\n{body}")
+        yield titled_statement(
+            step.name, step.purpose, f"create or replace macro {name}() as table\n{body}"
+        )
 
     def _called(self, step: Step, going: Going | None) -> Iterator[str]:
         """The statement of one round; unconditional without `going`."""
@@ -208,7 +210,7 @@ class Printer:
         return self._macros[id(part)]
 
 
-def said(name: str, purpose: str, text: str) -> str:
+def titled_statement(name: str, purpose: str, text: str) -> str:
     """A statement, preceded by its name and purpose."""
     return f"{comment(f'{name}: {purpose}', more='-- ')}\n{text};"
 
@@ -224,7 +226,7 @@ def check(
     text = message(explain, width)
     stops = "count(*) > 0" if each else "count(said) > 0"
     otherwise = lit(f"{name}: the run stops here").text
-    return said(
+    return titled_statement(
         f"check {name}",
         purpose,
         wrapped(
@@ -272,7 +274,7 @@ def _without_script(name: str) -> EngineError:
 
 ALWAYS = (
     ("row_id, row_ref", "number of a row of the source, in an order without meaning"),
-    ("identity", "what tells a row from others with the same quasi-identifiers"),
+    ("identity", "what distinguishes a row from others with the same quasi-identifiers"),
     ("draw", "what orders rows and breaks ties: a digest of the secret and the row"),
     ("unit", "rows with equal codes, or a person, that the algorithm keeps together"),
     ("n", "how many rows (persons) are behind a row of a table"),
@@ -362,7 +364,7 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True)
-class Scripted:
+class ScriptInput:
     """Everything that is needed to write a script."""
 
     title: str
@@ -382,23 +384,23 @@ class Scripted:
     rehearsal: Rehearsal
 
 
-def written(given: Scripted) -> str:
+def script_text(given: ScriptInput) -> str:
     """The script: header, legend, the statements of the run, and the verification of its rows."""
     printer = Printer(given.rehearsal)
     body = [
         *(f"-- a view of the source\n{text};" for text in given.views),
         *printer.stages(given.read),
-        *map(_counted, given.counts),
+        *map(_counts_check, given.counts),
         *printer.stages(given.rest),
         comment("The rows of the release are written. What follows judges them."),
-        *map(_judged, given.judging),
+        *map(_judging_check, given.judging),
         _closing(given),
     ]
     head = [*_header(given), *legend(given.policy, given.roles, (*given.read, *given.rest))]
     return "\n\n".join(["\n".join(head), *_opening(given), *body]) + "\n"
 
 
-def _header(given: Scripted) -> Iterator[str]:
+def _header(given: ScriptInput) -> Iterator[str]:
     yield comment(given.title)
     yield "--"
     yield comment(
@@ -414,7 +416,7 @@ def _header(given: Scripted) -> Iterator[str]:
     yield "--"
 
 
-def _opening(given: Scripted) -> Iterator[str]:
+def _opening(given: ScriptInput) -> Iterator[str]:
     yield ".bail on"
     yield "\n".join(
         [
@@ -446,7 +448,7 @@ def _opening(given: Scripted) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _counted(counts: Counts) -> str:
+def _counts_check(counts: Counts) -> str:
     """A check that the counts on which the plan's statements depend are unchanged."""
     names = ", ".join(f"n{number}" for number, _ in enumerate(counts.found[0]))
     listed = ",\n".join(f"  ({', '.join(lit(n).text for n in row)})" for row in counts.found)
@@ -462,14 +464,14 @@ def _counted(counts: Counts) -> str:
     )
 
 
-def _judged(item: Judging) -> str:
+def _judging_check(item: Judging) -> str:
     text = wrapped(item.text)
     if item.explain is None:
-        return said(item.name, item.purpose, text)
+        return titled_statement(item.name, item.purpose, text)
     return check(item.name, item.purpose, text, item.explain, item.width, each=False)
 
 
-def _closing(given: Scripted) -> str:
+def _closing(given: ScriptInput) -> str:
     lines = [comment("Everything holds. To take the rows along:")]
     lines += [
         comment(f"copy {table} to 'rows_{number}.parquet';")

@@ -122,7 +122,7 @@ NAMES_OF_UTC = frozenset({"etc/utc", "uct", "etc/uct", "zulu", "etc/zulu", "gmt"
 
 
 def _other(value: str, usual: str) -> bool:
-    """Whether a setting differs from the usual one; "ascending" counts as "asc"."""
+    """Return whether a setting differs from the usual one; "ascending" counts as "asc"."""
     if usual == ZONE["TimeZone"] and value.lower() in NAMES_OF_UTC:
         return False
     return value.lower()[: len(usual) or None] != usual.lower()
@@ -162,42 +162,35 @@ def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
             connection.execute(f"set search_path = {lit(before['search_path'])}")
 
 
-def input_files(policy: Policy) -> tuple[Path, ...]:
-    """The resolved paths of all files that the policy names as inputs."""
-    files: list[Path] = []
+def _inputs(policy: Policy) -> Iterator[tuple[str, Path]]:
+    """The files that the policy names as inputs, by their paths in it."""
     if policy.source.file is not None:
-        files.append(policy.resolve(policy.source.file).resolve())
-    for column in policy.columns.values():
-        if column.hierarchy is not None:
-            files += [file.resolve() for file in hierarchy.inputs(column.hierarchy, policy.base)]
-    files += [policy.resolve(file).resolve() for _, file in _population_files(policy)]
-    return tuple(dict.fromkeys(files))
-
-
-def _population_files(policy: Policy) -> Iterator[tuple[str, str]]:
+        yield "source.file", policy.resolve(policy.source.file)
     for name, population in policy.privacy.populations.items():
         if population.file is not None:
-            yield f"privacy.{name}.population.file", population.file
+            yield f"privacy.{name}.population.file", policy.resolve(population.file)
+    for name, column in policy.columns.items():
+        if column.hierarchy is not None:
+            for file in hierarchy.inputs(column.hierarchy, policy.base):
+                yield column_path(name, "hierarchy", "file"), file
+
+
+def input_files(policy: Policy) -> tuple[Path, ...]:
+    """The resolved paths of all files that the policy names as inputs."""
+    return tuple(dict.fromkeys(file.resolve() for _, file in _inputs(policy)))
 
 
 def missing_files(policy: Policy, *, folders: bool = False) -> Iterator[Problem]:
     """The missing files of a policy. `folders`: the source may be a folder of files."""
-    named = [("source.file", policy.source.file), *_population_files(policy)]
-    named += [
-        (column_path(name, "hierarchy", "file"), str(file.resolve()))
-        for name, column in policy.columns.items()
-        if column.hierarchy is not None
-        for file in hierarchy.inputs(column.hierarchy, policy.base)
-    ]
-    for path, file in named:
-        if file is None or policy.resolve(file).is_file():
+    for path, file in _inputs(policy):
+        if file.is_file():
             continue
         may_be_folder = folders and path == "source.file"
-        if is_waited_for(policy.resolve(file)):
-            yield Problem(path, f"{Path(file).name} is a named pipe, not a file")
-        elif not (may_be_folder and policy.resolve(file).is_dir()):
+        if is_waited_for(file):
+            yield Problem(path, f"{file.name} is a named pipe, not a file")
+        elif not (may_be_folder and file.is_dir()):
             kind = "file or folder" if may_be_folder else "file"
-            yield Problem(path, f"there is no {kind} {Path(file).name}")
+            yield Problem(path, f"there is no {kind} {file.name}")
 
 
 def relation_of(
@@ -221,10 +214,10 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     if source.kind == "table":
         table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)
-    return _queried(source.query or "", engine, queried)
+    return _run_query(source.query or "", engine, queried)
 
 
-def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
+def _run_query(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     """Run a user's query over the source once, on a separate connection if the engine has one."""
     import duckdb
 
@@ -235,8 +228,8 @@ def _queried(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     if len(statements) != 1 or statements[0].type.name != "SELECT":
         raise PolicyError.at("source.query", "is not one SELECT statement")
     text = statements[0].query.strip().rstrip(";")
-    if engine.apart is not None:
-        engine.apart.query(text, target, "source.query")
+    if engine.isolated_reads is not None:
+        engine.isolated_reads.query(text, target, "source.query")
     else:
         assert engine.catalog is not None
         with engine.names_of(engine.catalog, engine.schema):

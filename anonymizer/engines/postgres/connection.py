@@ -92,7 +92,7 @@ ROW_SECURITY = (
 
 
 @contextmanager
-def translated(where: str) -> Iterator[None]:
+def translate_errors(where: str) -> Iterator[None]:
     """Translate the server's errors in a block to AnonymizerErrors without their messages."""
     import psycopg
 
@@ -163,11 +163,11 @@ def named_table(engine: PostgresEngine, name: str, where: str) -> Table:
             "names another database, and a statement of Postgres reads one only",
             hint="name that database in --database, or make the table a foreign table here",
         )
-    found = _resolved(engine, [_spellings(*part) for part in parts[-2:]], where)
+    found = _find_relations(engine, [_spellings(*part) for part in parts[-2:]], where)
     if len(found) == 1:
         return found[0]
     if found:
-        listed = " and ".join(sorted(_said(table) for table in found))
+        listed = " and ".join(sorted(_qualified_name(table) for table in found))
         raise SourceError.at(where, f"may mean {listed}", hint="put it in double quotes")
     raise SourceError(_missing(engine, parts, where))
 
@@ -177,7 +177,7 @@ def _spellings(part: str, quoted: bool) -> tuple[str, ...]:
     return (part,) if quoted else tuple(dict.fromkeys((part, part.lower())))
 
 
-def _resolved(
+def _find_relations(
     engine: PostgresEngine, spellings: Sequence[tuple[str, ...]], where: str
 ) -> list[Table]:
     """The distinct relations that the server finds under any of the spellings."""
@@ -197,7 +197,7 @@ def _resolved(
     return [Table(*map(str, row)) for row in rows]
 
 
-def _said(table: Table) -> str:
+def _qualified_name(table: Table) -> str:
     return f"{quote(table.schema or '')}.{quote(table.name)}"
 
 
@@ -234,7 +234,7 @@ def _missing(engine: PostgresEngine, written: Sequence[tuple[str, bool]], where:
         said = "is in no schema of this role's search_path"
         return Problem(where, said, hint=f"write the schema: {listed}")
     if alike:
-        listed = ", ".join(sorted(map(_said, alike)))
+        listed = ", ".join(sorted(map(_qualified_name, alike)))
         return Problem(where, "is not a table of the source", hint=f"did you mean {listed}?")
     near = get_close_matches(parts[-1], sorted({table.name for table in tables}), n=1)
     hint = f"did you mean {near[0]}?" if near else "other schemas: write schema.table"
@@ -296,7 +296,7 @@ class PostgresEngine(Engine):
     longest_name: ClassVar[int | None] = LONGEST
 
     connection: Connection[Any]
-    owned: bool
+    owns_connection: bool
     binds: Mapping[str, Any] = field(default_factory=dict)
     catalog: str | None = None
     schema: str | None = None
@@ -325,7 +325,7 @@ class PostgresEngine(Engine):
             for name, value in (values or {}).items():
                 self.native("select set_config(%s, %s, true)", where, (setting_of(name), value))
             for one in texts:
-                rows = self.native(self.placed(one), where) or rows
+                rows = self.native(self.with_schema(one), where) or rows
         self._columns = as_written(text, self._columns)
         return rows
 
@@ -333,21 +333,21 @@ class PostgresEngine(Engine):
         self, text: str, where: str, values: Sequence[Any] | Mapping[str, Any] | None = None
     ) -> Rows:
         """Run a statement in Postgres' SQL and fetch all of its (few) rows."""
-        with translated(where):
+        with translate_errors(where):
             # the extended protocol, which takes a single statement
             cursor = self.connection.execute(text, values, binary=True)
             if cursor.description is None:
                 return []
             self._columns = [column.name for column in cursor.description]
-            return [tuple(map(_plain, row)) for row in cursor.fetchall()]
+            return [tuple(map(_plain_number, row)) for row in cursor.fetchall()]
 
     def _measure(self, target: str, where: str) -> None:
         """Analyze a work table, so that the planner has its statistics."""
         from anonymizer.engines.postgres.dialect import table_text
 
-        self.native(f"analyze {self.placed(table_text(target))}", where)
+        self.native(f"analyze {self.with_schema(table_text(target))}", where)
 
-    def placed(self, text: str) -> str:
+    def with_schema(self, text: str) -> str:
         """A translated text with the schema of the run's work tables filled in."""
         if self.place == TEMPORARY:
             text = text.replace(f'CREATE UNLOGGED TABLE "{MARK}"', f'CREATE TEMP TABLE "{MARK}"')
@@ -377,7 +377,7 @@ class PostgresEngine(Engine):
             " join pg_collation c on c.oid = a.attcollation"
             " where a.attrelid = to_regclass(%s) and a.attnum > 0 and not c.collisdeterministic",
             where,
-            (self.placed(table_text(relation)),),
+            (self.with_schema(table_text(relation)),),
         )
         own = {str(name): other_type(f"text collate {collation}") for name, collation in rows}
         return [
@@ -390,8 +390,8 @@ class PostgresEngine(Engine):
         from anonymizer.engines.postgres.dialect import DIALECT
 
         (text,) = DIALECT.translate(f"select * from {relation} limit 0")
-        with translated(where):
-            cursor = self.connection.execute(self.placed(text))
+        with translate_errors(where):
+            cursor = self.connection.execute(self.with_schema(text))
         columns = list(cursor.description or [])
         told = self.native(
             "select format_type(t.oid, given.size), t.typtype = 'e'"
@@ -403,7 +403,7 @@ class PostgresEngine(Engine):
         names = [column.name for column in columns]
         return [(name, str(kind), bool(e)) for name, (kind, e) in zip(names, told, strict=True)]
 
-    def resolved(self, name: str, where: str) -> Table:
+    def resolve(self, name: str, where: str) -> Table:
         return named_table(self, name, where)
 
     def tables(self, where: str) -> list[Table]:
@@ -421,10 +421,10 @@ class PostgresEngine(Engine):
     ) -> None:
         from anonymizer.engines.postgres.dialect import table_text
 
-        name = self.placed(table_text(target))
+        name = self.with_schema(table_text(target))
         listed = ", ".join(f'"{column}"' for column in columns)
         with (
-            translated(where),
+            translate_errors(where),
             self.connection.cursor() as cursor,
             cursor.copy(f"copy {name} ({listed}) from stdin") as copy,
         ):
@@ -434,7 +434,7 @@ class PostgresEngine(Engine):
     def copy_in(self, table: str, file: Path, where: str) -> None:
         """Add the rows of a CSV file to a table, named in Postgres' SQL."""
         with (
-            translated(where),
+            translate_errors(where),
             file.open("rb") as handle,
             self.connection.cursor() as cursor,
             cursor.copy(f"copy {table} from stdin (format csv)") as copy,
@@ -445,7 +445,7 @@ class PostgresEngine(Engine):
     def copy_out(self, query: str, file: Path, where: str) -> None:
         """Write the rows of a query in Postgres' SQL to a CSV file."""
         with (
-            translated(where),
+            translate_errors(where),
             file.open("wb") as handle,
             self.connection.cursor() as cursor,
             cursor.copy(f"copy ({query}) to stdout (format csv)") as copy,
@@ -502,7 +502,7 @@ def _frame(cursor: Cursor[Any]) -> pd.DataFrame:
     return frame_of(columns, cursor.fetchall())
 
 
-def _plain(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """Convert a numeric, which Postgres uses for sums and rounding, to an integer or a double."""
     if not isinstance(value, Decimal):
         return value

@@ -26,7 +26,7 @@ from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.dialect_types import (
     by_code_point,
     decimals,
-    filled,
+    fill,
     moments,
     texts,
     try_cast,
@@ -68,7 +68,7 @@ FUNCTIONS = frozenset(
 
 
 def is_long(name: str) -> bool:
-    """Whether Postgres would truncate the name."""
+    """Return whether Postgres would truncate the name."""
     return len(name.encode()) > LONGEST
 
 
@@ -103,9 +103,9 @@ def lists(node: exp.Expr) -> exp.Expr:
         case exp.Array() if not node.expressions:
             return exp.Literal.string("{}")
         case exp.Transform():
-            return _transformed(node)
+            return _transform(node)
         case exp.RegexpExtractAll():
-            return filled(
+            return fill(
                 "array(select g.found[1] from regexp_matches(t, p, 'g') as g(found))",
                 t=node.this,
                 p=node.expression,
@@ -114,39 +114,39 @@ def lists(node: exp.Expr) -> exp.Expr:
             group = node.args.get("group") or exp.Literal.number(0)
             found = int(group.name)
             if found:
-                return filled(
+                return fill(
                     f"coalesce((regexp_match(t, p))[{found}], '')", t=node.this, p=node.expression
                 )
-            return filled("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
+            return fill("coalesce(substring(t from p), '')", t=node.this, p=node.expression)
         case exp.Split():
             return exp.Anonymous(this="string_to_array", expressions=[node.this, node.expression])
         case exp.ArrayDistinct():
-            return filled(
+            return fill(
                 "array(select distinct u.m from unnest(l) as u(m) where u.m is not null)",
                 l=node.this,
             )
         case exp.ArraySort():
-            return filled("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
+            return fill("array(select u.m from unnest(l) as u(m) order by u.m)", l=node.this)
         case exp.ArrayContains():
-            return filled("v = any(l)", l=node.this, v=node.expression)
+            return fill("v = any(l)", l=node.this, v=node.expression)
         case exp.Max() if node.args.get("count") and not isinstance(node.parent, exp.Filter):
             return _greatest(node, None)
         case exp.Filter() if isinstance(node.this, exp.Max) and node.this.args.get("count"):
             return _greatest(node.this, node.expression)
         case exp.Anonymous() if node.name.lower() == "list_sum":
-            return filled("(select sum(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+            return fill("(select sum(u.m) from unnest(l) as u(m))", l=node.expressions[0])
         case exp.Anonymous() if node.name.lower() == "list_has_any":
-            return filled("(l && v)", l=node.expressions[0], v=node.expressions[1])
+            return fill("(l && v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayOverlaps():
-            return filled("(l && v)", l=node.this, v=node.expression)
+            return fill("(l && v)", l=node.this, v=node.expression)
         case exp.Anonymous() if node.name.lower() == "list_has_all":
-            return filled("(l @> v)", l=node.expressions[0], v=node.expressions[1])
+            return fill("(l @> v)", l=node.expressions[0], v=node.expressions[1])
         case exp.ArrayAppend():
             return exp.Anonymous(this="array_append", expressions=[node.this, node.expression])
         case exp.Anonymous() if node.name.lower() == LENGTH:
             return exp.Anonymous(this="cardinality", expressions=node.expressions)
         case exp.Anonymous() if node.name.lower() == "list_count":
-            return filled("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
+            return fill("(select count(u.m) from unnest(l) as u(m))", l=node.expressions[0])
         case exp.Explode() if isinstance(node.this, exp.GenerateSeries):
             return node.this  # a series returns rows, not a list
         case _:
@@ -155,13 +155,13 @@ def lists(node: exp.Expr) -> exp.Expr:
 
 def _greatest(node: exp.Max, where: exp.Expr | None) -> exp.Expr:
     """Translate `max(x, n)`: the n greatest values in descending order, without NULL."""
-    known = filled("x is not null", x=node.this)
+    known = fill("x is not null", x=node.this)
     where = exp.Where(this=exp.and_(known, where.this) if where is not None else known)
-    values = exp.Filter(this=filled("array_agg(x order by x desc)", x=node.this), expression=where)
-    return filled("(l)[1:n]", l=values, n=node.args["count"])
+    values = exp.Filter(this=fill("array_agg(x order by x desc)", x=node.this), expression=where)
+    return fill("(l)[1:n]", l=values, n=node.args["count"])
 
 
-def _transformed(node: exp.Transform) -> exp.Expr:
+def _transform(node: exp.Transform) -> exp.Expr:
     function = node.expression
     assert isinstance(function, exp.Lambda)
     (name,) = (parameter.name for parameter in function.expressions)
@@ -178,7 +178,7 @@ def _transformed(node: exp.Transform) -> exp.Expr:
     listed = node.this
     # a series returns rows; a list has to be unnested
     source = "l" if isinstance(listed, exp.GenerateSeries) else "unnest(l)"
-    made = filled(
+    made = fill(
         f"array(select e from {'series()' if source == 'l' else source} with ordinality"
         f" as u({name}, place) order by u.place)",
         l=listed,
@@ -226,28 +226,29 @@ def draws(node: exp.Expr) -> exp.Expr:
     """
     if isinstance(node, exp.Placeholder):
         # not as a subquery, which would prevent parallel workers
-        return filled("current_setting(x)", x=exp.Literal.string(setting_of(node.name)))
+        return fill("current_setting(x)", x=exp.Literal.string(setting_of(node.name)))
     if isinstance(node, exp.Hex):
-        return filled("upper(ltrim(x, '0'))", x=node.this)
+        return fill("upper(ltrim(x, '0'))", x=node.this)
     if isinstance(node, exp.Unhex):
-        return filled("decode(x, 'hex')", x=node.this)
+        return fill("decode(x, 'hex')", x=node.this)
     if not isinstance(node, exp.Anonymous):
         return node
     match node.name.lower():
         case "draw_of":
             return by_code_point(_backwards(node.expressions[0]))
         case "md5_number":
-            return by_code_point(_reversed(node.expressions[0]))
+            return by_code_point(_reversed_digest(node.expressions[0]))
         case "md5_number_lower" if isinstance(node.parent, exp.BitwiseRightShift):
             # as bits: Postgres has no unsigned integer of 64 bits
-            return filled(
-                "cast(('x' || substr(r, 1, 16)) as bit(64))", r=_reversed(node.expressions[0])
+            return fill(
+                "cast(('x' || substr(r, 1, 16)) as bit(64))",
+                r=_reversed_digest(node.expressions[0]),
             )
         case "md5_number_lower":
-            return filled(
+            return fill(
                 "(cast(('x' || substr(r, 1, 16)) as bit(64))::bigint::numeric"
                 " + case when substr(r, 1, 1) >= '8' then 18446744073709551616 else 0 end)",
-                r=_reversed(node.expressions[0]),
+                r=_reversed_digest(node.expressions[0]),
             )
     return node
 
@@ -264,15 +265,15 @@ def _backwards(digest: exp.Expr) -> exp.Expr:
         for first in (8, 0)
     ]
     both = " || ".join(f"int8send({half})" for half in halves)
-    return filled(f"encode({both}, 'hex')", b=digest)
+    return fill(f"encode({both}, 'hex')", b=digest)
 
 
-def _reversed(text: exp.Expr) -> exp.Expr:
+def _reversed_digest(text: exp.Expr) -> exp.Expr:
     """The reversed MD5 digest of a text; `offset 0` prevents computing the digest for each byte."""
     if text.find(exp.Window) is not None:
         # inside the subquery, a window would see its single row only
         raise TemplateError(f"a window in a digest has no form on Postgres: {text.sql()}")
-    return filled(
+    return fill(
         "(select made from (select decode(md5(t), 'hex') as b offset 0) as x)",
         t=text,
         made=_backwards(exp.column("b", table="x")),
@@ -330,7 +331,7 @@ def closest_rows(node: exp.Expr) -> exp.Expr:
 
 
 def _is_utf8(node: exp.Encode) -> bool:
-    """Whether a text is encoded as UTF-8, as by DuckDB's `encode`, which takes no charset."""
+    """True if a text is encoded as UTF-8, as by DuckDB's `encode`, which takes no charset."""
     charset = node.args.get("charset")
     return charset is None or charset.name.lower() == "utf-8"
 
@@ -359,30 +360,30 @@ def functions(node: exp.Expr) -> exp.Expr:
             name = NAMES[node.name.lower()]
             return exp.Anonymous(this=name, expressions=node.expressions)
         case exp.Anonymous(expressions=[only]) if node.name.lower() in CALLS:
-            return filled(CALLS[node.name.lower()], x=only)
+            return fill(CALLS[node.name.lower()], x=only)
         case exp.Anonymous() if node.name.lower() == "regexp_full_match":
-            return filled("(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1])
+            return fill("(x ~ ('^(' || y || ')$'))", x=node.expressions[0], y=node.expressions[1])
         case exp.RegexpFullMatch():
-            return filled("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
+            return fill("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
         case exp.Encode() if _is_utf8(node):
             return exp.Anonymous(this="convert_to", expressions=[node.this, _utf8()])
         case exp.Log() if node.expression is not None:
             # only defined for numerics; the cast keeps the significant digits of a double
-            return filled(
+            return fill(
                 "cast(log(b, cast(x as numeric)) as double precision)",
                 b=node.this,
                 x=node.expression,
             )
         case exp.IsNan():
-            return filled("(x = 'NaN')", x=node.this)
+            return fill("(x = 'NaN')", x=node.this)
         case exp.IsInf():
-            return filled(
+            return fill(
                 "(cast(x as text) in ('infinity', '-infinity', 'Infinity', '-Infinity'))",
                 x=node.this,
             )
         case exp.Round() if node.args.get("decimals") is None:
             # Postgres rounds a double halfway between two integers to the even one
-            return filled(
+            return fill(
                 "(case when x >= 0 then floor(x + 0.5) else ceil(x - 0.5) end)", x=node.this
             )
         case exp.Concat() if len(node.expressions) > MOST_ARGUMENTS:
@@ -396,7 +397,7 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.StartsWith():
             return exp.Anonymous(this="starts_with", expressions=[node.this, node.expression])
         case exp.EndsWith():
-            return filled("(right(x, length(y)) = y)", x=node.this, y=node.expression)
+            return fill("(right(x, length(y)) = y)", x=node.this, y=node.expression)
     return node
 
 

@@ -58,7 +58,7 @@ def type_name(given: str, *, is_enum: bool = False) -> str:
         return _ENUM
     if given.endswith("[]"):
         return type_name(given[:-2]) + "[]"
-    base, sizes = _parted(given)
+    base, sizes = _split_type(given)
     if base in ("character varying", "character"):
         return "VARCHAR"
     if base == "numeric" and sizes:
@@ -69,14 +69,14 @@ def type_name(given: str, *, is_enum: bool = False) -> str:
 def read_type(given: str, *, is_enum: bool = False) -> str:
     """The type as which values of a source are read: text, except for arrays and plain types."""
     name = type_name(given, is_enum=is_enum)
-    base = _parted(given)[0]
+    base = _split_type(given)[0]
     if base in AS_TEXT:
         return "VARCHAR"
     plain = name == _ENUM or base in _NAMES or base in ("character varying", "character")
     return name if plain or given.endswith("[]") else other_type(given)
 
 
-def _parted(given: str) -> tuple[str, str]:
+def _split_type(given: str) -> tuple[str, str]:
     """The name of a type without its sizes, and the sizes."""
     found = _SIZED.match(given)
     return (found["base"] + (found["rest"] or ""), found["sizes"]) if found else (given, "")
@@ -118,7 +118,7 @@ WHOLE = {
 }
 
 
-def filled(text: str, **parts: exp.Expr) -> exp.Expr:
+def fill(text: str, **parts: exp.Expr) -> exp.Expr:
     """An expression of Postgres' SQL with every column named like a part replaced by it."""
     return dialect.filled(text, "postgres", **parts)
 
@@ -138,12 +138,12 @@ def texts(node: exp.Expr) -> exp.Expr:
 
     `lower` uses the database's collation, since that of code points lowers ASCII letters only.
     """
-    made = _compared(node)
+    made = _compare(node)
     # the grammar requires parentheses in `position(x in y)` and `between x and y`
     return exp.paren(made) if made is not node and isinstance(node.parent, BARE) else made
 
 
-def _compared(node: exp.Expr) -> exp.Expr:
+def _compare(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Lower):
         known = exp.Collate(this=node.this, expression=exp.to_identifier("default", quoted=True))
         return by_code_point(exp.Lower(this=known))
@@ -169,7 +169,7 @@ def _double_text(number: exp.Cast) -> exp.Expr:
 
     Both print the shortest digits that identify the double.
     """
-    return filled(
+    return fill(
         """case
             when x = trunc(x) and abs(x) < 1e16 then cast(cast(x as bigint) as text) || '.0'
             when abs(x) >= 1e15 and abs(x) < 1e16 then
@@ -197,12 +197,12 @@ def decimals(node: exp.Expr) -> exp.Expr:
     if precision not in (18, 38) or scale == 0 or isinstance(node.this, TEXTUAL):
         return node
     # a double that is too large for a bigint is a multiple of 1024
-    scaled = filled(
+    scaled = fill(
         """(case when x >= 0 then floor(x * one + 0.5) else ceil(x * one - 0.5) end)""",
         x=node.this,
         one=exp.Literal.number(10**scale),
     )
-    return filled(
+    return fill(
         """(case when abs(y) < 9000000000000000000 then cast(cast(y as bigint) as numeric)
             when abs(y) < 9000000000000000000000 then
                 cast(cast(y / 1024 as bigint) as numeric) * 1024
@@ -219,12 +219,12 @@ def moments(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.UnixToTime) and node.text("scale") == "6":
         return _moment(node.this)
     if isinstance(node, exp.Anonymous) and node.name.lower() == "make_timestamptz":
-        return filled("timezone('UTC', t)", t=_moment(node.expressions[0]))
+        return fill("timezone('UTC', t)", t=_moment(node.expressions[0]))
     return node
 
 
 def _moment(microseconds: exp.Expr) -> exp.Expr:
-    return filled(
+    return fill(
         "(timestamp '1970-01-01' + cast(x as bigint) / 86400000000 * interval '1 day'"
         " + cast(x as bigint) % 86400000000 * interval '1 microsecond')",
         x=microseconds,
@@ -244,19 +244,19 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     target = types(node.to)
     if kind in WHOLE:
         low, high = WHOLE[kind]
-        return filled(
+        return fill(
             """case when t ~ '^-?[0-9]{1,39}$' then
                 case when cast(t as numeric) between low and high then cast(t as made) end end""",
             t=text,
             low=exp.Literal.number(low),
             high=exp.Literal.number(high),
-        ).transform(_typed(target))
+        ).transform(_replace_type(target))
     if kind in (Type.DECIMAL, Type.BIGDECIMAL):
         return _dialect_types_decimal(text, target)
     if kind in (Type.DOUBLE, Type.FLOAT):
         limit = "1.7976931348623157e308" if kind == Type.DOUBLE else "3.4028235e38"
         least = "4.9406564584124654e-324" if kind == Type.DOUBLE else "1.4e-45"
-        return filled(
+        return fill(
             """case when t in ('inf', '-inf', 'nan') then cast(t as made)
                 when t ~ '^-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]{1,3})?$' then
                 case when abs(cast(t as numeric)) between least and most or cast(t as numeric) = 0
@@ -264,18 +264,18 @@ def try_cast(node: exp.Expr) -> exp.Expr:
             t=text,
             least=exp.Literal.number(least),
             most=exp.Literal.number(limit),
-        ).transform(_typed(target))
+        ).transform(_replace_type(target))
     if kind == Type.DATE:
         return _date(text)
     if kind in TIMES:
         clock = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
         zone = "[+]00" if kind == Type.TIMESTAMPTZ else ""
-        return filled(
+        return fill(
             "case when t ~ form and (day) is not null then cast(t as made) end",
             t=text,
             form=exp.Literal.string(f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}} {clock}{zone}$"),
             day=_date(exp.func("left", text.copy(), exp.Literal.number(10))),
-        ).transform(_typed(target))
+        ).transform(_replace_type(target))
     forms = {
         Type.BOOLEAN: "^(true|false)$",
         Type.UUID: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
@@ -283,12 +283,12 @@ def try_cast(node: exp.Expr) -> exp.Expr:
     }
     if kind not in forms:
         raise TemplateError(f"try_cast to {node.to.sql()} has no form on Postgres")
-    return filled(
+    return fill(
         "case when t ~ form then cast(t as made) end", t=text, form=exp.Literal.string(forms[kind])
-    ).transform(_typed(target))
+    ).transform(_replace_type(target))
 
 
-def _typed(target: exp.Expr) -> Rewrite:
+def _replace_type(target: exp.Expr) -> Rewrite:
     """A transform that replaces the type `made` with `target`."""
 
     def put(node: exp.Expr) -> exp.Expr:
@@ -310,14 +310,14 @@ def _dialect_types_decimal(text: exp.Expr, target: exp.Expr) -> exp.Expr:
         condition = "t ~ form"
     else:
         condition = f"t ~ form and length(split_part(ltrim(t, '-0'), '.', 1)) <= {whole}"
-    return filled(
+    return fill(
         f"case when {condition} then cast(t as made) end", t=text, form=exp.Literal.string(form)
-    ).transform(_typed(target))
+    ).transform(_replace_type(target))
 
 
 def _date(text: exp.Expr) -> exp.Expr:
     """Cast a text in ISO form to a date; NULL if its month does not have the day."""
-    return filled(
+    return fill(
         """case when t ~ '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$'
                 and substr(t, 1, 4) <> '0000' then
             case when cast(substr(t, 9, 2) as integer) <= extract(day from

@@ -26,7 +26,7 @@ PROCESS = "select pg_catalog.pg_backend_pid()"
 PATIENCE = 3.0
 """Seconds that a second connection waits for a session of a pool."""
 ROUNDS = 3
-"""How often the sessions of two connections are compared, since other clients take some as well."""
+"""Number of comparisons of two connections' sessions, since other clients take some as well."""
 ELSEWHERE = "connect to the server itself, or to a pool whose mode is session"
 
 
@@ -39,10 +39,10 @@ def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator
     """
     with ExitStack() as stack:
         if isinstance(database, str):
-            connection, owned = stack.enter_context(_connected(database)), True
+            connection, owned = stack.enter_context(_connect(database)), True
         else:
             connection, owned = database, False
-            stack.enter_context(_borrowed(connection))
+            stack.enter_context(_autocommit(connection))
         engine = PostgresEngine(connection, owned)
         engine.address = database if isinstance(database, str) else None
         _refuse_shared(engine)
@@ -52,7 +52,7 @@ def postgres_engine(database: str | Connection[Any], limits: Limits) -> Iterator
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Connection[Any]]:
+def _connect(address: str) -> Iterator[Connection[Any]]:
     try:
         import psycopg
     except ImportError as error:
@@ -62,12 +62,12 @@ def _connected(address: str) -> Iterator[Connection[Any]]:
     try:
         connection = psycopg.connect(address, autocommit=True, prepare_threshold=None)
     except psycopg.Error as error:
-        raise _refused(error) from error
+        raise _engine_error(error) from error
     with connection:
         yield connection
 
 
-def _refused(error: Exception) -> AnonymizerError:
+def _engine_error(error: Exception) -> AnonymizerError:
     """Map a server's refusal, whose message contains no values, to an EngineError."""
     said = str(error).lower()
     for words, message, hint in (
@@ -85,7 +85,7 @@ def _refused(error: Exception) -> AnonymizerError:
 
 
 @contextmanager
-def _borrowed(connection: Connection[Any]) -> Iterator[None]:
+def _autocommit(connection: Connection[Any]) -> Iterator[None]:
     """Set a user's connection to autocommit while a run uses it."""
     from psycopg.pq import TransactionStatus
 
@@ -117,10 +117,10 @@ def _refuse_shared(engine: PostgresEngine) -> None:
     here = _process(engine)
     if here == first.info.backend_pid == _process(engine):
         return
-    where = "--database" if engine.owned else "connection"
+    where = "--database" if engine.owns_connection else "connection"
     for there in _processes_beside(first):
         if there is None:
-            said = "is behind a pooler, and a second connection, which would tell its mode, fails"
+            said = "is behind a pooler, and a second connection, which would show its mode, fails"
             hint = f"{ELSEWHERE}, and has a session free"
             raise EngineError.at(where, said, hint=hint)
         if there == here or _process(engine) != here:
@@ -196,7 +196,7 @@ def _settings(engine: PostgresEngine, limits: Limits) -> Iterator[None]:
         wanted["max_parallel_workers_per_gather"] = str(limits.threads - 1)
     if limits.temp_size is not None:
         wanted["temp_file_limit"] = _kilobytes(limits.temp_size)
-    before = [] if engine.owned else engine.native(BEFORE, "engine", (list(wanted),))
+    before = [] if engine.owns_connection else engine.native(BEFORE, "engine", (list(wanted),))
     try:
         for name, value in wanted.items():
             try:
@@ -216,7 +216,7 @@ def _restore(engine: PostgresEngine, before: Rows) -> None:
     """Leave nothing of the run in a session: a pooler may give it to another client."""
     with suppress(Exception):
         engine.connection.rollback()
-    if engine.owned:
+    if engine.owns_connection:
         with suppress(EngineError):
             engine.native("discard all", "engine")
     for name, value, of_session in before:

@@ -34,12 +34,12 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
 def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
     source = policy.source
     if source.kind == "query":
-        return _queried(source.query or "", engine)
+        return _run_query(source.query or "", engine)
     table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)
 
 
-def _queried(query: str, engine: PostgresEngine) -> Relation:
+def _run_query(query: str, engine: PostgresEngine) -> Relation:
     """Run a user's query once, under the role's search path, into a table of the run."""
     import sqlglot
     from sqlglot import exp
@@ -54,7 +54,7 @@ def _queried(query: str, engine: PostgresEngine) -> Relation:
     writing = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Into)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query) or trees[0].find(*writing):
         raise refusal
-    target = engine.placed(table_text(ident(QUERIED).text))
+    target = engine.with_schema(table_text(ident(QUERIED).text))
     text = query.strip().rstrip(";")
     with own_names(engine):
         engine.native(

@@ -64,8 +64,8 @@ def _whom(role: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What somebody has put on a table or view, and is lost when it is dropped."""
+class Attachments:
+    """Grants and comments on a table or view, which are lost when it is dropped."""
 
     grants: tuple[tuple[str | None, str, str | None, bool], ...]
     """Column (None: the whole), privilege, role (None: public), and whether it may be passed on."""
@@ -73,7 +73,7 @@ class Given:
     """Column (None: the whole), and the text as a literal."""
 
     @classmethod
-    def on(cls, engine: PostgresEngine, table: Table, where: str) -> Given:
+    def on(cls, engine: PostgresEngine, table: Table, where: str) -> Attachments:
         """The grants and comments on a table or view; none if it does not exist."""
         name = (ident(table).text,)
         grants = engine.native(GRANTS, where, name)
@@ -84,10 +84,10 @@ class Given:
         """Every role that has a grant on it."""
         return tuple(dict.fromkeys(role or "public" for _, _, role, _ in self.grants))
 
-    def without(self, roles: Collection[str]) -> Given:
+    def without(self, roles: Collection[str]) -> Attachments:
         """The same without SELECT on the whole for these roles."""
         kept = (g for g in self.grants if g[:2] != (None, "SELECT") or g[2] not in roles)
-        return Given(tuple(kept), self.comments)
+        return Attachments(tuple(kept), self.comments)
 
     def give(
         self,
@@ -133,7 +133,7 @@ OURS = """(
     or not (select rolsuper from pg_roles where rolname = current_user)
         and pg_has_role(current_user, r.oid, 'usage')
 )"""
-"""Whether an owner `r` is trusted to name what is dropped: another role's record could name any
+"""True if an owner `r` is trusted to name what is dropped: another role's record could name any
 table, and a trigger on it would run with the rights of this role."""
 
 
@@ -144,13 +144,13 @@ class Record:
     table: Table
     owner: str
     trusted: bool
-    """Whether its owner is trusted to name what this role drops."""
+    """True if its owner is trusted to name what this role drops."""
     readable: bool
     writable: bool
 
     @property
     def ours(self) -> bool:
-        """Whether this role records its objects in it."""
+        """True if this role records its objects in it."""
         return self.trusted and self.readable and self.writable
 
 
@@ -174,19 +174,19 @@ def records(engine: PostgresEngine) -> list[Record]:
 
 
 def may_make_schemas(engine: PostgresEngine) -> bool:
-    """Whether the role may create schemas in the database."""
+    """Return whether the role may create schemas in the database."""
     text = "select has_database_privilege(current_database(), 'create')"
     return bool(engine.native(text, "record")[0][0])
 
 
 def has_schema(engine: PostgresEngine, name: str) -> bool:
-    """Whether the database has a schema of this name."""
+    """Return whether the database has a schema of this name."""
     text = "select to_regnamespace(%s) is not null"
     return bool(engine.native(text, "record", (quote(name),))[0][0])
 
 
 def shares(engine: PostgresEngine) -> bool:
-    """Whether the role can use or create the record of the database."""
+    """Return whether the role can use or create the record of the database."""
     for record in records(engine):
         if record.table == SHARED:
             return record.ours
@@ -311,7 +311,7 @@ def work_tables(engine: PostgresEngine, run_id: str) -> Iterator[None]:
 
 
 def is_over(engine: PostgresEngine, run_id: str) -> bool:
-    """Whether the run has no session left on the server."""
+    """Return whether the run has no session left on the server."""
     name = (f"{RUNS}{run_id}",)
     text = "select pg_try_advisory_lock(hashtextextended(%s, 0))"
     if not engine.native(text, "engine", name)[0][0]:
@@ -336,7 +336,7 @@ def _session(engine: PostgresEngine) -> Iterator[None]:
         said = "has temporary tables, among which a run of this role would make its own"
         hint = "drop them, give an address, or grant the role create on the database"
         raise EngineError.at("connection", said, hint=hint)
-    with _placed(engine, TEMPORARY, lambda: engine.native("discard temporary", WHERE)):
+    with _work_schema(engine, TEMPORARY, lambda: engine.native("discard temporary", WHERE)):
         yield
 
 
@@ -349,12 +349,12 @@ def _schema(engine: PostgresEngine, run_id: str) -> Iterator[None]:
         engine.native(f"create schema {quote(name)}", WHERE)
         make_private(engine, "schema", quote(name), WHERE)
         enter(engine, record, [("", name, name, "scratch", run_id)])
-    with _placed(engine, name, lambda: _drop_schema(engine, name)):
+    with _work_schema(engine, name, lambda: _drop_schema(engine, name)):
         yield
 
 
 @contextmanager
-def _placed(engine: PostgresEngine, place: str, drop: Callable[[], object]) -> Iterator[None]:
+def _work_schema(engine: PostgresEngine, place: str, drop: Callable[[], object]) -> Iterator[None]:
     """Make work tables in `place`, and drop them at the end, however the run ends."""
     engine.place = place
     try:

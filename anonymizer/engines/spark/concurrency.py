@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import ident, lit, work
-from anonymizer.engines.base import Compared, Elsewhere, Limits
+from anonymizer.engines.base import ComparedTables, Limits, RemoteProcesses
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.partition_workers import ATTEMPT, Recipe, attached
+from anonymizer.engines.duckdb.partition_workers import ATTEMPT, Recipe, attach_part
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.spark import failures
-from anonymizer.engines.spark.tables import COPIES, SparkTables, parquet, quoted
+from anonymizer.engines.spark.tables import COPIES, SparkTables, parquet, quote_name
 from anonymizer.steps import Parts, Row
 
 if TYPE_CHECKING:
@@ -38,19 +38,19 @@ AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
 """Small tables that are computed from all units: on Spark if the units are there."""
 
 
-def executors(spark: SparkSession) -> Elsewhere:
+def executors(spark: SparkSession) -> RemoteProcesses:
     """The executors, which solve as many parts at a time as they have cores."""
     context = spark.sparkContext
 
     def run(task: Callable[[], None]) -> None:
-        with failures.translated("parts"):
+        with failures.translate_errors("parts"):
             context.parallelize([0], 1).foreach(lambda _: task())
 
-    return Elsewhere(context.defaultParallelism, run)
+    return RemoteProcesses(context.defaultParallelism, run)
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ExecutorFiles:
     """The files from which executors solve the parts of a stage, and to which they write."""
 
     tables: SparkTables
@@ -62,7 +62,7 @@ class Spread:
     """The folder to which classes are written."""
 
     @classmethod
-    def of(cls, tables: SparkTables, stage: Parts) -> Spread:
+    def of(cls, tables: SparkTables, stage: Parts) -> ExecutorFiles:
         """Write the tables that the parts need to files, including small tables that all share."""
         recipe = Recipe.of(stage)
         whole = {table.name for table in recipe.needed if table not in stage.taken}
@@ -72,7 +72,7 @@ class Spread:
             tables.to_spark(name)
         folder = tables.new_file("classes")
         folder.mkdir(mode=0o700)
-        files = tuple(path for name in names for path in tables.listed(name))
+        files = tuple(path for name in names for path in tables.files_of(name))
         return cls(tables, stage, {n: tables.reading(n) for n in names}, files, folder)
 
     def task(self, part: Row, limits: Limits) -> Callable[[], None]:
@@ -110,7 +110,7 @@ def solve_from_files(
             recipe.hand_over(engine, part, taken)
         shutil.rmtree(folder / "spilled", ignore_errors=True)
         recipe.solve(taken, limits, lambda _: None)
-        with _engine(folder, limits) as engine, attached(engine, taken, read_only=True):
+        with _engine(folder, limits) as engine, attach_part(engine, taken, read_only=True):
             query = recipe.classes(part)
             engine.raw(f"copy ({query}) to {lit(str(classes))} (format parquet)", stage.name)
         classes.replace(result)
@@ -139,23 +139,23 @@ _SIDE, _STAGED, _ORIGINAL, _ID = (f"anonymizer:{n}" for n in ("side", "staged", 
 _PUBLISHED, _LINKED = 0, 1
 
 
-def judged_together(tables: SparkTables, compared: Compared) -> bool:
+def answer_together(tables: SparkTables, compared: ComparedTables) -> bool:
     """Make the rows available in DuckDB; False if they are too many, or references are not unique.
 
     In that case Spark runs the queries, one by one, on the rows themselves.
     """
-    staged = tables.written(compared.staged)
-    originals = tables.written(compared.originals)
+    staged = tables.rows_of(compared.staged)
+    originals = tables.rows_of(compared.originals)
     if max(staged, originals) > ROWS_UP_TO:
         return False
     if originals > TUPLES_UP_TO and tables.in_duckdb("units") > TUPLES_UP_TO:
         return False
     path = tables.new_file(RELEASE_TUPLES)
-    _counted(tables, compared).write.parquet(str(path))
-    return _shown(tables, compared, path, staged, originals)
+    _tuple_counts(tables, compared).write.parquet(str(path))
+    return _create_views(tables, compared, path, staged, originals)
 
 
-def _counted(tables: SparkTables, compared: Compared) -> DataFrame:
+def _tuple_counts(tables: SparkTables, compared: ComparedTables) -> DataFrame:
     """The distinct tuples of side, published cells and originals, each with its number of rows."""
     from pyspark.sql import functions as f
 
@@ -165,18 +165,18 @@ def _counted(tables: SparkTables, compared: Compared) -> DataFrame:
     originals = tables.spark.table(tables.view(compared.originals)).select(
         f.col(compared.reference), *(f.col(c).alias(_original(c)) for c in compared.columns)
     )
-    staged = staged.select(compared.reference, *map(quoted, cells), f.lit(True).alias(_STAGED))
+    staged = staged.select(compared.reference, *map(quote_name, cells), f.lit(True).alias(_STAGED))
     originals = originals.withColumn(_ORIGINAL, f.lit(True))
     joined = staged.join(originals, compared.reference, "full_outer").drop(compared.reference)
     both = joined.withColumn(_SIDE, f.lit(_LINKED)).unionByName(
         published.withColumn(_SIDE, f.lit(_PUBLISHED)), allowMissingColumns=True
     )
-    counted = both.groupBy(*map(quoted, both.columns)).agg(f.count(f.lit(1)).alias(COPIES))
+    counted = both.groupBy(*map(quote_name, both.columns)).agg(f.count(f.lit(1)).alias(COPIES))
     return counted.withColumn(_ID, f.monotonically_increasing_id())
 
 
-def _shown(
-    tables: SparkTables, compared: Compared, path: Path, staged: int, originals: int
+def _create_views(
+    tables: SparkTables, compared: ComparedTables, path: Path, staged: int, originals: int
 ) -> bool:
     """Create views of the three tables in DuckDB; False if the join shows repeated references."""
     files, side, copies = parquet([path]), ident(_SIDE), ident(COPIES)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from anonymizer.compile import SCRATCH, Statement, Table, ident, work
-from anonymizer.engines.base import Compared, Elsewhere, Engine, EngineName, Rows
+from anonymizer.engines.base import ComparedTables, Engine, EngineName, RemoteProcesses, Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.concurrency import (
@@ -18,9 +18,9 @@ from anonymizer.engines.spark.concurrency import (
     LARGE_FROM,
     TUPLES,
     UNITS,
-    Spread,
+    ExecutorFiles,
+    answer_together,
     executors,
-    judged_together,
 )
 from anonymizer.engines.spark.dialect import DIALECT, PREFIX
 from anonymizer.engines.spark.tables import (
@@ -127,7 +127,7 @@ DUCKDB_ROWS = frozenset({"staged", "link", "originals"})
 
 
 def only_duckdb(text: str) -> bool:
-    """Whether a text is a query that Spark cannot run."""
+    """Return whether a text is a query that Spark cannot run."""
     return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
 
 
@@ -149,11 +149,11 @@ def show_rows(
 
 def _show(tables: SparkTables, relation: str, name: Table) -> None:
     """Create a view over a copy, once: DuckDB may have no access to the rows' own files."""
-    if name in tables.shown:
+    if name in tables.copied_relations:
         return
-    tables.shown.add(name)
+    tables.copied_relations.add(name)
     path = tables.new_file(f"{name.name}-copy")
-    with failures.translated("verification"):
+    with failures.translate_errors("verification"):
         tables.spark.table(relation).write.parquet(str(path))
     query = f"create or replace view {ident(name)} as from {parquet([path])}"
     tables.duckdb.raw(query, "verification")
@@ -221,7 +221,7 @@ class SparkEngine(Engine):
     spark: SparkSession
     duckdb: DuckDBEngine
     work_tables: SparkTables
-    owned: bool
+    owns_connection: bool
     all_on_spark: bool = False
     """A release in Spark's catalog is verified: there is no compact state."""
     published: tuple[Table, ...] = ()
@@ -260,10 +260,10 @@ class SparkEngine(Engine):
         route = Route.of(text)
         target, touched = route.target, route.touched
         if route.counts in self._in_files:
-            return [(self.work_tables.written(route.counts),)]
+            return [(self.work_tables.rows_of(route.counts),)]
         if target in self.together:
             self.together = frozenset()
-        if target == TUPLES and target in touched and self.work_tables.streamed(TUPLES):
+        if target == TUPLES and target in touched and self.work_tables.is_streamed(TUPLES):
             return []  # the statement would free memory, and tuples in files use none
         if self._of_tuples(route) or self._needs_spark(touched, text, target, collected):
             for name in touched:
@@ -285,7 +285,7 @@ class SparkEngine(Engine):
         if target is not None:
             self.work_tables.made_in_duckdb(target)
         if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
-            with failures.translated(where):
+            with failures.translate_errors(where):
                 self.work_tables.hand_over(target)
         return rows
 
@@ -296,15 +296,15 @@ class SparkEngine(Engine):
         return (ROWS - self.together) & here
 
     def _of_tuples(self, route: Route) -> bool:
-        """Whether a text derives units or a small table from tuples that are in files."""
+        """Return whether a text derives units or a small table from tuples that are in files."""
         of_units = route.target in AGGREGATED and UNITS in route.used
         of_all = route.target == UNITS and route.used == {TUPLES}
-        return (of_units or of_all) and all(map(self.work_tables.streamed, route.used))
+        return (of_units or of_all) and all(map(self.work_tables.is_streamed, route.used))
 
     def _needs_spark(
         self, used: Set[str], text: str, target: str | None, collected: frozenset[str] = frozenset()
     ) -> bool:
-        """Whether a text reads rows, except published ones if their counts are sufficient."""
+        """True if a text reads rows, except published ones if their counts are sufficient."""
         if only_duckdb(text):
             return False
         rows = used & (ROWS - collected)
@@ -316,7 +316,7 @@ class SparkEngine(Engine):
             return self.all_on_spark
         if target is not None or not rows <= COUNTED or ROW_REF in text:
             return True
-        return not all(self.work_tables.counted(name, ROW_REF) for name in sorted(rows))
+        return not all(self.work_tables.has_counts(name, ROW_REF) for name in sorted(rows))
 
     def _on_spark(self, route: Route, values: Mapping[str, Any]) -> Rows:
         target, query = route.target, route.rows_written
@@ -339,7 +339,7 @@ class SparkEngine(Engine):
 
     def _number(self, target: str, numbers: Numbering) -> None:
         view = self.work_tables.view(target)
-        if target in ROWS or self.work_tables.streamed(target):
+        if target in ROWS or self.work_tables.is_streamed(target):
             made = by_draw(view, numbers.name) if target in ROWS else by_leaf(view, numbers)
             self.work_tables.keep(target, self.spark.sql(made))
         else:
@@ -364,7 +364,7 @@ class SparkEngine(Engine):
         if target == TUPLES:
             self.work_tables.in_files = LARGE_FROM
         if target == "snapshot":
-            self.few_rows = self.work_tables.written(target) <= ROWS_UP_TO
+            self.few_rows = self.work_tables.rows_of(target) <= ROWS_UP_TO
 
     def _known_to_duckdb(self, names: Set[str], text: str) -> None:
         """Create a view over rows in DuckDB as well, which reads the files that Spark wrote."""
@@ -372,19 +372,19 @@ class SparkEngine(Engine):
             self.work_tables.to_duckdb(name)
         self.duckdb.raw(text, "originals")
 
-    def compare(self, rows: Compared) -> None:
+    def compare(self, rows: ComparedTables) -> None:
         """Read all rows that the verification needs in one pass, if they are not too many.
 
         For a small source, DuckDB has the staged rows and originals; Spark reads the published.
         """
         tables = self.work_tables
-        with failures.translated("verification"):
+        with failures.translate_errors("verification"):
             if self.all_on_spark:
                 return
             if self.few_rows:
-                made = tables.counted(rows.published, rows.reference)
+                made = tables.has_counts(rows.published, rows.reference)
             else:
-                made = judged_together(tables, rows)
+                made = answer_together(tables, rows)
             self.together = rows.names if made else frozenset()
 
     def side_by_side(self) -> None:
@@ -397,7 +397,7 @@ class SparkEngine(Engine):
         return Asking(self, where)
 
     def bring(self, text: str) -> bool:
-        """Whether a query runs on Spark; if so, move the tables that it reads there."""
+        """Return whether a query runs on Spark; if so, move the tables that it reads there."""
         used = set(USED.findall(text))
         if not self._needs_spark(used, text, None):
             return False
@@ -415,11 +415,11 @@ class SparkEngine(Engine):
 
     def tables(self, where: str) -> list[Table]:
         """Every table and view of the session's current database."""
-        with failures.translated(where):
+        with failures.translate_errors(where):
             found = self.spark.sql("show tables").collect()
         return [Table(str(row["tableName"]), str(row["namespace"])) for row in found]
 
-    def resolved(self, name: str, where: str) -> Table:
+    def resolve(self, name: str, where: str) -> Table:
         """Register a table of Spark's catalog as the work table of the run's population."""
         return self.work_tables.population(table_parts(name), where)
 
@@ -433,12 +433,12 @@ class SparkEngine(Engine):
         for name in names:
             self.work_tables.made_in_duckdb(name)
 
-    def elsewhere(self) -> Elsewhere:
+    def elsewhere(self) -> RemoteProcesses:
         return executors(self.spark)
 
-    def spread(self, stage: Parts) -> Spread | None:
+    def spreading(self, stage: Parts) -> ExecutorFiles | None:
         tables = self.work_tables
-        return Spread.of(tables, stage) if tables.streamed(UNITS) else None
+        return ExecutorFiles.of(tables, stage) if tables.is_streamed(UNITS) else None
 
     @property
     def embedded_duckdb(self) -> DuckDBEngine:

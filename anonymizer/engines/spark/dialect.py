@@ -264,7 +264,7 @@ def binary_collation(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Collate) else node
 
 
-def unframed(node: exp.Expr) -> exp.Expr:
+def drop_frame(node: exp.Expr) -> exp.Expr:
     """Drop the frame of `lead` and `lag`, which ignore it: Spark refuses it in a named window."""
     if not isinstance(node, exp.Window) or not isinstance(node.this, exp.Lead | exp.Lag):
         return node
@@ -357,7 +357,7 @@ EACH: tuple[Rewrite, ...] = (
     rounded_decimals,
     strict_dates,
     patterns,
-    unframed,
+    drop_frame,
     ordered_numbers,
     named_functions,
     infinity,

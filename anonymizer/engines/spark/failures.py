@@ -92,7 +92,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
 
 
 @contextmanager
-def translated(where: str) -> Iterator[None]:
+def translate_errors(where: str) -> Iterator[None]:
     """Translate Spark's errors in a block to AnonymizerErrors without their messages."""
     try:
         yield

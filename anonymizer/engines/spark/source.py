@@ -82,7 +82,7 @@ LAST_TASKS = 5
 
 
 def is_session(database: object) -> bool:
-    """Whether `database` is an open Spark session; imports nothing."""
+    """Return whether `database` is an open Spark session; imports nothing."""
     return type(database).__module__.startswith("pyspark.sql.") and hasattr(database, "sql")
 
 
@@ -96,7 +96,7 @@ def own_session(limits: Limits) -> Iterator[SparkSession]:
     """
     builder = _builder()
     before = builder.getActiveSession() if hasattr(builder, "getActiveSession") else None
-    session = _started(limits)
+    session = _start_session(limits)
     try:
         yield session
     finally:
@@ -120,7 +120,7 @@ def _builder() -> type[SparkSession]:
     return SparkSession  # type: ignore[no-any-return]
 
 
-def _started(limits: Limits) -> SparkSession:
+def _start_session(limits: Limits) -> SparkSession:
     _need_java()
     silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
     settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
@@ -164,7 +164,7 @@ def process_of(spark: SparkSession) -> int | None:
 
 
 def is_idle(spark: SparkSession, *, owned: bool) -> bool:
-    """Whether no task of the session runs, after a short wait; the jobs of an owned one are ended.
+    """True if no task of the session runs, after a short wait; the jobs of an owned one are ended.
 
     A task of a job that was ended goes on writing for a moment.
     """
@@ -196,7 +196,7 @@ def _same_python() -> Iterator[None]:
 
 
 def _configured_elsewhere() -> bool:
-    """Whether spark-submit or the user's configuration determines where to run."""
+    """Return whether spark-submit or the user's configuration determines where to run."""
     if os.environ.get("MASTER") or "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
     folder = os.environ.get("SPARK_CONF_DIR") or (
@@ -284,7 +284,7 @@ def spark_engine(
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         share = _of_duckdb(limits, spark)
         folder = run_folder.create(run_id, writer=process_of(spark))
-        stack.push(partial(_left, folder, spark, database is None))
+        stack.push(partial(_remove_folder, folder, spark, database is None))
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
@@ -294,7 +294,7 @@ def spark_engine(
         duckdb.limits = share
         tables = SparkTables(spark, duckdb, folder.path, f"anonymizer_{run_id}_")
         stack.callback(tables.drop)
-        engine = SparkEngine(spark, duckdb, tables, owned=database is None)
+        engine = SparkEngine(spark, duckdb, tables, owns_connection=database is None)
         try:
             yield engine
         finally:
@@ -302,7 +302,7 @@ def spark_engine(
                 undo()
 
 
-def _left(
+def _remove_folder(
     folder: RunFolder,
     spark: SparkSession,
     owned: bool,

@@ -1,4 +1,4 @@
-"""Where a run's work tables are: on Spark, in the embedded DuckDB, or in both."""
+"""The places of a run's work tables: on Spark, in the embedded DuckDB, or in both."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ def duckdb_type(name: str) -> str:
 
 def name_in_spark(table: Table) -> str:
     """The quoted name of a table of the catalog in Spark's SQL."""
-    return ".".join(quoted(part) for part in table.parts)
+    return ".".join(quote_name(part) for part in table.parts)
 
 
 def names_in(spark: SparkSession, schema: str) -> list[str]:
     """The names of the tables and views of a database, without temporary ones."""
-    rows = spark.sql(f"show tables in {quoted(schema)}").collect()
+    rows = spark.sql(f"show tables in {quote_name(schema)}").collect()
     return [str(row["tableName"]) for row in rows if not row["isTemporary"]]
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A quoted name in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -77,7 +77,7 @@ def catalog_table(parts: Sequence[str], spark: SparkSession, path: str) -> DataF
 
     Raises SourceError if there is none.
     """
-    name = ".".join(map(quoted, parts))
+    name = ".".join(map(quote_name, parts))
     if spark.catalog.tableExists(name):
         return spark.table(name)
     known = names_in(spark, spark.catalog.currentDatabase())
@@ -138,7 +138,7 @@ class Route:
     """The properties of a statement that decide where it runs."""
 
     how: str
-    """How it writes; empty for a query."""
+    """The kind of write; empty for a query."""
     target: str | None
     query: str
     used: frozenset[str]
@@ -213,12 +213,12 @@ class SparkTables:
     destinations: dict[str, Path | str] = field(default_factory=dict)
     """Folders, or tables of the catalog, of the work tables that will be published."""
     counts: dict[str, bool] = field(default_factory=dict)
-    """Whether DuckDB has a table of rows as counts of equal rows, by name."""
+    """True if DuckDB has a table of rows as counts of equal rows, by name."""
     kept: list[DataFrame] = field(default_factory=list)
     """Frames cached in memory or on the executors' disks."""
     in_files: int = 0
     """Number of rows above which tables of tuples stay in files that DuckDB reads; 0: no limit."""
-    shown: set[Table] = field(default_factory=set)
+    copied_relations: set[Table] = field(default_factory=set)
     """Relations of rows that DuckDB reads from a copy."""
     _written: int = 0
 
@@ -271,20 +271,20 @@ class SparkTables:
         self.kept.append(frame)
 
     def more_than(self, name: str, rows: int) -> bool:
-        """Whether a table that Spark wrote has more than `rows` rows, by its file headers."""
+        """True if a table that Spark wrote has more than `rows` rows, by its file headers."""
         place = self.places.get(name)
         if place is None or not place.on_spark or place.in_duckdb:
             return False
         return bool(self.spark.table(self.view(name)).count() > rows)
 
-    def counted(self, name: str, without: str) -> bool:
-        """Whether DuckDB has a table's rows, without one column, as counts of equal rows.
+    def has_counts(self, name: str, without: str) -> bool:
+        """Return whether DuckDB has a table's rows, without one column, as counts of equal rows.
 
         Spark counts every row, so DuckDB sees the same multiset.
         """
         if name not in self.counts:
             frame = self.spark.table(self.view(name)).drop(without)
-            small = self.written(name) <= COUNTED_UP_TO
+            small = self.rows_of(name) <= COUNTED_UP_TO
             if small:
                 self._count(name, frame)
             self.counts[name] = small
@@ -323,7 +323,7 @@ class SparkTables:
             self.keep(name, self.spark.table(self.view(name)))
             place = self.places[name]
         # tables with a row per source row are not moved, nor are tuples if they are many
-        kind = "view" if name == "snapshot" or self.streamed(name) else "table"
+        kind = "view" if name == "snapshot" or self.is_streamed(name) else "table"
         self.duckdb.raw(f"create or replace {kind} {target} as {self.reading(name, more)}", name)
         place.in_duckdb = True
 
@@ -332,21 +332,21 @@ class SparkTables:
         columns = self.spark.table(self.view(name)).schema
         drawn = any(c.name == DRAW and c.dataType.simpleString() == "string" for c in columns)
         replaced = " replace (cast('0x' || draw as uhugeint) as draw)" if drawn else ""
-        return f"select {more}*{replaced} from {parquet(self.listed(name))}"
+        return f"select {more}*{replaced} from {parquet(self.files_of(name))}"
 
-    def listed(self, name: str) -> list[Path]:
+    def files_of(self, name: str) -> list[Path]:
         """The files of a table, with folders expanded."""
         found: list[Path] = []
         for path in self.places[name].files:
             found += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         return found
 
-    def streamed(self, name: str) -> bool:
-        """Whether DuckDB reads a table from its files, because it has too many rows to be moved."""
+    def is_streamed(self, name: str) -> bool:
+        """True if DuckDB reads a table from its files, because it has too many rows to be moved."""
         place = self.places.get(name)
         if not self.in_files or place is None or not place.on_spark or not place.files:
             return False
-        return self.written(name) > self.in_files
+        return self.rows_of(name) > self.in_files
 
     def adopt(self, name: str, files: list[Path]) -> None:
         """Register files that executors wrote as a table of Spark, and drop DuckDB's table."""
@@ -372,7 +372,7 @@ class SparkTables:
         rows = int(self.duckdb.raw(f"select count(*) from {target}", name)[0][0])
         self._show(name, place, small=rows <= BROADCAST_UP_TO)
 
-    def written(self, name: str) -> int:
+    def rows_of(self, name: str) -> int:
         """The number of rows of a table on Spark, from the headers of its files if possible."""
         place = self.places[name]
         if not place.files or not all(f.is_relative_to(self.folder) for f in place.files):

@@ -262,7 +262,7 @@ def _codes_on_steps(name: str, column: Column, step: object) -> Iterator[Problem
 
 
 def on_step(value: float | str, step: object) -> bool:
-    """Whether rounding to the step leaves a value unchanged."""
+    """Return whether rounding to the step leaves a value unchanged."""
     if isinstance(value, str) or isinstance(step, str):
         if not isinstance(value, str) or not isinstance(step, str):
             return True  # (the type of the column decides which of the two is wrong)
@@ -271,7 +271,7 @@ def on_step(value: float | str, step: object) -> bool:
 
 
 def _begins(at: datetime, unit: str) -> bool:
-    """Whether a unit of the calendar begins at this instant."""
+    """Return whether a unit of the calendar begins at this instant."""
     at = at.astimezone(UTC) if at.tzinfo is not None else at
     if (at.minute, at.second, at.microsecond) != (0, 0, 0):
         return False

@@ -211,7 +211,7 @@ def part_size(policy: PolicyFields) -> Iterator[Problem]:
 
 
 def lgb(policy: PolicyFields) -> Iterator[Problem]:
-    """What lgb needs besides its columns."""
+    """The requirements of lgb besides its columns."""
     algorithm = policy.algorithm
     if not isinstance(algorithm, Lgb):
         return

@@ -88,7 +88,7 @@ def target(publish: Publish) -> Iterator[Problem]:
 
 
 def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:
-    """Whether a view of the release would be the source table itself."""
+    """Return whether a view of the release would be the source table itself."""
     parts = [part.casefold() for part in source.parts]
     if not parts or parts[-1] != view.casefold():
         return False
@@ -106,7 +106,7 @@ def remembering_engine(policy: PolicyFields) -> Iterator[Problem]:
 
 
 def remembered(policy: PolicyFields | SchemaFields) -> Iterator[Problem]:
-    """What is said of earlier releases needs a ledger."""
+    """Require a ledger for options about earlier releases."""
     if policy.republish is not None and policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
         yield Problem("republish", said, hint="ledger: private.duckdb")
@@ -143,7 +143,7 @@ PROTECTS = "republish: {m: 3} protects values"
 
 
 def may_be_invariant(policy: PolicyFields) -> bool:
-    """Whether the columns of a policy allow m-invariance."""
+    """Return whether the columns of a policy allow m-invariance."""
     return not any(_invariant(policy))
 
 

@@ -93,7 +93,7 @@ def _by_name(name: str, column: Column) -> Iterator[Problem]:
     elif column.safe_harbor == "none" and named_notes(name):
         yield Problem(path, "is none, and the column's name speaks of free text", hint=hint)
     elif column.safe_harbor == "dates" and "birth" in named:
-        said = "is dates, and the column's name speaks of births, which tell ages over 89"
+        said = "is dates, and the column's name speaks of births, which disclose ages over 89"
         yield Problem(path, said, "birth", "safe_harbor: birth, with bottom_code")
 
 

@@ -226,14 +226,14 @@ def something_to_know(policy: SchemaFields) -> Iterator[Problem]:
     """`knows` refers to columns, rows and rules that the policy has."""
     knows = policy.privacy.knows
     if knows.events and policy.tables and not policy.events:
-        said = "is about event columns, and there is none"
+        said = "needs at least one event column"
         hint = "role: event for what somebody may know of a row"
         yield Problem("privacy.knows.events", said, "0", hint)
     if knows.rows and len(policy.tables) == 1:
-        said = "is about the rows of other tables, and there is none"
+        said = "needs at least one other table"
         yield Problem("privacy.knows.rows", said, "false")
     if knows.sensitive and not knows.anything:
-        said = "is about the persons who remain when rows are known, and none may be"
+        said = "needs events or rows that may be known"
         hint = "knows: {events: 1, sensitive: true}"
         yield Problem("privacy.knows.sensitive", said, "false", hint)
     elif knows.sensitive and not _rules(policy):
@@ -243,7 +243,7 @@ def something_to_know(policy: SchemaFields) -> Iterator[Problem]:
 
 
 def _rules(policy: SchemaFields) -> bool:
-    """Whether any rule concerns the values of a sensitive column."""
+    """Return whether any rule concerns the values of a sensitive column."""
     if any(table.protected for table in policy.tables.values()):
         return True
     return bool(policy.sensitive and set(policy.privacy.guarantees) - OF_PERSONS)

@@ -12,18 +12,18 @@ from anonymizer.compile import Table
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database, Session
-from anonymizer.errors import EngineError, NothingToCheckError, Problem, no_file
+from anonymizer.errors import EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
 from anonymizer.publish.duckdb.file import FileTarget
 from anonymizer.publish.duckdb.in_place import InPlaceTarget, ReplaceTarget
 from anonymizer.publish.target import schemas_written_otherwise
 from anonymizer.release import objects
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.opening import opened, population_files
+from anonymizer.release.opening import opened, population_files, release_file
 from anonymizer.release.opening import place_of as named_at
-from anonymizer.release.sealing import changes_in_database
 
 
 def place_of(policy: Policy, database: Database) -> Path | None:
@@ -64,8 +64,8 @@ def target(
             "is needed: a file source has no database to publish into",
             hint="publish: {database: release.duckdb}",
         )
-    database = session.database if engine.owned else None
-    connection = None if engine.owned else engine.connection
+    database = session.database if engine.owns_connection else None
+    connection = None if engine.owns_connection else engine.connection
     if policy.publish.replace_source:
         source = session.source.table
         assert source is not None
@@ -75,24 +75,15 @@ def target(
 
 
 @contextmanager
-def published(
+def open_published(
     policy: Policy | None, database: Database, limits: Limits
 ) -> Iterator[PublishedInDatabase]:
     """See `anonymizer.publish.target.Publisher`."""
-    if database is None:
-        named = policy.publish.database if policy is not None else None
-        if policy is None or named is None:
-            hint = "the release stands beside its source: name the database" if policy else None
-            raise NothingToCheckError.at("--database", "names no release to verify", hint=hint)
-        database = policy.resolve(named)
-    where = "--database"
-    if isinstance(database, str | Path):
-        path = Path(database)
-        where = named_at(policy, path)
-        if not path.is_file():
-            raise NothingToCheckError.at(where, no_file(path), hint="anonymizer run makes it")
+    file, where = None, "--database"
+    if database is None or isinstance(database, str | Path):
+        file = database = release_file(policy, database)
+        where = named_at(policy, file)
     with opened(database, where, population_files(policy), limits) as (engine, catalog):
-        file = Path(database) if isinstance(database, str | Path) else None
         yield PublishedInDatabase(engine, catalog, file)
 
 

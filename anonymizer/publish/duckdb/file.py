@@ -16,7 +16,7 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
-from anonymizer.engines.duckdb.sandbox import own_connection, unattached
+from anonymizer.engines.duckdb.sandbox import attach_problem, own_connection
 from anonymizer.errors import EngineError, TargetError
 from anonymizer.policy.publish import Storage
 from anonymizer.process.files import lock
@@ -25,6 +25,7 @@ from anonymizer.process.run_folder import building_of
 from anonymizer.process.text import many
 from anonymizer.publish.target import Readers, Writer, clashes_with_releases, replaced_release
 from anonymizer.release import objects
+from anonymizer.release.integrity import SealedObject, Sign, objects_of, projection, sealed_in
 from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import (
     Manifest,
@@ -35,8 +36,6 @@ from anonymizer.release.manifest import (
     write_manifest_file,
 )
 from anonymizer.release.objects import Names, not_tables, unused_space
-from anonymizer.release.seal import SealedObject, Sign
-from anonymizer.release.sealing import objects_of, sealed_in
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
@@ -55,11 +54,11 @@ class FileTarget:
     storage: Storage
     warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
-    _replaced: Identity = None
+    _replaced_identity: Identity = None
     """The identity of the old file when its other releases were copied."""
-    _held: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.Recorded, ...] = ()
     """The objects of the tool in the old file."""
-    _judged: list[object] = field(default_factory=list)
+    _verified: list[object] = field(default_factory=list)
     """Fingerprints of the verified tables."""
     _objects: tuple[SealedObject, ...] = ()
     """The verified objects, with the digests of their rows."""
@@ -95,8 +94,8 @@ class FileTarget:
         """Write the new release, and the target's other releases, into a file next to it."""
         assert isinstance(engine, DuckDBEngine)
         names = self.names
-        self._replaced = self.identity()
-        with self.opened(engine, read_only=False) as catalog:
+        self._replaced_identity = self.identity()
+        with self.attach(engine, read_only=False) as catalog:
             create_schema(engine, catalog, names.schema)
             objects.create_record(engine, catalog)
             writer.write(names.rows(catalog), lambda table: names.separate(table, catalog))
@@ -106,31 +105,31 @@ class FileTarget:
             engine.raw(f"checkpoint {catalog}", "publish.database")
 
     @contextmanager
-    def judged(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
+    def built_rows(self, engine: Engine, layout: Layout) -> Iterator[tuple[Table, Layout]]:
         """The built file, read back from disk."""
         assert isinstance(engine, DuckDBEngine)
-        with self.opened(engine, read_only=True) as catalog:
+        with self.attach(engine, read_only=True) as catalog:
             yield self.names.view(catalog), layout
-            self._judged = self._fingerprints(engine, catalog)
+            self._verified = self._fingerprints(engine, catalog)
             self._objects = objects_of(engine, self.names, catalog)
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Write the manifest into the built file, and swap it in as the target."""
         assert isinstance(engine, DuckDBEngine)
         manifest = sealed_in(manifest, self.names, self._objects, alone=True, sign=sign)
-        with self.opened(engine, read_only=False) as catalog:
+        with self.attach(engine, read_only=False) as catalog:
             write_manifest(engine, self.names, catalog, manifest)
             engine.raw(f"checkpoint {catalog}", "publish.database")
-        with self.opened(engine, read_only=True) as catalog:
+        with self.attach(engine, read_only=True) as catalog:
             # the manifest was written after verification: the rows must still be the verified ones
-            if self._fingerprints(engine, catalog) != self._judged:
+            if self._fingerprints(engine, catalog) != self._verified:
                 raise EngineError.at("publish.database", "changed while it was being built")
             if any(unused_space(engine, catalog)):
                 said = "was built with unused space, in which what was deleted could be read"
                 raise EngineError.at("publish.database", said, hint="run again, or report it")
-        beside = file_of(self.path, self.names, self._held)
+        beside = file_of(self.path, self.names, self._old_objects)
         decide()
-        self.swap(self._replaced)
+        self.swap(self._replaced_identity)
         write_manifest_file(beside, manifest, self.building)
         return manifest
 
@@ -171,7 +170,7 @@ class FileTarget:
             engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
         except EngineError as error:
             hint = "close the process that writes to it, or name another file"
-            said, hint = unattached(self.path, hint)
+            said, hint = attach_problem(self.path, hint)
             raise TargetError.at(where, said, hint=hint) from error
         with detaching(engine, PREVIOUS, where):
             held = objects.recorded(engine, PREVIOUS)
@@ -188,7 +187,7 @@ class FileTarget:
             )
 
     @contextmanager
-    def opened(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
+    def attach(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
         """Attach the file being built, also if the source database is open read-only."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
         engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
@@ -201,9 +200,9 @@ class FileTarget:
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
         with detaching(engine, PREVIOUS, "publish.database"):
-            self._held = tuple(objects.recorded(engine, PREVIOUS))
-            kept = [item for item in self._held if item.release != self.names.release]
-            if not_tables(engine, PREVIOUS, self._held):
+            self._old_objects = tuple(objects.recorded(engine, PREVIOUS))
+            kept = [item for item in self._old_objects if item.release != self.names.release]
+            if not_tables(engine, PREVIOUS, self._old_objects):
                 raise TargetError.at("publish.database", "was changed during this run")
             refresh(engine, PREVIOUS, self.path)  # a killed run may have left JSON files stale
             for item in kept:
@@ -216,7 +215,7 @@ class FileTarget:
                     )
             for item in kept:
                 if item.kind == "view":
-                    copy_view(engine, item)
+                    create_view(engine, Names(item.schema, item.name, item.run_id), BUILT)
             objects.record(engine, BUILT, kept)
 
     def identity(self) -> Identity:
@@ -262,17 +261,7 @@ def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
 
 def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
     """Create the published view as a select of all columns of the frozen rows."""
-    columns = engine.describe(ident(names.rows(catalog)).text, "publish")
-    listed = ", ".join(ident(name).text for name, _ in columns)
+    columns = [name for name, _ in engine.describe(ident(names.rows(catalog)).text, "publish")]
     # the view names no catalog, so that it runs under any name the file is attached as
-    engine.raw(
-        f"create or replace view {ident(names.view(catalog))} as"
-        f" select {listed} from {ident(names.rows(None))}",
-        "publish",
-    )
-
-
-def copy_view(engine: DuckDBEngine, item: objects.Recorded) -> None:
-    """Create the view of another release again, over its copied rows."""
-    names = Names(item.schema, item.name, item.run_id)
-    create_view(engine, names, BUILT)
+    query = projection(columns, names.rows(None))
+    engine.raw(f"create or replace view {ident(names.view(catalog))} as {query}", "publish")

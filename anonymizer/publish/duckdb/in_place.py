@@ -25,6 +25,7 @@ from anonymizer.publish.target import (
     schemas_written_otherwise,
 )
 from anonymizer.release import objects
+from anonymizer.release.integrity import Sign, objects_of, sealed_in
 from anonymizer.release.manifest import (
     Manifest,
     file_of,
@@ -32,9 +33,7 @@ from anonymizer.release.manifest import (
     write_manifest,
     write_manifest_file,
 )
-from anonymizer.release.objects import Names
-from anonymizer.release.seal import Sign
-from anonymizer.release.sealing import objects_of, sealed_in
+from anonymizer.release.objects import Names, is_base_table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -62,7 +61,7 @@ class InPlaceTarget(StagedTarget):
     connection: DuckDBPyConnection | None = None
     """The user's connection, if there is one."""
     warnings: tuple[str, ...] = (WARNING,)
-    _held: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.Recorded, ...] = ()
     """The objects of the tool in the database."""
 
     @property
@@ -79,7 +78,7 @@ class InPlaceTarget(StagedTarget):
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
-        held = self._held = tuple(objects.recorded(engine, self.catalog))
+        held = self._old_objects = tuple(objects.recorded(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
         file = self._file(engine)
         if file is not None:
@@ -151,7 +150,7 @@ class InPlaceTarget(StagedTarget):
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
         file = self._file(engine)
-        beside = file_of(file, self.names, self._held) if file is not None else None
+        beside = file_of(file, self.names, self._old_objects) if file is not None else None
         self._attach_for_writing(engine)
         with engine.transaction("publish"):
             manifest = self._replace(engine, manifest, sign)
@@ -215,7 +214,7 @@ def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
 
 
 def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
-    """What the engine says of a catalog; no row where it has none of that name."""
+    """The engine's description of a catalog; no row where it has none of that name."""
     text = f"select {column} from duckdb_databases() where database_name = {lit(catalog)}"
     return engine.raw(text, "publish")
 
@@ -243,16 +242,9 @@ class ReplaceTarget(InPlaceTarget):
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
-        self.replaces = (dropped_source(self.names.release, self._lost(engine)),)
+        self.replaces = (dropped_source(self.names.release, self._dropped_properties(engine)),)
         where = "publish.replace_source"
-        rows = engine.raw(
-            "select count(*) from duckdb_tables()"
-            f" where database_name = {lit(self.source.catalog)}"
-            f" and schema_name = {lit(self.source.schema)}"
-            f" and table_name = {lit(self.source.name)} and not temporary",
-            where,
-        )
-        if not rows[0][0] or self.source.catalog != self.catalog:
+        if not is_base_table(engine, self.source) or self.source.catalog != self.catalog:
             raise TargetError.at(
                 where,
                 "needs a table of the database itself, not a view or a temporary table",
@@ -272,8 +264,8 @@ class ReplaceTarget(InPlaceTarget):
                 hint="rename that object",
             )
 
-    def _lost(self, engine: DuckDBEngine) -> list[str]:
-        """What the table has besides its rows and its columns."""
+    def _dropped_properties(self, engine: DuckDBEngine) -> list[str]:
+        """Properties of the table besides its rows and columns."""
         source = self.source
         of_table = (
             f"database_name = {lit(source.catalog)} and schema_name = {lit(source.schema)}"

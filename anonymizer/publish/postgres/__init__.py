@@ -25,7 +25,7 @@ def target(policy: Policy, session: Session, names: Names) -> PostgresTarget:
     return PostgresTarget.of(policy, session, names)
 
 
-def published(
+def open_published(
     policy: Policy | None, database: Any, limits: Limits
 ) -> AbstractContextManager[PostgresPublished]:
     """See `anonymizer.publish.target.Publisher`."""

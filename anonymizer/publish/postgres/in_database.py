@@ -15,7 +15,7 @@ from anonymizer.engines.postgres.connection import PostgresEngine, named_in
 from anonymizer.engines.postgres.dialect import is_long
 from anonymizer.engines.postgres.workplace import (
     GRANT,
-    Given,
+    Attachments,
     Kind,
     create_record,
     enter,
@@ -31,13 +31,13 @@ from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.postgres.objects import (
-    column_grants,
+    COLUMN_GRANTS,
+    COLUMNS,
+    LOST,
+    dependents,
     entry,
-    hanging,
-    lost,
     published_objects,
-    recorded,
-    same_columns,
+    recorded_objects,
 )
 from anonymizer.publish.target import (
     Readers,
@@ -47,9 +47,9 @@ from anonymizer.publish.target import (
     refuse_changed,
     replaced_release,
 )
+from anonymizer.release.integrity import Sign, manifest_object, projection, sealed_in
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOMENT = "2s"
-"""How long an attempt waits for locks. New readers wait as long; the server needs one second to
+"""Time that an attempt waits for locks. New readers wait as long; the server needs one second to
 find that an automatic vacuum is in the way, which it then cancels."""
 ATTEMPTS = 20
 PAUSE = 1.0
@@ -136,7 +136,7 @@ def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -
         for path, name in made
         if is_long(name)
     ]
-    ours = {(item.schema, item.name) for item in recorded(engine)}
+    ours = {(item.schema, item.name) for item in recorded_objects(engine)}
     present = engine.native(PRESENT, "publish", {"schema": ident(names.schema).text})
     taken = {(names.schema, str(name)) for (name,) in present} - ours
     return long + [
@@ -169,9 +169,9 @@ def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
 
 
 def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
-    """What prevents this role from replacing the objects of the old release."""
+    """Reasons why this role cannot replace the objects of the old release."""
     problems = []
-    for item in recorded(engine):
+    for item in recorded_objects(engine):
         if item.release != names.release:
             continue
         made = "view" if item.kind == "view" else "table"
@@ -199,14 +199,14 @@ def hanging_on(engine: PostgresEngine, names: Names, item: Recorded) -> list[Pro
     """The problem if something besides the view depends on an object that is dropped."""
     own = "select 'the view ' || to_regclass(%s)::text"
     ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
-    found = [one for one in hanging(engine, Table(item.name, item.schema)) if one != view]
+    found = [one for one in dependents(engine, Table(item.name, item.schema)) if one != view]
     said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
     hint = "remove it, and make it again on the new release; or another publish.name"
     return [Problem(names.path, said, hint=hint)] if found else []
 
 
 def unreadable(engine: PostgresEngine, schema: str, roles: Sequence[str]) -> list[Problem]:
-    """What prevents roles from reading a release in the schema, although they are granted it."""
+    """Reasons why roles cannot read a release in the schema, although they are granted it."""
     problems = []
     for role in roles:
         if not _is_role(engine, role):
@@ -291,8 +291,8 @@ class PostgresTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = replaced_release(self.names, recorded(engine), "the database")
-        clashes = clashes_with_releases(self.names, recorded(engine), folds=False)
+        self.replaces = replaced_release(self.names, recorded_objects(engine), "the database")
+        clashes = clashes_with_releases(self.names, recorded_objects(engine), folds=False)
         TargetError.refuse([*clashes, *self._obstacles(engine)])
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
@@ -311,7 +311,7 @@ class PostgresTarget(StagedTarget):
 
     def _old(self, engine: PostgresEngine) -> list[Recorded]:
         """The objects of the release that is replaced."""
-        return [item for item in recorded(engine) if item.release == self.names.release]
+        return [item for item in recorded_objects(engine) if item.release == self.names.release]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
@@ -335,29 +335,26 @@ class PostgresTarget(StagedTarget):
         # all rows are written and digested before anything is locked that readers use
         # (no algorithm of this engine publishes further tables)
         self._freeze(engine, names.rows(None), STAGED)
-        kept = manifest_object(names, None, signed=sign is not None)
         found = published_objects(engine, names, frozen_only=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        manifest = sealed_in(manifest, names, found, alone=False, sign=sign)
         while_unused(
             engine,
             [Table(item.name, item.schema) for item in self._old(engine)],
             names.path,
-            lambda: self._swap(engine, record, manifest, kept),
+            lambda: self._swap(engine, record, manifest),
         )
         return manifest
 
-    def _swap(
-        self, engine: PostgresEngine, record: Table, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _swap(self, engine: PostgresEngine, record: Table, manifest: Manifest) -> None:
         """Put the new release in the place of the old one."""
         names, old = self.names, self._old(engine)
         kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
-        given = {table: Given.on(engine, table, "publish") for table in kinds} if old else {}
+        given = {table: Attachments.on(engine, table, "publish") for table in kinds} if old else {}
         withdrawn = granted_roles(engine, names.release) - {*self.grantees}
         self._show(engine, old)
         self._drop(engine, [item for item in old if item.kind != "view"])
         forget(engine, names.release)
-        self._write_manifest(engine, manifest, kept)
+        self._write_manifest(engine, manifest)
         for table, found in given.items():
             make_private(engine, "table", ident(table).text, "publish")
             found.without(withdrawn).give(engine, table, "publish", kinds[table])
@@ -372,14 +369,17 @@ class PostgresTarget(StagedTarget):
         """
         names, view = self.names, self.names.view(None)
         there = any(item.kind == "view" for item in old)
-        stays = there and same_columns(engine, view, names.rows(None))
+        before, now = (
+            engine.native(COLUMNS, "publish", (ident(table).text,))
+            for table in (view, names.rows(None))
+        )
+        stays = there and before == now
         if not stays:
             self._drop(engine, [item for item in old if item.kind == "view"])
         columns = engine.describe(ident(names.rows(None)).text, "publish")
-        listed = ", ".join(ident(name).text for name, _ in columns)
         engine.native(
             f"create {'or replace ' if stays else ''}view {ident(view)} with (security_barrier)"
-            f" as select {listed} from {ident(names.rows(None))}",
+            f" as {projection([name for name, _ in columns], names.rows(None))}",
             "publish",
         )
         if stays:
@@ -406,17 +406,16 @@ class PostgresTarget(StagedTarget):
         """Copy staged rows to a table of the release."""
         from anonymizer.engines.postgres.dialect import table_text
 
-        origin = engine.placed(table_text(ident(rows).text))
+        origin = engine.with_schema(table_text(ident(rows).text))
         engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
         make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
-    def _write_manifest(
-        self, engine: PostgresEngine, manifest: Manifest, kept: SealedObject
-    ) -> None:
+    def _write_manifest(self, engine: PostgresEngine, manifest: Manifest) -> None:
         table = ident(self.names.manifest(None))
-        typed = ", ".join(f"{name} text" for name, _ in kept.columns)
-        values = (manifest.text(), manifest.signature)[: len(kept.columns)]
+        columns = manifest_object(self.names, manifest).columns
+        typed = ", ".join(f"{name} text" for name, _ in columns)
+        values = (manifest.text(), manifest.signature)[: len(columns)]
         engine.native(f"create table {table} ({typed})", "publish")
         places = ", ".join(["%s"] * len(values))
         engine.native(f"insert into {table} values ({places})", "publish", values)
@@ -463,7 +462,8 @@ class ReplaceTarget(PostgresTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = (dropped_source(self.names.release, lost(engine, self.names.view(None))),)
+        lost = dependents(engine, self.names.view(None), LOST)
+        self.replaces = (dropped_source(self.names.release, lost),)
         TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
         self.warnings = (REPLACEMENT_WARNING, *self.warnings)
 
@@ -500,11 +500,13 @@ class ReplaceTarget(PostgresTarget):
         if not ours:
             said = "needs the rights of the table's owner"
             return [Problem(PATH, said, hint="run as the owner")]
-        if any(o.schema == source.schema and o.name == source.name for o in recorded(engine)):
+        if any(
+            o.schema == source.schema and o.name == source.name for o in recorded_objects(engine)
+        ):
             said = "the source is a release of this tool already"
             return [Problem(PATH, said, hint="nothing to do")]
         view = self.names.view(None)
-        found = [*hanging(engine, view), *column_grants(engine, view)]
+        found = [*dependents(engine, view), *dependents(engine, view, COLUMN_GRANTS)]
         if found:
             said = f"something depends on the source table: {', '.join(found)}"
             hint = "remove it, and make it again on the release; or publish a view"
@@ -519,8 +521,9 @@ class ReplaceTarget(PostgresTarget):
         refuse_changed(engine, self.snapshot)
         TargetError.refuse(self._unfit(engine))
         record = create_record(engine, self.names.schema)
-        owner = self._owner(engine)
-        given = replace(Given.on(engine, self.names.view(None), PATH), comments=())
+        owned = "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass"
+        owner = str(engine.native(owned, PATH, (self._table,))[0][0])
+        given = replace(Attachments.on(engine, self.names.view(None), PATH), comments=())
         self._freeze(engine, self._next, STAGED)
         engine.native(f"drop table {self._table}", PATH)
         engine.native(f"alter table {ident(self._next)} rename to {ident(self.names.name)}", PATH)
@@ -528,20 +531,10 @@ class ReplaceTarget(PostgresTarget):
             self._freeze(engine, self.names.separate(name, None), rows)
         given.give(engine, self.names.view(None), PATH)
         engine.native(f"alter table {self._table} owner to {ident(owner)}", PATH)
-        kept = manifest_object(self.names, None, signed=sign is not None)
         found = published_objects(engine, self.names, replaced=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
-        self._write_manifest(engine, manifest, kept)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
+        self._write_manifest(engine, manifest)
         self._grant(engine)
         made = [item for item in self.names.recorded() if item.kind != "rows"]
         enter(engine, record, map(entry, made))
         return manifest
-
-    def _owner(self, engine: PostgresEngine) -> str:
-        return str(
-            engine.native(
-                "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass",
-                PATH,
-                (self._table,),
-            )[0][0]
-        )

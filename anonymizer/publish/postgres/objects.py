@@ -15,16 +15,15 @@ from anonymizer.engines.postgres.workplace import entries
 from anonymizer.errors import EngineError, NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.release.across_tables import names_of
-from anonymizer.release.manifest import Manifest, no_manifest, parsed
-from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import (
-    CHANGED,
+from anonymizer.release.integrity import (
     RowsDigest,
     SealedObject,
     manifest_object,
     object_problems,
     seal_of,
 )
+from anonymizer.release.manifest import CHANGED, Manifest, no_manifest, parsed
+from anonymizer.release.objects import Names, Recorded
 
 # Dependents of a table or view, which would be lost with it or would show other rows.
 
@@ -82,7 +81,7 @@ COLUMN_GRANTS = """
     from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
     order by 1
 """
-"""What a release that replaces its source does not keep."""
+"""Properties of the source that a release in its place does not keep."""
 LOST = """
     select 'the index ' || indexrelid::regclass::text
     from pg_index where indrelid = %(table)s::regclass
@@ -97,41 +96,19 @@ LOST = """
     from pg_description where objoid = %(table)s::regclass and classoid = 'pg_class'::regclass
     order by 1
 """
-"""What goes with a table, besides its rows and its columns."""
+"""Objects that are dropped with a table, besides its rows and its columns."""
 COLUMNS = """
     select attname, atttypid, atttypmod, attcollation from pg_attribute
     where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum
 """
 
 
-def hanging(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe every dependent of a table or view; empty if it does not exist."""
-    return _described(engine, table, HANGING)
-
-
-def column_grants(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe the grants on single columns of a table; empty if it does not exist."""
-    return _described(engine, table, COLUMN_GRANTS)
-
-
-def lost(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe what is dropped with a table; empty if it does not exist."""
-    return _described(engine, table, LOST)
-
-
-def _described(engine: PostgresEngine, table: Table, query: str) -> list[str]:
+def dependents(engine: PostgresEngine, table: Table, query: str = HANGING) -> list[str]:
+    """Describe what a table or view has by one of these queries; empty if it does not exist."""
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
     return [str(said) for (said,) in engine.native(query, "publish", {"table": name})]
-
-
-def same_columns(engine: PostgresEngine, one: Table, other: Table) -> bool:
-    """Whether two tables have the same columns in the same order."""
-    first, second = (
-        engine.native(COLUMNS, "publish", (ident(table).text,)) for table in (one, other)
-    )
-    return first == second
 
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})
@@ -140,7 +117,7 @@ SORTED = "postgres-sorted-1"
 """SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
 
 
-def recorded(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
+def recorded_objects(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
     """Every recorded object published in the database, oldest first.
 
     `trusted`: only from records of roles that may decide what is dropped.
@@ -266,7 +243,7 @@ class PostgresPublished:
             return [Names.of(policy, "").view(self.engine.catalog)]
         found = [
             item.table(self.engine.catalog or "")
-            for item in recorded(self.engine, trusted=False)
+            for item in recorded_objects(self.engine, trusted=False)
             if item.kind == "view"
         ]
         if not found:
@@ -282,7 +259,7 @@ class PostgresPublished:
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)
-            for item in recorded(self.engine, trusted=False)
+            for item in recorded_objects(self.engine, trusted=False)
         )
         found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)

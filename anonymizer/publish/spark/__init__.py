@@ -33,7 +33,7 @@ def target(policy: Policy, session: Session, names: Names) -> ParquetTarget | Ca
 
 
 @contextmanager
-def published(
+def open_published(
     policy: Policy | None, database: Any, limits: Limits
 ) -> Iterator[PublishedFolder | PublishedInCatalog]:
     """See `anonymizer.publish.target.Publisher`."""

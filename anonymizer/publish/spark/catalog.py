@@ -10,14 +10,26 @@ from urllib.parse import unquote, urlparse
 from anonymizer.compile import Table
 from anonymizer.engines.base import Engine, frame_of
 from anonymizer.engines.spark.connection import SparkEngine
-from anonymizer.engines.spark.tables import duckdb_type, name_in_spark, names_in, quoted, rows_of
+from anonymizer.engines.spark.tables import (
+    duckdb_type,
+    name_in_spark,
+    names_in,
+    quote_name,
+    rows_of,
+)
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.spark.parquet import judged_by_duckdb
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
+from anonymizer.release.integrity import (
+    Columns,
+    RowsDigest,
+    SealedObject,
+    Sign,
+    sealed_in,
+)
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names, Recorded
-from anonymizer.release.seal import Columns, RowsDigest, SealedObject, Sign, manifest_object, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,10 +113,9 @@ class CatalogTarget(StagedTarget):
             f"{_text(OF)} = {_text(self.names.release)}, {_text(RUN)} = {_text(self.names.run_id)}"
         )
         self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
-        columns = ", ".join(quoted(c) for c in self.spark.table(name_in_spark(rows)).columns)
-        kept = manifest_object(self.names, None, signed=sign is not None)
+        columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(rows)).columns)
         found = catalog_objects(engine, self.names, frozen_only=True)
-        manifest = sealed(manifest, (*found, kept), alone=False, sign=sign)
+        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
         decide()
         self._view(self.names.view(None), f"select {columns} from {name_in_spark(rows)}", marks)
         written = f"{_text(manifest.text())} as manifest"

@@ -23,10 +23,10 @@ from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.target import Readers, StagedTarget
 from anonymizer.release.formats import in_frame
+from anonymizer.release.integrity import SealedObject, Sign, sealed, sorted_rows
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import SealedObject, Sign, sealed, sorted_rows
 from anonymizer.verification.guarantees import of_population
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def rows_in(folder: Path) -> Sql:
 
 
 @contextmanager
-def _read(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
+def _open_folder(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
     """The rows of a folder of Parquet files, in a new DuckDB that can read nothing else."""
     with own_connection(None, writable=(folder,), limits=limits) as engine:
         view = work("release")
@@ -58,14 +58,14 @@ def judged_by_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
     asked = tuple(item for item in manifest.requirements if item not in answered)
     if not asked and answered:
         return
-    with _read(folder, limits) as (engine, view):
+    with _open_folder(folder, limits) as (engine, view):
         found = judge(engine, view, manifest.layout, asked)
     refuse_unless_passed(found)
 
 
 def files_object(names: Names, folder: Path, limits: Limits) -> SealedObject:
     """The rows of a folder of Parquet files, which are unordered, as DuckDB reads them."""
-    with _read(folder, limits) as (engine, view):
+    with _open_folder(folder, limits) as (engine, view):
         return relation_object(engine, names, view)
 
 
@@ -193,7 +193,7 @@ class ParquetTarget(StagedTarget):
         manifest = sealed(manifest, (rows,), alone=True, sign=sign)
         for path in self.building.glob(".*.crc"):
             path.unlink()
-        if engine.owned:
+        if engine.owns_connection:
             _open(self.building)
         decide()
         move_into_place(self.building, self.rows)

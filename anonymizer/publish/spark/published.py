@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from anonymizer.compile import Table, ident
+from anonymizer.compile import SCRATCH, Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import restricted
+from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.tables import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
-from anonymizer.process import run_folder
 from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import OF, catalog_objects, in_catalog, properties
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
+from anonymizer.release.integrity import manifest_object, object_problems, seal_of
 from anonymizer.release.manifest import (
+    CHANGED,
     Manifest,
     no_manifest,
     parsed,
@@ -31,9 +31,7 @@ from anonymizer.release.manifest import (
     signature_file,
 )
 from anonymizer.release.objects import Names
-from anonymizer.release.seal import CHANGED, manifest_object, object_problems, seal_of
-
-CATALOG = "memory"
+from anonymizer.release.opening import population_files
 
 
 class FolderEngine(DuckDBEngine):
@@ -52,7 +50,7 @@ class PublishedFolder:
 
     def views(self, policy: Policy | None) -> list[Table]:
         every = list(self.manifests)
-        return every if policy is None else [Names.of(policy, "").view(CATALOG)]
+        return every if policy is None else [Names.of(policy, "").view(SCRATCH)]
 
     def manifest(self, view: Table) -> Manifest:
         return self.manifests[view]
@@ -88,18 +86,15 @@ def published_folder(
             hint="a release in Spark's catalog is verified with the session that sees it",
         )
     folder = Path(given).resolve()
-    with ExitStack() as stack:
-        spilled = run_folder.create(secrets.token_hex(8))
-        stack.callback(spilled.remove)
-        # (by default rows would be spilled into the current folder)
-        connection = stack.enter_context(restricted(spilled.path / "spilled", limits))
-        engine = FolderEngine(connection, owned=True, catalog=CATALOG)
+    files = population_files(policy)
+    with own_connection(None, files=files, writable=(folder,), limits=limits) as plain:
+        engine = FolderEngine(plain.connection, owns_connection=True, catalog=SCRATCH)
         found: dict[Table, Manifest] = {}
         own = [Names.of(policy, "")] if policy is not None else []
         for names in dict.fromkeys((*own, *_all_of(folder))):
             target = ParquetTarget(names, folder)
             manifest = _manifest(target)
-            view = names.view(CATALOG)
+            view = names.view(SCRATCH)
             engine.raw(f"create schema if not exists {ident(Table(names.schema))}", "release")
             engine.raw(f"create view {ident(view)} as from {rows_in(target.rows)}", "release")
             found[view] = manifest
@@ -120,7 +115,7 @@ def _rows_of(folder: Path, manifests: Iterable[Table]) -> list[Path]:
 
 
 def _is_of_rows(path: Path) -> bool:
-    """Whether a file holds rows, or is the empty one that Spark writes beside them."""
+    """Return whether a file holds rows, or is the empty one that Spark writes beside them."""
     if path.name == "_SUCCESS":
         return path.is_file() and not path.stat().st_size
     return path.name.endswith(".parquet") and path.is_file()

@@ -18,7 +18,7 @@ from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.values import file_format
-from anonymizer.process.document import Bar, Displayed, Document, Section, facts, say
+from anonymizer.process.document import Bar, Document, NotebookResult, Section, facts, say
 from anonymizer.review.assess import figures
 from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
 from anonymizer.review.assess.figures import (
@@ -155,7 +155,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
             continue
         guarantee, flag = FLAGS[name]
         parts = flag.parts
-        whole = [guarantee.whole(part) for part in parts]
+        whole = [guarantee.is_integer(part) for part in parts]
         figures = _figures(right, whole)
         if figures is None:
             number = "a whole number" if whole[0] else "a number"
@@ -282,7 +282,7 @@ EMPTY = Problem("TABLE", "has no rows", hint="there is nothing to assess")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assessment(Displayed):
+class Assessment(NotebookResult):
     """All results for one table and one choice of quasi-identifiers."""
 
     table: str
@@ -290,7 +290,7 @@ class Assessment(Displayed):
     sensitive: tuple[str, ...]
     person: str | None
     guessed: bool
-    """Whether the columns were guessed from names, types and counts."""
+    """True if the columns were guessed from names, types and counts."""
     sizes: Sizes
     columns: dict[str, ColumnFigures]
     risk: Risk
@@ -303,7 +303,7 @@ class Assessment(Displayed):
 
     @property
     def passed(self) -> bool:
-        """Whether every requirement holds; true if there are none."""
+        """True if every requirement holds; true if there are none."""
         return all(check.passed for check in self.checks)
 
     def _document(self) -> Document:

@@ -114,7 +114,7 @@ def open_table(
             files = f"{Path(table).as_posix()}/*.parquet" if folder else table
             raise SourceError.at(
                 "TABLE",
-                "is a folder" if folder else "has a suffix that tells no known format",
+                "is a folder" if folder else "has an unknown file extension",
                 allowed=", ".join(FORMATS),
                 hint=f"or make a table of it in a database: create table t as from '{files}'",
             )

@@ -51,7 +51,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """What one sensitive column achieves in the worst class; each person counts a value once.
+    """Figures of one sensitive column in the worst class; each person counts a value once.
 
     * `distinct_l`: different non-NULL values; `entropy_l`: exp(entropy); `recursive_c`: c of
       recursive (c,2)-diversity must be larger than this (Machanavajjhala et al. 2006);

@@ -15,9 +15,10 @@ from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.measure.proofs import RECORDS, k_of, proved_records
 from anonymizer.policy import Policy
 from anonymizer.release.consistency import refuse_changed
+from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.sealing import changes_in_database
+from anonymizer.release.opening import release_file
 from anonymizer.review.attack.staging import (
     OF_ALL,
     TARGETS,
@@ -28,7 +29,7 @@ from anonymizer.review.attack.staging import (
     arena_of_same,
     match_everybody,
 )
-from anonymizer.review.inputs import Beside, attached_release, open_beside, release_file
+from anonymizer.review.inputs import Beside, attached_release, open_beside
 
 # Results of attacks, and the bounds that a release guarantees.
 
@@ -124,7 +125,7 @@ class Intersection:
 
     @property
     def holds(self) -> bool:
-        """Whether the guarantees of each release hold for both together."""
+        """True if the guarantees of each release hold for both together."""
         return (self.k is None or not self.below_k) and (self.l is None or not self.below_l)
 
     def says(self, unit: str) -> list[str]:
@@ -166,11 +167,11 @@ class Differences:
 
     @property
     def holds(self) -> bool:
-        """Whether those who left or joined have the guarantees of the releases."""
+        """True if those who left or joined have the guarantees of the releases."""
         return not self.below_k and not any(self.below_l.values())
 
     def says(self) -> list[str]:
-        """What the differences show, in sentences; empty if they do no harm."""
+        """Describe what the differences show; empty if they do no harm."""
         of = f"of {self.gone + self.come:,} rows that one of the releases has"
         said = []
         if self.below_k:
@@ -200,25 +201,25 @@ class Attack:
     proved: int | None = None
     """Complete records that the cells prove and fewer than k rows (persons) may share."""
     beside: bool = False
-    """Whether an earlier release was compared."""
+    """True if an earlier release was compared."""
     differences: Differences | None = None
-    """What classes of one release show and those of the other do not; None if nothing that both
+    """Values that classes of only one of the releases show; None if nothing that both
     publish as it is can differ, or if they keep signatures."""
 
     @property
     def holds(self) -> bool:
-        """Whether no attack exceeds a promised bound, including attacks with an earlier release."""
+        """True if no attack exceeds a promised bound, including attacks with an earlier release."""
         return self.alone_holds and self.together_holds
 
     @property
     def together_holds(self) -> bool:
-        """Whether the guarantees of this release and of the earlier one hold for both together."""
+        """True if the guarantees of this release and of the earlier one hold for both together."""
         different = self.differences is None or self.differences.holds
         return different and all(found.holds for found in self.intersection)
 
     @property
     def alone_holds(self) -> bool:
-        """Whether no attack on this release alone exceeds a bound."""
+        """True if no attack on this release alone exceeds a bound."""
         return self.linking.holds and all(found.holds for found in self.inference)
 
     @property
@@ -228,7 +229,7 @@ class Attack:
 
     @property
     def uncompared(self) -> bool:
-        """Whether an earlier release shares no sensitive column, or no target, with this one."""
+        """True if an earlier release shares no sensitive column, or no target, with this one."""
         intersected = any(found.targets for found in self.intersection)
         return self.beside and not intersected and self.differences is None
 
@@ -238,7 +239,7 @@ class Attack:
         return said + (self.differences.says() if self.differences is not None else [])
 
     def broken(self) -> list[str]:
-        """What breaks a guarantee of this release and the earlier one together, in words."""
+        """Describe what breaks a guarantee of this release and the earlier one together."""
         said = [s for x in self.intersection if not x.holds for s in x.says(self.unit)]
         different = self.differences
         return said + (different.says() if different is not None and not different.holds else [])
@@ -271,7 +272,7 @@ SHARE = 0.1
 
 def attack(
     policy: Policy,
-    source: str | Path | None = None,
+    source: Any = None,
     *,
     release: str | Path | None = None,
     earlier: str | Path | None = None,
@@ -439,7 +440,7 @@ def _intersect(now: Arena, old: Arena, k: int | None, l: dict[str, int]) -> Iter
 def _different(
     now: Arena, old: Arena, originals: Originals, k: int | None, l: Mapping[str, int]
 ) -> Differences | None:
-    """What one release shows and the other does not, by the values that both publish as they are.
+    """Rows that only one of the releases shows, by the values that both publish as they are.
 
     None if there are none.
     """

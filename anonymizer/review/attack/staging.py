@@ -11,7 +11,7 @@ from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout, Originals, PublishedColumn, type_sql
 from anonymizer.errors import PolicyError
 from anonymizer.ledger.protected_columns import DRAWN
-from anonymizer.measure.queries import QueryTables, Staged, stage
+from anonymizer.measure.queries import QueryAttribute, QueryTables, stage
 from anonymizer.review.inputs import Beside
 
 MILLION = 1_000_000
@@ -22,7 +22,7 @@ OF_ALL = "all_candidates"
 class Quasi:
     """A quasi-identifier of the attack, with the values that its cells cover."""
 
-    staged: Staged
+    staged: QueryAttribute
     cover: Table
 
     @property
@@ -128,7 +128,11 @@ def _staged(
 
     originals = beside.originals
     secrets, carried = _secrets(view, layout, originals)
-    kept = [c for c in layout.columns if c.role == "keep" and not drawn_anew(c)]
+    kept = [
+        c
+        for c in layout.columns
+        if c.role == "keep" and not any(mask["mask"] in DRAWN for mask in c.masks)
+    ]
     plain = {s.column: s.carried for s in secrets if s.bucket is None}
     plain |= {c.column: Sql(f"e{len(carried) + i}") for i, c in enumerate(kept, start=1)}
     carried = [*carried, *(c.name or c.column for c in kept)]
@@ -143,7 +147,12 @@ def _staged(
     for q in quasi:
         a = q.staged
         made.select(
-            "cover", cover=q.cover, parts=a.parts, column=a.column, ordered=a.ordered, **a.named
+            "cover",
+            cover=q.cover,
+            parts=a.parts,
+            column=a.column,
+            ordered=a.ordered,
+            **a.template_names,
         )
     made.select("combos", person=person)
     return made
@@ -192,11 +201,6 @@ def _secrets(
             Secret(len(found) + 1, column.column, Sql(original), bucket, data, column, place)
         )
     return tuple(found), carried
-
-
-def drawn_anew(column: PublishedColumn) -> bool:
-    """Whether the values of a kept column are others in every release."""
-    return any(mask["mask"] in DRAWN for mask in column.masks)
 
 
 def _draw(

@@ -95,12 +95,12 @@ class Profile:
 
     @property
     def texts(self) -> bool:
-        """Whether its values are texts, be it of a fixed list."""
+        """True if its values are texts, be it of a fixed list."""
         return self.text or self.sql_type.startswith("ENUM")
 
     @property
     def free_text(self) -> bool:
-        """Whether it holds sentences rather than names or codes."""
+        """True if it holds sentences rather than names or codes."""
         return self.text and (self.mean_length or 0) > LONG_TEXT
 
     @property
@@ -109,18 +109,18 @@ class Profile:
 
     @property
     def measure(self) -> bool:
-        """Whether it holds many different numbers with a fractional part."""
+        """True if it holds many different numbers with a fractional part."""
         several = (self.different or 0) > A_HANDFUL
         return fractional(self.sql_type) and several and (self.parts is None or self.parts > 0)
 
     @property
     def unique(self) -> bool:
-        """Whether no value repeats or is NULL, so that it could be a key."""
+        """True if no value repeats or is NULL, so that it could be a key."""
         return self.known == self.rows == self.different
 
     @property
     def written_as(self) -> str | None:
-        """What most values of a text column look like (an ordered type); None if nothing."""
+        """The form of most values of a text column (an ordered type); None if nothing."""
         known = self.known / self.rows if self.rows else 0.0
         for share, said in ((self.like_decimal, "numbers"), (self.like_date, "dates")):
             if self.text and (share or 0.0) > known / 2:
@@ -129,7 +129,7 @@ class Profile:
 
     @property
     def category(self) -> bool:
-        """Whether it has few values in many rows, such as `insurance`: public or private."""
+        """True if it has few values in many rows, such as `insurance`: public or private."""
         different = self.different or 0
         rows = 5 if different <= CATEGORY else MOST_ROWS
         return different <= A_HANDFUL and self.known > different * rows
@@ -189,7 +189,7 @@ MOSTLY = 0.5
 
 
 def holds_names(p: Profile) -> str | None:
-    """Why a column seems to hold names of persons: its name, or frequent names among its values."""
+    """Explain why a column seems to contain names of persons: by its name or frequent values."""
     different, column = p.different or 0, p.column
     if not p.texts or p.written_as is not None or (p.like_day or 0) > MOSTLY:
         return None
@@ -206,7 +206,7 @@ def holds_names(p: Profile) -> str | None:
 
 
 def unfamiliar(p: Profile) -> bool:
-    """Whether a text has many values and is no code, place, job, date or number that is known."""
+    """True if a text has many values and is no code, place, job, date or number that is known."""
     many = p.texts and (p.different or 0) > A_FEW and p.spread > UNFAMILIAR
     unlike_jobs = p.spread > NEARLY_UNIQUE and column_names.says(p.column, column_names.JOBS)
     if not many or (column_names.familiar(p.column) and not unlike_jobs):
@@ -215,7 +215,7 @@ def unfamiliar(p: Profile) -> bool:
 
 
 def _coded(p: Profile) -> bool:
-    """Whether most values look like codes or labels: `E11.9`, `DEU`."""
+    """Return whether most values look like codes or labels: `E11.9`, `DEU`."""
     known = p.known / p.rows if p.rows else 0.0
     return (p.like_code or 0) + (p.like_label or 0) > MOSTLY * known
 
@@ -237,7 +237,7 @@ class Guess:
     role: str
     reason: str
     sure: bool = True
-    """Whether name or content determines the role; if not, other columns may change it."""
+    """True if name or content determines the role; if not, other columns may change it."""
 
 
 def guess(p: Profile) -> Guess:
@@ -336,7 +336,7 @@ def _names_somebody(p: Profile) -> bool:
 
 
 def _numbers_rows(p: Profile) -> bool:
-    """Whether it numbers rows (`visit`): unique in a large table, and no date, measure or place."""
+    """True if it numbers rows (`visit`): unique in a large table, and no date, measure or place."""
     place = column_names.says(p.column, column_names.POSTAL)
     date = kind_of(p.sql_type) == "date" or (p.like_day or 0) > REPEATS
     return p.unique and p.rows > FEW and not (date or place or fractional(p.sql_type))
@@ -445,7 +445,7 @@ def of_others(
 
 
 def _may_refer(p: Profile, key: Profile) -> bool:
-    """Whether it would be no chance if all values were keys: small numbers are keys of anything."""
+    """True if it would be no chance if all values were keys: small numbers are keys of anything."""
     if not countable(p.sql_type) or family(p.sql_type) != family(key.sql_type):
         return False
     meant = column_names.QUASI | column_names.SENSITIVE | column_names.OTHERS
@@ -514,7 +514,7 @@ def _series(by_name: dict[str, Profile], made: dict[str, Guess]) -> Iterator[tup
 
 
 def _alike(members: list[Profile]) -> bool:
-    """Whether columns share a scale: measures, or codes with about the same number of values."""
+    """True if columns share a scale: measures, or codes with about the same number of values."""
     if all(p.measure for p in members):
         return True
     counts = [p.different or 0 for p in members]

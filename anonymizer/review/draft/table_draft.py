@@ -272,7 +272,7 @@ def _source_lines(table: str, file: str | None, everybody: str | None) -> Iterat
 
 def _key_lines(key: str | None, person: str | None, perhaps: Profile | None) -> Iterator[str]:
     if key is not None:
-        yield f"key: {scalar(key)}   # unique and never NULL; tells rows apart, never published"
+        yield f"key: {scalar(key)}   # unique and never NULL; distinguishes rows, never published"
     if person is not None:
         yield f"person: {scalar(person)}   # several rows per person: guarantees count persons"
     if perhaps is not None:
@@ -311,7 +311,7 @@ def _privacy_lines(
 
 
 def _publish_lines(stem: str) -> Iterator[str]:
-    yield "# For a second release of the same people: refuses what both would tell together. Needs"
+    yield "# For a second release of the same people: refuses what both disclose together. Needs"
     yield "# a key or a person, and a folder that nobody else reads."
     yield "# ledger: private/ledger.duckdb"
     yield "# A file of its own: who gets the release must not get the raw table with it."

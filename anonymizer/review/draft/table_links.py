@@ -54,14 +54,14 @@ def of_one_row(table: str) -> list[str]:
 
 
 def generic(name: str) -> bool:
-    """Whether a key's name says nothing about its table: `id`, `row_no`."""
+    """Return whether a key's name says nothing about its table: `id`, `row_no`."""
     return name.isascii() and all(
         word in column_names.KEY or word in ("row", "record") for word in words(name)
     )
 
 
 def like_key(column: str, table: str) -> int | None:
-    """How well a column is named as the key of its table, 0 best; None if it is not."""
+    """Rate a column's name as the key of its table, 0 best; None if it is not."""
     row = "".join(of_one_row(table))
     joined = "".join(words(column))
     keyed = column_names.says(column, column_names.KEY) or joined.endswith("id")
@@ -75,7 +75,7 @@ def like_key(column: str, table: str) -> int | None:
 
 
 def fits(column: str, key: str, table: str) -> int | None:
-    """How well a column's name matches the keys of a table, 0 best; None if it does not.
+    """Rate the match of a column's name with the keys of a table, 0 best; None if it does not.
 
     In order: the key's own name; a row of the table; either after other words; a prefix of the
     table's name.
@@ -176,7 +176,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     found: dict[str, Found] = {}
     empty: list[str] = []
     for table, name in zip(chosen, _names(chosen), strict=True):
-        relation = table if tables else engine.plain(table, WHERE)
+        relation = table if tables else engine.readable_relation(table, WHERE)
         one = _found(engine, name, table, relation, declared[str(table.schema), table.name])
         if one.rows:
             found[name] = one
@@ -250,7 +250,7 @@ class Several:
 
     @property
     def told(self) -> str:
-        """What it is."""
+        """Describe it."""
         return (
             f"({', '.join(self.columns)}) is declared as a key of {self.to}"
             f" ({', '.join(self.keys)}), and a policy links by one column"
@@ -258,7 +258,7 @@ class Several:
 
     @property
     def cure(self) -> str:
-        """How it becomes a link."""
+        """The change that makes it a link."""
         made = " and ".join(dict.fromkeys(map(_joined, (self.columns, self.keys))))
         return (
             f"make one column of them in source.query of both tables, {made}, with the role key,"
@@ -298,9 +298,9 @@ class Link:
     to: str
     key: str
     fit: int
-    """How well its name matches the key, 0 best."""
+    """Rating of its name's match with the key, 0 best."""
     own: bool = False
-    """Whether the key is named after its own table."""
+    """True if the key is named after its own table."""
     declared: bool = False
     nulls: int = 0
     """Rows in which the column is NULL."""
@@ -315,7 +315,7 @@ class Link:
 
     @property
     def told(self) -> str:
-        """Why it is no link, and how it becomes one."""
+        """Explain why it is no link, and how it becomes one."""
         return (
             f"{self.strangers:,} of {self.different:,} values of {self.column} are no key of"
             f" {self.to}; mend them in source.query, or link it with orphans: drop"
@@ -555,7 +555,7 @@ def _likeness(
 
 
 def _of_several(key: str, row: list[str]) -> bool:
-    """Whether rows are groups of persons."""
+    """Return whether rows are groups of persons."""
     return column_names.says(key, column_names.GROUPS) or not column_names.GROUPS.isdisjoint(row)
 
 
@@ -575,7 +575,7 @@ def _nearest(person: str, links: Sequence[Link]) -> dict[str, Link]:
 
 
 def _has_key(link: Link, chosen: Mapping[str, Link]) -> bool:
-    """Whether a column is not both the key of a table and its link."""
+    """Return whether a column is not both the key of a table and its link."""
     return link.to not in chosen or chosen[link.to].column != link.key
 
 

@@ -61,7 +61,7 @@ def rendered(report: Report, form: str, standard: str | None = None) -> str:
 
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.document import html, markdown
-    from anonymizer.process.text import plain
+    from anonymizer.process.text import json_value
     from anonymizer.review.evidence import collect_evidence
     from anonymizer.review.report import page
 
@@ -76,9 +76,9 @@ def rendered(report: Report, form: str, standard: str | None = None) -> str:
         document = page.document(report)
     match form:
         case "json":
-            return json.dumps(plain(data.as_dict()), indent=2, allow_nan=False) + "\n"
+            return json.dumps(json_value(data.as_dict()), indent=2, allow_nan=False) + "\n"
         case "html":
             return html(document)
         case "md":
             return markdown(document)
-    raise TargetError.at("-o", "does not tell a form", allowed="*.html, *.md, *.json")
+    raise TargetError.at("-o", "has an unknown format", allowed="*.html, *.md, *.json")

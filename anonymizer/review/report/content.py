@@ -22,11 +22,11 @@ from anonymizer.guarantees.requirements import BY_NAME, GUARANTEES, least_class
 from anonymizer.measure.queries import (
     Draws,
     QueryTables,
-    ShownErrors,
+    RoundedErrors,
     about,
     about_share,
     enough,
-    shown_errors,
+    rounded_errors,
     stage,
 )
 from anonymizer.measure.usefulness import Little, little_left
@@ -34,12 +34,11 @@ from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
 from anonymizer.process.text import many
-from anonymizer.release.across_tables import stated_certificate
 from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
 from anonymizer.release.judge import judge, judge_tables
-from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import members_at_hand, population_steps
+from anonymizer.release.manifest import Manifest, stated_certificate
+from anonymizer.release.opening import members_at_hand, population_steps, release_file
 from anonymizer.release.signing import LISTS_VALUES
 from anonymizer.review.assess import Assessment, assess_opened
 from anonymizer.review.assess.classes import Opened
@@ -51,7 +50,6 @@ from anonymizer.review.inputs import (
     beside,
     open_beside,
     open_release,
-    release_file,
     unit_of,
 )
 from anonymizer.review.observers import Observer, in_source, observers_of_release, open_tables
@@ -105,9 +103,9 @@ def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]
 def _column(policy: Policy, name: str, column: Column, how: str) -> str:
     said = ROLES["masked" if column.role in MASKS else column.role]
     if name == policy.person and column.role not in ("keep", "token"):
-        return "tells whose row it is; published as a random number"
+        return "identifies the person; published as a random number"
     if name == policy.key and column.role != "token":
-        return "tells rows apart; never published"
+        return "distinguishes rows; never published"
     if column.masks:
         masked = mask_words(policy, name)
         if column.role in MASKS:
@@ -224,7 +222,7 @@ class Report:
     before: Assessment | None
     after: Assessment
     distributions: tuple[Distribution, ...]
-    counts: ShownErrors | None
+    counts: RoundedErrors | None
     workload: tuple[Answer, ...]
     warnings: tuple[str, ...]
     attacks: tuple[str, ...] = field(default=())
@@ -382,7 +380,7 @@ def after(release: Published) -> Assessment:
 
 
 def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
-    """Whether any person's rows differ in quasi-identifiers. Creates the classes of persons."""
+    """True if any person's rows differ in quasi-identifiers. Creates the classes of persons."""
     _stage(opened, columns, person, without=None)
     found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
     return bool(found[0][0])
@@ -548,7 +546,7 @@ def _collected(asked: AnyPolicy, release: Published) -> Report:
     if verification.passed:
         refuse_other_figures(release.engine, release.view, manifest, verification)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
-    counts: ShownErrors | None = None
+    counts: RoundedErrors | None = None
     workload: list[Answer] = []
     if source is not None:
         tables = QueryTables(work)
@@ -561,7 +559,7 @@ def _collected(asked: AnyPolicy, release: Published) -> Report:
             # (without classes no cell covers several values)
             if not release.layout.classless:
                 draws = Draws(QUERIES, PREDICATES, 1, enough(floor), policy.person is not None)
-                counts = shown_errors(source.run_sql, tables, staged, draws)
+                counts = rounded_errors(source.run_sql, tables, staged, draws)
         except AnonymizerError as error:
             warnings += [str(problem) for problem in error.problems]
     else:
@@ -661,7 +659,7 @@ def _warnings(policy: AnyPolicy, release: Published) -> Iterator[str]:
     if data.get("policy_digest") != policy.digest():
         yield "the policy has changed since the release was made: its words below are the new ones"
     if policy.publish.database is None:
-        yield "the release stands in the file of the raw table, where a view protects nothing"
+        yield "the release is in the file of the raw table, where a view protects nothing"
 
 
 def _remarks(policy: Policy, release: Published) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 from anonymizer.compile import Sql, Table, ident, lit, work
 from anonymizer.contract.layout import PublishedColumn
 from anonymizer.contract.rounding import finest
-from anonymizer.measure.queries import Staged
-from anonymizer.measure.queries import Staged as StagedAttribute
+from anonymizer.measure.queries import QueryAttribute
+from anonymizer.measure.queries import QueryAttribute as StagedAttribute
 from anonymizer.review.inputs import Beside, Published
 from anonymizer.source.profile import kind_of
 
@@ -40,7 +40,7 @@ def rounded(part: float, whole: float, step: float) -> float:
 
 
 def is_little(share: float, step: float) -> bool:
-    """Whether a share is the marker for less than half a step."""
+    """Return whether a share is the marker for less than half a step."""
     return share == round(step * LITTLE, 5)
 
 
@@ -177,7 +177,7 @@ def distance(
     release: Published,
     counted: Table,
     after: Table | None,
-    attribute: Staged | None,
+    attribute: QueryAttribute | None,
     *,
     ordered: bool,
     total: float,
@@ -189,7 +189,7 @@ def distance(
     """
     cells: dict[str, Any] = {"i": 0, "members": None, "domain": None, "spans": None}
     if attribute is not None:
-        cells = attribute.named
+        cells = attribute.template_names
     ((moved, below, values),) = release.select(
         "report/distance_ordered" if ordered else "report/distance",
         counted=counted,
@@ -244,13 +244,13 @@ class Distribution:
     """Half the sum of the differences over all values: the share of rows that would have to move;
     rounded like a share, and 0 only if nothing has moved."""
     cells: bool = False
-    """Whether the labels are published cells, because there is no source to compare with."""
+    """True if the labels are published cells, because there is no source to compare with."""
     below: float | None = None
     """For an ordered column: the largest difference of the shares below any value, rounded."""
     folded: bool = False
-    """Whether several values share a bar, so that the bars show less than the distances."""
+    """True if several values share a bar, so that the bars show less than the distances."""
     unit: str = "rows"
-    """What the shares count: `persons` if a person's value is published once (msb)."""
+    """The unit of the shares: `persons` if a person's value is published once (msb)."""
 
 
 def shown_role(column: PublishedColumn) -> str:
@@ -272,7 +272,7 @@ def compared(
     if attribute is not None:
         rows = work("query_rows")
         found = beside.select(
-            "report/expected", ordered=ordered, rows=rows, bins=BINS, **attribute.named
+            "report/expected", ordered=ordered, rows=rows, bins=BINS, **attribute.template_names
         )
         after = {int(bin_): float(n) for bin_, n in found}
         total = float(beside.run_sql(f"select count(*) from {ident(beside.view)}")[0][0])
@@ -294,7 +294,7 @@ def compared(
 
 
 def _shown_whole(beside: Beside, column: PublishedColumn) -> bool:
-    """Whether every value of a column is published: no row suppressed, no cell generalized."""
+    """True if every value of a column is published: no row suppressed, no cell generalized."""
     measures = beside.manifest.data["measures"]
     return not (measures["suppressed"] or measures.get(f"ncp.{column.column}") or column.masks)
 
@@ -323,7 +323,7 @@ def alone(release: Published, column: PublishedColumn, floor: int) -> Distributi
 
 
 def _once(release: Published, column: PublishedColumn) -> bool:
-    """Whether the column is published with one value for all rows of a person."""
+    """Return whether the column is published with one value for all rows of a person."""
     return release.layout.person_id is not None and column.column in release.layout.tables
 
 

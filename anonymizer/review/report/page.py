@@ -208,7 +208,7 @@ def _observed(was: Observer | None, now: Observer, k: str, before: int) -> tuple
 
 
 def limits(certificate: str, attacks: Sequence[str], tried: Inline = None) -> Section:
-    """What a release does not promise."""
+    """List what a release does not promise."""
     known = say(*attacks, lead="Known attacks on the model that this release does not stop:")
     more = [say(tried)] if tried is not None else []
     return Section("What it does not promise", (say(certificate, style="note"), known, *more))
@@ -363,7 +363,7 @@ def _promised(bound: float | None) -> str:
 
 
 def moved_sentence(found: Distribution) -> str:
-    """How far a distribution has moved, and whether the bars hide part of it."""
+    """Describe how far a distribution has moved, and whether the bars hide part of it."""
     if found.distance is None:
         return ""
     if found.distance == 0:
@@ -407,8 +407,8 @@ def _queries(report: Report) -> Block:
         return say(
             f"{counts.queries} random count queries with up to two conditions on quasi-identifiers,"
             f" which select {counts.least} {report.unit} or more. The median error of the answers"
-            f" from the release is {counts.median}, the mean error {counts.mean}. Errors are told"
-            " in steps: exact ones would give hidden values away."
+            f" from the release is {counts.median}, the mean error {counts.mean}. Errors are"
+            " rounded: exact ones would disclose hidden values."
         )
     why = f"most random queries select too few {report.unit}"
     if report.layout.classless:
@@ -421,7 +421,7 @@ def _queries(report: Report) -> Block:
 def _own(report: Report) -> Block:
     if report.workload:
         caption = (
-            "Queries of the policy on source and release; errors are told in steps, groups of few"
+            "Queries of the policy on source and release; errors are rounded, groups of few"
             f" {report.unit} left out"
         )
         head = ("Query", "Median error", "Error in total", "Groups", "Missing")

@@ -17,7 +17,7 @@ from anonymizer.compile import Sql, Table, ident, quote, render, work
 from anonymizer.compile.condition import parser, query_tree
 from anonymizer.contract.layout import type_sql
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError, is_waited_for
-from anonymizer.measure.queries import QueryTables, Staged, stage, step
+from anonymizer.measure.queries import QueryAttribute, QueryTables, stage, step
 from anonymizer.policy import Policy
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.source.profile import published_type
@@ -33,7 +33,7 @@ AGGREGATES = frozenset(
 ARITHMETIC = frozenset({"+", "-", "*", "/", "round", "coalesce", "nullif", "abs"})
 UNCOUNTED = (
     "is not one SELECT over the table whose last column is made of count, sum, avg, stddev and"
-    " variance: how many rows stand behind it cannot be told"
+    " variance: the number of rows behind it cannot be determined"
 )
 
 
@@ -68,7 +68,7 @@ def _parsed(query: str) -> dict[str, Any] | None:
 
 
 def _over_many(figure: dict[str, Any]) -> bool:
-    """Whether a figure is arithmetic over aggregates of all rows of its group."""
+    """Return whether a figure is arithmetic over aggregates of all rows of its group."""
     found = list(_leaves(figure))
     return "aggregate" in found and "other" not in found
 
@@ -119,7 +119,7 @@ class Answer:
     total_error: str | None = None
     """Sum of the differences over the sum of the figures: large groups weigh more."""
     problem: str | None = None
-    """Why the query could not be answered."""
+    """The reason why the query could not be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class _Column:
     name: str
     type: Sql
     kind: str
-    attribute: Staged | None
+    attribute: QueryAttribute | None
     carried: Sql | None
     apart: int | None
     """Number of the values table that contains the column (msb)."""
@@ -278,5 +278,5 @@ class _Asked:
         except AnonymizerError as error:
             return Answer(number, text, problem=error.problems[0].message)
         if not row[0]:
-            return Answer(number, text, problem=f"stands on fewer than {self.least} {self.unit}")
+            return Answer(number, text, problem=f"is based on fewer than {self.least} {self.unit}")
         return Answer(number, text, *row[:3], *map(step, row[3:]))

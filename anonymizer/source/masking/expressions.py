@@ -9,8 +9,16 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, lit, sql
 from anonymizer.policy.safe_harbor import NO_AREA
-from anonymizer.source.identifiers import FORMS, Form, plain
-from anonymizer.source.masking.masks import DATES, Mask, bind, bounds, exact_type, precision, typed
+from anonymizer.source.identifiers import FORMS, Form, usual_characters
+from anonymizer.source.masking.masks import (
+    DATES,
+    Mask,
+    bind,
+    bounds,
+    exact_type,
+    precision,
+    typed_literal,
+)
 from anonymizer.source.masking.values import without_values
 
 # Replaces identifiers in free text by their kind: `[mail]`, `[phone]`.
@@ -32,9 +40,9 @@ def forms_of(kinds: Sequence[str]) -> tuple[Form, ...]:
     return tuple(sorted(found, key=lambda form: LAST.get(form.kind, 0)))
 
 
-def redacted(value: Sql, kinds: Sequence[str]) -> Sql:
+def redact(value: Sql, kinds: Sequence[str]) -> Sql:
     """The text with every identifier replaced by its kind in brackets."""
-    made = usual = Sql(f"({plain(value.text)})")
+    made = usual = Sql(f"({usual_characters(value.text)})")
     for _ in range(PASSES):
         for form in forms_of(kinds):
             made = sql(
@@ -77,11 +85,11 @@ TOKENS = 10**18
 
 
 def found_in_values(mask: Mask) -> bool:
-    """Whether a masked value depends on other values of the column."""
+    """Return whether a masked value depends on other values of the column."""
     return "at_least" in mask.options or (mask.kind == "noise" and "between" not in mask.options)
 
 
-def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
+def mask_value(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
     """The masked `value` of a row with the alias r.
 
     `raw`: the rows that may be published, with all values of the column.
@@ -90,19 +98,19 @@ def masked(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
         case "token":
             return _token(mask, value, key)
         case "shift":
-            return _shifted(mask, value, key)
+            return _shift(mask, value, key)
         case "top_code" | "bottom_code":
-            return _coded(mask, value, raw)
+            return _code_beyond(mask, value, raw)
         case "round":
-            return _rounded(mask, value, key)
+            return _round(mask, value, key)
         case "noise":
             return _noisy(mask, value, key, raw)
         case "redact":
-            return redacted(without_values(mask, value), mask.options.get("patterns", ()))
+            return redact(without_values(mask, value), mask.options.get("patterns", ()))
         case "zip3":
             return _three_digits(mask, value)
         case "constant":
-            return typed(mask.options["value"], mask.published_type)
+            return typed_literal(mask.options["value"], mask.published_type)
     return sql("cast(null as {t})", t=Sql(mask.published_type))
 
 
@@ -125,7 +133,7 @@ def _three_digits(mask: Mask, value: Sql) -> Sql:
 
 
 def draws_rows(mask: Mask) -> bool:
-    """Whether every row has a separate draw."""
+    """Return whether every row has a separate draw."""
     random = mask.kind == "round" and mask.options["method"] == "random"
     return mask.kind == "noise" or (random and mask.family not in DATES)
 
@@ -180,7 +188,7 @@ def _token(mask: Mask, value: Sql, key: str) -> Sql:
     return sql("case when {v} is not null then {m} end", v=value, m=Sql(made))
 
 
-def _shifted(mask: Mask, value: Sql, key: str) -> Sql:
+def _shift(mask: Mask, value: Sql, key: str) -> Sql:
     weeks = "weekday" in mask.options.get("keep", ())
     unit = 7 if weeks else 1
     most = mask.options["within"] // unit
@@ -200,7 +208,7 @@ def per(mask: Mask) -> Sql:
     return Sql(f"per_{mask.original}")
 
 
-def _coded(mask: Mask, value: Sql, raw: Table) -> Sql:
+def _code_beyond(mask: Mask, value: Sql, raw: Table) -> Sql:
     top = mask.kind == "top_code"
     limit = _limit(mask, top, raw)
     beyond = ">" if top else "<"
@@ -209,7 +217,7 @@ def _coded(mask: Mask, value: Sql, raw: Table) -> Sql:
 
 def _limit(mask: Mask, top: bool, raw: Table) -> Sql:
     if "at" in mask.options:
-        return typed(mask.options["at"], mask.sql_type)
+        return typed_literal(mask.options["at"], mask.sql_type)
     return found_limit(mask, top, raw)
 
 
@@ -240,7 +248,7 @@ def _part(mask: Mask, key: str) -> str:
     return f"(cast({_draw(mask, key)} % {PIECES} as double) / {PIECES}.0)"
 
 
-def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
+def _round(mask: Mask, value: Sql, key: str) -> Sql:
     if mask.family in DATES:
         unit = lit(mask.options["to"])
         if mask.family == "zoned":
@@ -255,7 +263,7 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
         )
     method = mask.options["method"]
     if mask.family == "double":
-        step = typed(mask.options["to"], "DOUBLE")
+        step = typed_literal(mask.options["to"], "DOUBLE")
         ratio = f"({value} / {step})"
         up = {
             "nearest": f"floor({ratio} + 0.5)",
@@ -264,13 +272,13 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
             " then 1 else 0 end)",
         }[method]
         # from the limit on, the type has neighbouring values without a multiple between them
-        limit = typed(min(float(mask.options["to"]) * PIECES, sys.float_info.max), "DOUBLE")
+        limit = typed_literal(min(float(mask.options["to"]) * PIECES, sys.float_info.max), "DOUBLE")
         return Sql(
             f"case when isfinite({value}) and abs({value}) < {limit}"
             f" then cast({up} * {step} as {mask.sql_type}) else {value} end"
         )
     wide = exact_type(mask.sql_type)
-    step = typed(mask.options["to"], wide)
+    step = typed_literal(mask.options["to"], wide)
     own = f"cast({value} as {wide})"
     over = f"({own} % {step})"
     rest = f"(case when {over} < 0 then {over} + {step} else {over} end)"
@@ -279,7 +287,7 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
         "down": "false",
         "random": f"{_part(mask, key)} < cast({rest} as double) / cast({step} as double)",
     }[method]
-    least, most = (typed(end, wide) for end in bounds(mask.sql_type))
+    least, most = (typed_literal(end, wide) for end in bounds(mask.sql_type))
     # if the type does not have the multiple, round to the other side; both conditions stay within
     # the range of the type
     up_is_there = f"{own} <= {most} - ({step} - {rest})"
@@ -295,9 +303,9 @@ def _rounded(mask: Mask, value: Sql, key: str) -> Sql:
 def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
     number = f"cast({value} as double)"
     if "amount" in mask.options:
-        reach = f"cast({typed(mask.options['amount'], 'DOUBLE')} as double)"
+        reach = f"cast({typed_literal(mask.options['amount'], 'DOUBLE')} as double)"
     else:
-        reach = f"({typed(mask.options['share'], 'DOUBLE')} * abs({number}))"
+        reach = f"({typed_literal(mask.options['share'], 'DOUBLE')} * abs({number}))"
         if "between" in mask.options and mask.family == "double":
             # a share of an infinite number is undefined
             reach = f"(case when isfinite({number}) then {reach} else 0 end)"
@@ -334,7 +342,7 @@ def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
 def _between(mask: Mask, raw: Table) -> tuple[Sql, Sql]:
     given: Any = mask.options.get("between")
     if given is not None:
-        return typed(given[0], mask.sql_type), typed(given[1], mask.sql_type)
+        return typed_literal(given[0], mask.sql_type), typed_literal(given[1], mask.sql_type)
     column = mask.physical
     finite = f"{column} is not null and isfinite(cast({column} as double))"
     low, high = (

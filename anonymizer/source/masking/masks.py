@@ -58,11 +58,11 @@ def bound_values(policy: AnyPolicy, secret: str, *, lasting: bool = False) -> di
     """
     found = {"secret": secret}
     for at, single in policy.singles.items():
-        found |= _bound(single, secret, at, lasting=lasting)
+        found |= _bind_keys(single, secret, at, lasting=lasting)
     return found
 
 
-def _bound(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, str]:
+def _bind_keys(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, str]:
     keys: dict[str, bytes] = {}
     problems: list[Problem] = []
     for column, name in key_names(policy).items():
@@ -70,7 +70,7 @@ def _bound(policy: Policy, secret: str, at: str, *, lasting: bool) -> dict[str, 
         if name in keys:
             continue
         if file is None or not lasting:
-            keys[name] = _derived(bytes.fromhex(secret), f"mask {name}")
+            keys[name] = _derive_key(bytes.fromhex(secret), f"mask {name}")
             continue
         found = read_key(policy.resolve(file), at + column_path(column, "key_file"))
         if isinstance(found, Problem):
@@ -89,11 +89,11 @@ def _parts(key: bytes) -> dict[str, str]:
     return {
         "inner": bytes(byte ^ 0x36 for byte in padded).hex(),
         "outer": bytes(byte ^ 0x5C for byte in padded).hex(),
-        "draw": _derived(key, "draw").hex(),
+        "draw": _derive_key(key, "draw").hex(),
     }
 
 
-def _derived(key: bytes, purpose: str) -> bytes:
+def _derive_key(key: bytes, purpose: str) -> bytes:
     return hmac.new(key, purpose.encode(), hashlib.sha256).digest()
 
 
@@ -172,7 +172,7 @@ def family_of(sql_type: str) -> Family:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class IdentifierColumn:
     """A column of identifiers that are searched for in texts."""
 
     column: str
@@ -199,8 +199,8 @@ class Mask:
     original: Sql
     """The snapshot column with the original values."""
     person: bool = False
-    """Whether rows belong to persons."""
-    values: tuple[Named, ...] = ()
+    """True if rows belong to persons."""
+    values: tuple[IdentifierColumn, ...] = ()
     """For redact: the columns whose values are replaced as well."""
 
     @property
@@ -221,9 +221,9 @@ class Mask:
         return published_type(self.sql_type)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """The mask as a release describes it: no file, and nothing found in the source."""
-        return {"mask": self.kind, **_told(self.kind, self.options)}
+        return {"mask": self.kind, **_description(self.kind, self.options)}
 
 
 def masks_of(
@@ -255,12 +255,12 @@ def _options(kind: str, given: object) -> dict[str, Any]:
     return found
 
 
-def options_told(kind: str, given: object) -> dict[str, Any]:
+def described_options(kind: str, given: object) -> dict[str, Any]:
     """The options of a policy's mask, as a release describes them."""
-    return _told(kind, _options(kind, given))
+    return _description(kind, _options(kind, given))
 
 
-def _told(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _description(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: value for name, value in options.items() if name not in LEFT_OUT}
     if options.get("population") == CENSUS:
         told.pop("restricted", None)  # (which the guidance lists)
@@ -276,7 +276,7 @@ def _unfit(mask: Mask, column: Column) -> Iterator[Problem]:
         yield Problem(_path(mask, column), said, allowed, "cast the column in source.query")
         return
     for option in ("at", "to", "amount", "between"):
-        strange = _strange(mask, option) if option in mask.options else None
+        strange = _invalid_option(mask, option) if option in mask.options else None
         if strange is not None:
             yield Problem(_path(mask, column, option), *strange)
 
@@ -287,8 +287,8 @@ def _path(mask: Mask, column: Column, option: str | None = None) -> str:
     return column_path(mask.column, mask.kind, *((option,) if option else ()))
 
 
-def _strange(mask: Mask, option: str) -> tuple[str, str | None, str | None] | None:
-    """Why a value of the policy does not fit the type, what is allowed, and a hint."""
+def _invalid_option(mask: Mask, option: str) -> tuple[str, str | None, str | None] | None:
+    """The reason why a value of the policy does not fit the type, what is allowed, and a hint."""
     value, dates = mask.options[option], mask.family in DATES
     kind = published_type(mask.sql_type)
     if option == "to":
@@ -310,7 +310,7 @@ def _strange(mask: Mask, option: str) -> tuple[str, str | None, str | None] | No
 
 
 def _exact(value: Any, mask: Mask) -> bool:
-    """Whether a number is exactly a value of the column's type."""
+    """Return whether a number is exactly a value of the column's type."""
     number = Decimal(str(value))
     if mask.family == "whole":
         least, most = bounds(mask.sql_type)
@@ -353,7 +353,7 @@ def exact_type(sql_type: str) -> str:
     return sql_type if sql_type == "UHUGEINT" else "HUGEINT"
 
 
-def typed(value: Any, sql_type: str) -> Sql:
+def typed_literal(value: Any, sql_type: str) -> Sql:
     """A value of the policy as one of a column's type."""
     if isinstance(value, str) and family_of(sql_type) == "zoned":
         value = in_utc(value)

@@ -17,7 +17,7 @@ from anonymizer.source.masking.expressions import (
     found_in_values,
     hmac,
     like_alias,
-    masked,
+    mask_value,
     text_of,
 )
 from anonymizer.source.masking.masks import Mask, bind, key_names
@@ -85,13 +85,13 @@ RAW = work("raw_rows")
 PUBLISHED = work("rows_with_values")
 """Those that may be published, if NULLs leave some out."""
 TRIES = 20
-"""How many other tokens are tried if a token is a value of the column."""
+"""Number of further tokens to try if a token is a value of the column."""
 ROUNDS = 10
 """Rounds of the permutation behind tokens of the format `like`: as many as FF1 has."""
 
 
 def rows_drawn(masks: Sequence[Mask]) -> bool:
-    """Whether some mask draws for every row."""
+    """Return whether some mask draws for every row."""
     return any(draws_rows(mask) for mask in masks)
 
 
@@ -123,7 +123,7 @@ def masking_stages(
         published = PUBLISHED
         kept = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
         first = [Step("rows that have the values asked for", "prepare/kept", kept)]
-    made, binds = _masked(masks, keys, published)
+    made, binds = _masked_values(masks, keys, published)
     copies = policy.key is None and rows_drawn(masks)
     if copies:
         made["identity"] = Sql("r.identity")
@@ -155,7 +155,7 @@ def masking_stages(
     )
 
 
-def _masked(
+def _masked_values(
     masks: Sequence[Mask], keys: Mapping[str, str], published: Table
 ) -> tuple[dict[str, Sql], tuple[str, ...]]:
     """The values after all masks of each column, in order, and their bound parameters."""
@@ -163,7 +163,7 @@ def _masked(
     binds: dict[str, None] = {}
     for mask in masks:
         name, key = str(mask.physical), keys[mask.column]
-        made[name] = masked(mask, made.get(name, Sql(f"r.{name}")), key, published)
+        made[name] = mask_value(mask, made.get(name, Sql(f"r.{name}")), key, published)
         parts = (bind(key, part) for part in ("inner", "outer", "draw"))
         binds |= dict.fromkeys(part for part in parts if f"${part}" in str(made[name]))
     return made, tuple(binds)

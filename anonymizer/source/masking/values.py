@@ -8,8 +8,14 @@ from dataclasses import dataclass, replace
 
 from anonymizer.compile import Sql, Table, ident, lit, sql, work
 from anonymizer.policy import Policy
-from anonymizer.source.identifiers import BETWEEN, IDEOGRAPHS, LETTERS, folded, parted
-from anonymizer.source.masking.masks import DATES, NUMBERS, Mask, Named, family_of
+from anonymizer.source.identifiers import (
+    BETWEEN,
+    IDEOGRAPHS,
+    LETTERS,
+    fold_case,
+    separate_ideographs,
+)
+from anonymizer.source.masking.masks import DATES, NUMBERS, IdentifierColumn, Mask, family_of
 from anonymizer.source.profile import TableProfile
 from anonymizer.steps import Step
 
@@ -45,11 +51,11 @@ def identifying(policy: Policy, profile: TableProfile) -> list[str]:
 
 
 def is_numeric(sql_type: str) -> bool:
-    """Whether such values are numbers; short ones are ignored."""
+    """Return whether such values are numbers; short ones are ignored."""
     return family_of(sql_type) in NUMBERS
 
 
-def written(value: Sql, sql_type: str) -> Sql:
+def value_text(value: Sql, sql_type: str) -> Sql:
     """A value as written in a text; NULL for a number with few digits.
 
     Whole numbers have no decimals there, and days no time.
@@ -107,27 +113,29 @@ VALUES_SHORT = f"^([^{IDEOGRAPHS}]*[{IDEOGRAPHS}]?[^{IDEOGRAPHS}]*)$"
 """Matches texts with fewer than two ideographs; two are a name in some languages."""
 
 
-def named_by(policy: Policy, profile: TableProfile) -> tuple[Named, ...]:
+def named_by(policy: Policy, profile: TableProfile) -> tuple[IdentifierColumn, ...]:
     """The columns of a table whose values are searched for in texts."""
     return tuple(
-        Named(name, Sql(f"i{number}"), profile.type_of(name))
+        IdentifierColumn(name, Sql(f"i{number}"), profile.type_of(name))
         for number, name in enumerate(identifying(policy, profile), 1)
     )
 
 
-def identifier_columns(named: Sequence[Named]) -> Iterator[tuple[Sql, Sql]]:
+def identifier_columns(named: Sequence[IdentifierColumn]) -> Iterator[tuple[Sql, Sql]]:
     """Their expressions in the source and names in the snapshot."""
     for one in named:
         if one.table is None:
-            yield written(ident(one.column), one.sql_type), one.physical
+            yield value_text(ident(one.column), one.sql_type), one.physical
 
 
-def read_with(masks: Sequence[Mask]) -> tuple[Named, ...]:
+def read_with(masks: Sequence[Mask]) -> tuple[IdentifierColumn, ...]:
     """The columns that are read with the rows, because some text is redacted."""
     return next((mask.values for mask in masks if mask.values), ())
 
 
-def named_before(policy: Policy, profile: TableProfile, table: Table) -> tuple[Named, ...]:
+def named_before(
+    policy: Policy, profile: TableProfile, table: Table
+) -> tuple[IdentifierColumn, ...]:
     """The columns of a table that was read, for texts of the tables that link to it."""
     return tuple(replace(one, table=table) for one in named_by(policy, profile))
 
@@ -143,7 +151,7 @@ def found_alias(mask: Mask) -> Sql:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundPatterns:
     """The patterns of one column's values that a text contains, longest values first."""
 
     number: int
@@ -161,17 +169,17 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
     listed = {
         **shared,
         "columns": [
-            (number, one.table or raw, Sql(folded(_parted(form).text)))
+            (number, one.table or raw, Sql(fold_case(_words_of(form).text)))
             for number, one in enumerate(named, 1)
             for form in forms(one.physical, one.sql_type)
         ],
         "sources": [*dict.fromkeys(one.table or raw for one in named)],
         "short": VALUES_SHORT,
     }
-    steps = [Step("values that say who", "masking/identifier_values", listed)]
+    steps = [Step("identifying values", "masking/identifier_values", listed)]
     for mask in masks:
         columns = [
-            _Found(number, Sql(f"outer_{number}"), Sql(f"every_{number}"))
+            _FoundPatterns(number, Sql(f"outer_{number}"), Sql(f"every_{number}"))
             for number in range(1, len(named) + 1)
         ]
         context = {
@@ -179,19 +187,19 @@ def values_steps(masks: Sequence[Mask], raw: Table) -> tuple[Step, ...]:
             "raw": raw,
             "found": found_table(mask),
             "text": mask.physical,
-            "usual": _parted(Sql("text")),
-            "same": Sql(folded("r.words")),
-            "same_first": Sql(folded("p.words")),
+            "usual": _words_of(Sql("text")),
+            "same": Sql(fold_case("r.words")),
+            "same_first": Sql(fold_case("p.words")),
             "columns": columns,
             "clean": _clean(named, columns),
         }
-        name = f"values that say who in {mask.column}"
+        name = f"identifying values in {mask.column}"
         steps.append(Step(name, "masking/found_values", context))
     return tuple(steps)
 
 
-def _parted(value: Sql) -> Sql:
-    return Sql(f"({parted(value.text)})")
+def _words_of(value: Sql) -> Sql:
+    return Sql(f"({separate_ideographs(value.text)})")
 
 
 def without_values(mask: Mask, value: Sql) -> Sql:
@@ -199,7 +207,7 @@ def without_values(mask: Mask, value: Sql) -> Sql:
     return sql("coalesce({a}.clean, {v})", a=found_alias(mask), v=value) if mask.values else value
 
 
-def _clean(named: Sequence[Named], columns: Sequence[_Found]) -> Sql:
+def _clean(named: Sequence[IdentifierColumn], columns: Sequence[_FoundPatterns]) -> Sql:
     made = Sql("p.usual")
     # outer values first: of `Ada Lovelace`, `Lovelace` would remain if Ada is another name
     patterns = [(one.outer, of) for one, of in zip(columns, named, strict=True)]
@@ -213,11 +221,11 @@ def _clean(named: Sequence[Named], columns: Sequence[_Found]) -> Sql:
                 p=Sql(f"p.{pattern}"),
                 before=lit(f"(^|[^{LETTERS}{IDEOGRAPHS}])("),
                 after=lit(f")($|[^{LETTERS}{IDEOGRAPHS}])"),
-                tag=lit(rf"\1[{_plain(of.column)}]\3"),
+                tag=lit(rf"\1[{_tag(of.column)}]\3"),
             )
     return sql("replace({v}, {b}, '')", v=made, b=lit(BETWEEN))
 
 
-def _plain(name: str) -> str:
+def _tag(name: str) -> str:
     """The name of a column as a tag, without characters that are special in a replacement."""
     return name.replace("\\", "/")
