@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlglot import exp, parse_one, tokenize
 
@@ -49,6 +49,8 @@ class Dialect:
     """Functions that the engine has and sqlglot does not know."""
     spelled: Callable[[str], str] = str
     """Rewrites the text before parsing, where the tree would not distinguish two constructs."""
+    printer: Any = None
+    """The sqlglot dialect that prints; default: the named one."""
 
     def translate(self, text: str, *, pretty: bool = False) -> tuple[str, ...]:
         """The statements equivalent to `text`, with `MARK` as the run's schema.
@@ -80,7 +82,7 @@ def _translated(dialect: Dialect, text: str, pretty: bool) -> tuple[str, ...]:
             continue
         try:
             printed = statement.sql(
-                dialect=dialect.name,
+                dialect=dialect.printer or dialect.name,
                 comments=False,
                 pretty=pretty,
                 unsupported_level=sqlglot.ErrorLevel.RAISE,

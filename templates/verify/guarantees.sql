@@ -354,7 +354,7 @@ verdicts as (
 {% from "verify/_verdict" import verdict with context %}
 with {{ value_counts() }},
 {{ reference() }},
-release as (select sum(m) as everything from reference),
+total_size as (select sum(m) as everything from reference),
 totals as (select grp, sum(n) as total from counts group by grp),
 gains as (
     select
@@ -367,7 +367,7 @@ gains as (
     from counts c
     join totals t on t.grp = c.grp
     join reference r on r.value is not distinct from c.value
-    cross join release e
+    cross join total_size e
     group by c.grp
 ),
 verdicts as (
@@ -410,7 +410,7 @@ verdicts as (select *, achieved <= 1 as holds from most)
 {% from "verify/_verdict" import verdict with context %}
 with {{ value_counts() }},
 {{ reference() }},
-release as (select sum(m) as everything, count(*) as distinct_values from reference),
+total_size as (select sum(m) as everything, count(*) as distinct_values from reference),
 totals as (select grp, sum(n) as total, count(*) as distinct_values from counts group by grp),
 ratios as (
     select
@@ -424,7 +424,7 @@ ratios as (
     from counts c
     join totals t on t.grp = c.grp
     join reference r on r.value is not distinct from c.value
-    cross join release e
+    cross join total_size e
     group by c.grp
 ),
 verdicts as (
@@ -852,7 +852,7 @@ verdicts as (
 {% from "verify/_verdict" import verdict with context %}
 with {{ value_counts() }},
 {{ reference() }},
-release as (select sum(m) as everything from reference),
+total_size as (select sum(m) as everything from reference),
 totals as (select grp, sum(n) as total from counts group by grp),
 distances as (
     select
@@ -862,7 +862,7 @@ distances as (
     from counts c
     join totals t on t.grp = c.grp
     join reference r on r.value is not distinct from c.value
-    cross join release e
+    cross join total_size e
     group by c.grp
 ),
 {{ distances() }}
@@ -897,7 +897,7 @@ numbered as (
     from reference r
     left join paths p on p.value = r.value
 ),
-release as (select sum(m) as everything from reference),
+total_size as (select sum(m) as everything from reference),
 totals as (select grp, sum(n) as total from counts group by grp),
 masses as (
     select c.grp, c.n, r.*
@@ -916,7 +916,7 @@ extras as (
     join (select a{{ level | lit }} as node, a{{ (level - 1) | lit }} as child, sum(m) as m from numbered group by all) r
         on r.node is not distinct from x.node and r.child is not distinct from x.child
     join totals t on t.grp = x.grp
-    cross join release e
+    cross join total_size e
     group by x.grp, x.node
     {% if not loop.last %}
     union all
@@ -938,7 +938,7 @@ costs as (
     from extras x
     join nodes n on n.level = x.level and n.node is not distinct from x.node
     join totals t on t.grp = x.grp
-    cross join release e
+    cross join total_size e
     group by x.grp
 ),
 distances as (
@@ -948,7 +948,7 @@ distances as (
         t.total * e.everything * {{ height | lit }} as denominator
     from costs c
     join totals t on t.grp = c.grp
-    cross join release e
+    cross join total_size e
 ),
 {{ distances() }}
 {{ verdict("units") }}
@@ -969,7 +969,7 @@ cumulated as (
     from reference
 ),
 places as (select *, sum(upto) over (order by place rows unbounded preceding) as area from cumulated),
-release as (select count(*) as m, max(upto) as everything, max(area) as area from places),
+total_size as (select count(*) as m, max(upto) as everything, max(area) as area from places),
 totals as (select grp, sum(n) as total from counts group by grp),
 steps as (
     select
@@ -998,7 +998,7 @@ runs as (
         coalesce(s.next_before, e.area) as last_area,
         case when s.number = 1 then s.before * s.total else 0 end as ahead
     from steps s
-    cross join release e
+    cross join total_size e
 ),
 crossed as (
     select r.*, least(greatest(coalesce(p.place, 0), r.place - 1), r.last_place) as crossing
@@ -1021,7 +1021,7 @@ distances as (
         case when min(e.m) > 1 then sum(a.area) else 0 end as numerator,
         min(a.total * e.everything) * greatest(min(e.m) - 1, 1) as denominator
     from areas a
-    cross join release e
+    cross join total_size e
     group by a.grp
 ),
 {{ distances() }}

@@ -31,6 +31,9 @@ class Failing:
     def __init__(self, kind: type[Exception]) -> None:
         self.kind = kind
 
+    def extract_statements(self, text: str) -> list[str]:
+        return [text]
+
     def execute(self, text: str, values: object = None) -> object:
         raise self.kind(SECRET)
 

@@ -26,7 +26,7 @@ class Broken:
         self.connection, self.at, self.dead = connection, at, False
 
     def execute(self, text: Any, *rest: Any) -> Any:
-        if self.dead or self.at in str(text):
+        if self.dead or self.at in getattr(text, "query", text):
             first = not self.dead
             self.dead = True
             said = "first: disk" if first else "FATAL: database has been invalidated"

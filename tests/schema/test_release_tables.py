@@ -190,7 +190,7 @@ def test_what_is_not_exported(folder: Path) -> None:
     refused: list[tuple[Path, str]] = [
         (folder / "file", "-o: is a file, and not a folder"),
         (folder / "no" / "out", "-o: is in a folder that does not exist"),
-        (folder / "out.xlsx", "-o: does not tell a format"),
+        (folder / "out.xlsx", "-o: has an unknown format"),
         (folder / "labs.parquet", "-o: labs.parquet is the name of another table's file"),
     ]
     for target, says in refused:

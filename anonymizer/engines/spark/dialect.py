@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 
 from anonymizer.compile.dialect import (
     LENGTH,
@@ -377,4 +379,15 @@ def _single(tree: exp.Expr) -> Iterable[exp.Expr]:
     yield tree
 
 
-DIALECT = Dialect("spark", (_rewritten,), _single, NODES, FUNCTIONS, respelled)
+class SparkWithNestedTables(Spark):
+    """Spark since version 3. sqlglot moves the CTEs of subqueries to the top, where names clash."""
+
+    class Generator(Spark.Generator):  # type: ignore[misc, valid-type]
+        """Prints CTEs where they are."""
+
+        EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar[set[type[exp.Expr]]] = set()
+
+
+DIALECT = Dialect(
+    "spark", (_rewritten,), _single, NODES, FUNCTIONS, respelled, SparkWithNestedTables
+)
