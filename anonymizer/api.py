@@ -355,7 +355,7 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment | Tab
     """
     from anonymizer.review.assess import assess, assess_policy
 
-    if isinstance(table, Policy | SchemaPolicy):
+    if isinstance(table, AnyPolicy):
         refuse_misread(assess, options)
         return _of_policy(assess_policy)(table, database, **options)
     return _of_table(assess, table, database, options)
@@ -390,7 +390,7 @@ def attack(policy: AnyPolicy, source: Any = None, **options: Any) -> Attack | Ta
     refuse_misread(attack, {"source": source})
     if policy.several:
         return _in_parameters(attack_tables)(policy, source, **options)
-    return _in_parameters(attack)(policy, source, **options)
+    return _in_parameters(attack)(policy.one_table("attack"), source, **options)
 
 
 @overload

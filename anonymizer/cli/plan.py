@@ -124,7 +124,8 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         yield _forecast_line(found.forecast)
         yield ""
     if found.steps:
-        steps = f"{many(len(found.steps), 'step')} of {policy.algorithm.name}"
+        name = policy.counts.method if policy.counts is not None else policy.algorithm.name
+        steps = f"{many(len(found.steps), 'step')} of {name}"
         yield steps if found.tables else f"{steps} (anonymizer compile has their SQL)"
         yield from step_lines(found.steps)
         where = policy.publish.database or "the source's database"

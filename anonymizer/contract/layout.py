@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Field,
     TypeAdapter,
     create_model,
@@ -20,6 +19,7 @@ from pydantic import (
 
 from anonymizer.compile import Sql, Table, ident, sql
 from anonymizer.compile.sql import WRITTEN
+from anonymizer.contract import counts_layout
 from anonymizer.errors import TemplateError
 from anonymizer.policy.columns import Calendar, Identifier, Method
 from anonymizer.policy.kinds import CLASSLESS
@@ -28,7 +28,7 @@ from anonymizer.policy.safe_harbor import KINDS, ZIP3
 # The types of what a manifest from an untrusted source states of a column.
 
 
-STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+STRICT = counts_layout.STRICT
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
 
 
@@ -182,6 +182,8 @@ class Layout:
     """Several tables: column with the number of a row of another table -> that table."""
     safe_harbor: int | None = None
     """For a release under Safe Harbor, the year for which ages are computed."""
+    counts: counts_layout.Counts | None = None
+    """For a table of counts, its form; its rows are no rows of persons then."""
 
     @property
     def of_persons(self) -> bool:
@@ -196,14 +198,20 @@ class Layout:
     def as_dict(self) -> dict[str, Any]:
         """As in the manifest, without keys and links, which are listed with the tables."""
         found = {name: value for name, value in asdict(self).items() if name not in KEYS}
-        if self.safe_harbor is None:
-            del found["safe_harbor"]
+        for name in ("safe_harbor", "counts"):
+            if found[name] is None:
+                del found[name]
         return {**found, "columns": tuple(column.as_dict() for column in self.columns)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(PublishedColumn.from_dict(column) for column in data["columns"])
-        return cls(**{**data, "columns": columns})
+        counts = (
+            counts_layout.Counts.from_dict(data["counts"])
+            if data.get("counts") is not None
+            else None
+        )
+        return cls(**{**data, "columns": columns, "counts": counts})
 
 
 # SQL that reads the cells of a published column, from the layout of the release alone.

@@ -12,6 +12,7 @@ from typing import Any
 
 from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
+from anonymizer.contract.counts_layout import MINIMUM
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
 from anonymizer.guarantees.guarantee import Guarantee, RuleInput
@@ -100,6 +101,8 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
 
     A hierarchical distance still lacks the paths of its values: see `with_paths`.
     """
+    if policy.counts is not None:
+        return (Requirement(MINIMUM, None, {"n": policy.counts.minimum}),)
     return (*_of_table(policy), *_of_columns(policy), *_of_signatures(policy))
 
 

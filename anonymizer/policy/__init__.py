@@ -13,12 +13,19 @@ from anonymizer.policy.algorithms import (
 )
 from anonymizer.policy.columns import Column
 from anonymizer.policy.hierarchies import Hierarchy
-from anonymizer.policy.model import AnyPolicy, Policy, SchemaPolicy, load_policy
+from anonymizer.policy.model import (
+    AggregatePolicy,
+    AnyPolicy,
+    Policy,
+    SchemaPolicy,
+    load_policy,
+)
 from anonymizer.policy.privacy import Population, Privacy, Protect, RecursiveCL, TCloseness
 from anonymizer.policy.publish import Publish, Republish, Source, Workload
 from anonymizer.policy.values import FrozenMap
 
 __all__ = [
+    "AggregatePolicy",
     "Algorithm",
     "AnyPolicy",
     "Column",

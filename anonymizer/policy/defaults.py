@@ -87,7 +87,7 @@ def _release_name(policy: dict[Any, Any]) -> None:
     except ValidationError:
         return
     if stem is not None:
-        ending = ENDINGS[kind_of_mapping(policy)]
+        ending = "counts" if "aggregate" in policy else ENDINGS[kind_of_mapping(policy)]
         policy["publish"] = {**publish, "name": f"{stem}_{ending}"}
 
 

@@ -66,6 +66,10 @@ def canonical(policy: BaseModel) -> dict[str, Any]:
             _shorten(table, ("source", "file"))
             table["columns"] = _listed(table["columns"])
         found["tables"] = [[name, table] for name, table in found["tables"].items()]
+    elif "aggregate" in found:
+        aggregate = found["aggregate"]
+        aggregate["by"] = _listed(aggregate["by"])
+        aggregate["measures"] = [[name, of] for name, of in aggregate["measures"].items()]
     else:
         found["columns"] = _listed(found["columns"])
     return found
@@ -91,22 +95,18 @@ def json_schema(cls: type[BaseModel]) -> dict[str, Any]:
     return {**_HEAD, **_schema(cls), "title": TITLE}
 
 
-def either_schema(key: str, where: type[BaseModel], without: type[BaseModel]) -> dict[str, Any]:
-    """The schema of two kinds of policies, distinguished by a key that only one has."""
+def either_schema(keys: Mapping[str, type[BaseModel]], other: type[BaseModel]) -> dict[str, Any]:
+    """The schema of several kinds of policies, distinguished by keys that only one has."""
     kinds: dict[str, Any] = {}
-    for cls in (without, where):
+    for cls in (other, *keys.values()):
         schema = _schema(cls)
         kinds |= schema.pop("$defs")
         kinds[cls.__name__] = schema
-    return {
-        **_HEAD,
-        "title": TITLE,
-        "type": "object",
-        "if": {"required": [key]},
-        "then": {"$ref": f"#/$defs/{where.__name__}"},
-        "else": {"$ref": f"#/$defs/{without.__name__}"},
-        "$defs": kinds,
-    }
+    chosen: dict[str, Any] = {"$ref": f"#/$defs/{other.__name__}"}
+    for key, cls in reversed(list(keys.items())):
+        then = {"$ref": f"#/$defs/{cls.__name__}"}
+        chosen = {"if": {"required": [key]}, "then": then, "else": chosen}
+    return {**_HEAD, "title": TITLE, "type": "object", **chosen, "$defs": kinds}
 
 
 def _schema(cls: type[BaseModel]) -> dict[str, Any]:

@@ -115,6 +115,8 @@ def _blanks(node: Node | None, path: tuple[Any, ...]) -> list[Problem]:
     elif isinstance(node, SequenceNode):
         children = [((*path, at), item) for at, item in enumerate(node.value)]
     elif isinstance(node, ScalarNode) and node.value == "" and node.style is None and path:
+        if path[:-1] == ("aggregate", "by"):
+            return []  # a column without options
         return [Problem(path_text(path), "is empty", hint="give it a value, or leave it out")]
     else:
         return []

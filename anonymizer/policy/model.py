@@ -1,4 +1,4 @@
-"""The policy, complete and consistent: of one table, or of several that reach a person by links."""
+"""The policy, complete and consistent: of one table, of several linked ones, or of counts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import checks, document
-from anonymizer.policy.algorithms import FullDomain
+from anonymizer.policy.aggregate import AggregateFields
+from anonymizer.policy.algorithms import FullDomain, NoAlgorithm
 from anonymizer.policy.checks import schema as schema_checks
 from anonymizer.policy.columns import Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.fields import PolicyFields
-from anonymizer.policy.paths import column_path, table_path
+from anonymizer.policy.paths import column_path, path_text, table_path
 from anonymizer.policy.privacy import Privacy, Protect
 from anonymizer.policy.problems import Broken
 from anonymizer.policy.publish import Publish, Republish
@@ -32,6 +33,7 @@ class SchemaPolicy(SchemaFields):
     """A policy of several tables; all errors are raised together as one `PolicyError`."""
 
     several: ClassVar[Literal[True]] = True
+    counts: ClassVar[None] = None
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         return schema_checks.crosscheck(self, broken)
@@ -143,12 +145,10 @@ def _as(form: type[M], options: BaseModel, **changed: Any) -> M:
     return form.model_construct(**{**fields, **changed})
 
 
-class Policy(PolicyFields):
-    """A policy of one table; all errors are raised together as one `PolicyError`."""
+class OneTable:
+    """What a policy of several tables has, as a policy of one table has it."""
 
-    OTHERWISE: ClassVar[tuple[str, ...]] = ("tables",)
     several: ClassVar[Literal[False]] = False
-    # what a policy of several tables has, as it is of one
     prefix: ClassVar[str] = ""
     tables: ClassVar[Mapping[str, SchemaTable]] = {}
     children: ClassVar[tuple[str, ...]] = ()
@@ -158,16 +158,28 @@ class Policy(PolicyFields):
     reserved: ClassVar[Mapping[tuple[str, str], int]] = {}
     knows: ClassVar[Knows] = Knows()
 
+
+class Policy(OneTable, PolicyFields):
+    """A policy of one table; all errors are raised together as one `PolicyError`."""
+
+    OTHERWISE: ClassVar[tuple[str, ...]] = ("tables", "aggregate")
+    _counts: AggregatePolicy | None = PrivateAttr(None)
+
     if not TYPE_CHECKING:
 
         def __new__(cls, **given: Any) -> Any:
             # a validator can return an instance of another class, but not if called by __init__
-            return super().__new__(cls) if cls._reader(given) is cls else SchemaPolicy(**given)
+            reader: Any = cls._reader(given)
+            return super().__new__(cls) if reader is cls else reader(**given)
 
     @classmethod
     def _reader(cls, given: object) -> type[Document]:
-        tables = isinstance(given, Mapping) and any(key in given for key in cls.OTHERWISE)
-        return SchemaPolicy if tables or isinstance(given, SchemaPolicy) else cls
+        if isinstance(given, SchemaPolicy | AggregatePolicy):
+            return type(given)
+        keys = given if isinstance(given, Mapping) else {}
+        if "aggregate" in keys and "tables" not in keys:
+            return AggregatePolicy
+        return SchemaPolicy if "tables" in keys else cls
 
     def _contradictions(self, broken: Broken = frozenset()) -> list[Problem]:
         return checks.crosscheck(self, broken)
@@ -202,15 +214,79 @@ class Policy(PolicyFields):
         """Every column: its name, its path, its description."""
         return ((name, column_path(name), column) for name, column in self.columns.items())
 
+    @property
+    def counts(self) -> AggregatePolicy | None:
+        """The policy of the table of counts that this one opens the source for, if it does."""
+        return self._counts
+
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """JSON Schema (2020-12) of a policy file, of one table or of several."""
-        return document.either_schema("tables", SchemaPolicy, cls)
+        """JSON Schema (2020-12) of a policy file of any kind."""
+        return document.either_schema({"tables": SchemaPolicy, "aggregate": AggregatePolicy}, cls)
 
 
-AnyPolicy: TypeAlias = Policy | SchemaPolicy
+class AggregatePolicy(OneTable, AggregateFields):
+    """A policy of a table of counts; all errors are raised together as one `PolicyError`."""
+
+    @property
+    def counts(self) -> AggregatePolicy:
+        """The policy itself."""
+        return self
+
+    def one_table(self, verb: str) -> Policy:
+        """Raise PolicyError: the verb does not work on tables of counts."""
+        said = f"makes a table of counts, and `{verb}` works on releases of rows"
+        allowed = "check, plan, run, verify, export, report"
+        raise PolicyError.at("aggregate", said, allowed)
+
+    @cached_property
+    def lead(self) -> Policy:
+        """The policy that opens the source and names the release: it has the columns that are read,
+        and no guarantee of classes.
+        """
+        grouped = {
+            name: Column.model_construct(role="keep", hierarchy=of.hierarchy)
+            for name, of in self.by.items()
+        }
+        made = Policy.model_construct(
+            version=1,
+            kind=self.release_kind,
+            engine=self.engine,
+            source=self.source,
+            columns=FrozenMap(grouped),
+            algorithm=NoAlgorithm(name="none"),
+            ledger=self.ledger,
+            publish=_as(Publish, self.publish),
+        )
+        made._base = self.base
+        made._counts = self
+        return made
+
+    @property
+    def whole(self) -> Policy:
+        """Like `lead`."""
+        return self.lead
+
+    @property
+    def singles(self) -> dict[str, Policy]:
+        """The policies of all tables, by the prefix of their paths."""
+        return {"": self.lead}
+
+    @property
+    def apart(self) -> dict[str, Policy]:
+        """The policies of all tables, by the prefix of their columns."""
+        return {"": self.lead}
+
+    @property
+    def described(self) -> Iterator[tuple[str, str, Column]]:
+        """Every column: its name, its path, its description."""
+        for name, column in self.lead.columns.items():
+            yield name, path_text(("aggregate", "by", name)), column
+
+
+AnyPolicy: TypeAlias = Policy | SchemaPolicy | AggregatePolicy
 
 
 def load_policy(path: str | Path, preset: str | None = None) -> AnyPolicy:
-    """Like `Policy.load`, which reads both kinds, but typed as both kinds."""
+    """Like `Policy.load`, which reads all kinds, but typed as all kinds."""
     return cast("AnyPolicy", Policy.load(path, preset))

@@ -61,6 +61,11 @@ EXAMPLES = {
     "generalize": "generalize: {k: 5}",
     "recursive_cl": "recursive_cl: {c: 4, l: 3}",
     "t_closeness": "t_closeness: {t: 0.2, distance: equal}",
+    "aggregate": "aggregate: {by: {region: {}}, measures: {patients: {count: persons}}}",
+    "by": "by: {region: {hierarchy: regions.csv}, sex: {}}",
+    "measures": "measures: {patients: {count: persons}}",
+    "dominance": "dominance: {p: 10}",
+    "rest": "rest: {limit: 0.05}",
     "levels": "levels: {1: [a], 0: [b]}",
     "level_l": "level_l: {0: 1, 1: 2, 2: 3}",
     "alpha_k": "alpha_k: {alpha: 0.5, k: 5}",
@@ -127,6 +132,12 @@ def _part(place: Loc) -> Loc:
 
 _STAND_INS: dict[str, Any] = {"source": {"table": "t"}, "columns": {}}
 """Placeholders for what every table must have."""
+_OF_COUNTS: dict[str, Any] = {
+    "source": {"table": "t"},
+    "aggregate": {"by": {"a": {}}, "measures": {"n": {"count": "persons"}}},
+    "protect": {"minimum": 5},
+}
+"""The same for a table of counts."""
 
 
 def _without(given: Mapping[Any, Any], broken: set[Loc]) -> dict[Any, Any] | None:
@@ -134,6 +145,8 @@ def _without(given: Mapping[Any, Any], broken: set[Loc]) -> dict[Any, Any] | Non
         return None
     rest = _pruned(given, broken, ())
     rest.setdefault("version", 1)
+    if "aggregate" in given:
+        return {**_OF_COUNTS, **rest}
     if "tables" not in rest:
         return {**_STAND_INS, **rest}
     rest["tables"] = {name: _whole(table) for name, table in rest["tables"].items()}

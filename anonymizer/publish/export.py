@@ -298,12 +298,12 @@ def _digest(engine: DuckDBEngine, relation: str, columns: Mapping[str, str]) -> 
 # Only published data is copied: the rows of the view, the further tables, and the manifest.
 
 
-def carry(policy: Policy, database: Any, file: Path, limits: Limits) -> None:
+def carry(policy: AnyPolicy, database: Any, file: Path, limits: Limits) -> None:
     """Write the release of `policy` in a Postgres database as a new DuckDB database."""
     import duckdb
 
     with published_in(database, limits) as found, duckdb.connect(str(file)) as connection:
-        (view,) = found.views(policy)
+        (view,) = found.views(policy.lead)
         manifest = found.manifest(view)
         changes = found.changes(view, manifest, alone=False)
         refuse_not_as_published(policy, found.engine, view, manifest, changes)
@@ -497,7 +497,7 @@ def export(
     within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
-    if not policy.several and chosen_engine(policy, database) == "postgres":
+    if not policy.several and chosen_engine(policy.lead, database) == "postgres":
         return _export_through_duckdb(policy, target, database, force, complete, within)
     return _export(policy, target, release_file(policy, database), force, complete, within)
 
@@ -543,7 +543,7 @@ def _export(
 
 
 def _export_through_duckdb(
-    policy: Policy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
+    policy: AnyPolicy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
 ) -> Export:
     """Export from Postgres, through a DuckDB database."""
     check_target(target, target.parent, (*FORMATS, DATABASE))

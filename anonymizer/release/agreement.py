@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from anonymizer.contract.counts_layout import Counts
 from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names
 from anonymizer.contract.reading import Tables
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy import exchange, tree
-from anonymizer.policy import AnyPolicy, Msb, Policy
+from anonymizer.policy import AggregatePolicy, AnyPolicy, Msb, Policy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.fields import published_names, renamed
 from anonymizer.policy.hierarchies import Taxonomy
@@ -111,6 +112,8 @@ def files_not_compared(policy: AnyPolicy, stated: Mapping[str, str]) -> tuple[st
 
 def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
     """Every published column, role and kind that differs from the policy's."""
+    if policy.counts is not None or layout.counts is not None:
+        return tuple(_other_counts(policy.counts, layout.counts))
     found = {column.column: column for column in layout.columns}
     problems: dict[str, Problem] = {}
     for name in dict.fromkeys((*policy.columns, *found)):
@@ -121,6 +124,27 @@ def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
         said = f"is {policy.publish.cells} in the policy, and the release has {layout.cells} cells"
         return (*problems.values(), _problem("publish.cells", said))
     return (*problems.values(), *_of_names(policy, layout, set(problems)))
+
+
+def _other_counts(policy: AggregatePolicy | None, counts: Counts | None) -> Iterator[Problem]:
+    """The differences between a policy and a release of which one at least is of counts."""
+    if policy is None or counts is None:
+        said = "makes a table of rows, and the release is one of counts, or the other way round"
+        yield Problem("policy", said, hint=HINT)
+        return
+    measures = {one.name: one.of for one in counts.measures}
+    asked = {name: of.count for name, of in policy.aggregate.measures.items()}
+    differs = {
+        "aggregate.by": [d.name for d in counts.by] != list(policy.by),
+        "aggregate.measures": list(measures.items()) != list(asked.items()),
+    }
+    if not differs["aggregate.by"]:
+        levels = tuple(d.levels for d in counts.by)
+        differs["aggregate.margins"] = counts.groupings != policy.groupings(levels)
+    listed = bool(getattr(policy.options, "list_hidden", False))
+    differs[f"{policy.method}.list_hidden"] = counts.list_hidden != listed
+    for path in (path for path, other in differs.items() if other):
+        yield Problem(path, "is not that of the release", hint=HINT)
 
 
 def _of_column(name: str, asked: Column | None, released: PublishedColumn | None) -> Problem | None:

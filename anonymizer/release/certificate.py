@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from anonymizer.algorithms.aggregate.method import METHODS
 from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.measure.loss import least_sentence, linked_sentence, proved_sentence
 from anonymizer.policy import AnyPolicy, Policy
@@ -113,6 +114,24 @@ SAFE_HARBOR = (
     " that the policy states to hold them; the covered entity must also have no actual knowledge"
     " that what is left could identify a person (ii)."
 )
+COUNTS = (
+    "A table of counts. Take the finest groups that it distinguishes: for every one of 1 to {less}"
+    " persons there is another table of whole numbers that agrees with everything published and in"
+    " which it has at least {n} persons. So no sum or difference of its figures shows that a group"
+    " has fewer than {n}. Groups that are not listed may have no persons, or be left out."
+)
+OTHER_ROW = (
+    "{persons} persons are in groups that are left out; totals are those of the groups shown."
+)
+LISTED_GROUPS = (
+    "Groups that are left out are listed: a reader who knows the method takes a listed group for"
+    " small, and is nearly always right."
+)
+NOT_OF_COUNTS = (
+    "Not promised: anything against a reader who reasons from the method, which groups it chose and"
+    " why; against readers who know other persons' rows; that nobody follows to be outside a group;"
+    " figures of the same persons published elsewhere. It is not differential privacy."
+)
 LEAST = "Its information loss (NCP) is {least}."
 LISTED = "Guarantees hold only where they are listed, and only for what they are about."
 
@@ -151,9 +170,18 @@ def certificate(
     return " ".join((PERSONAL, *said, *more))
 
 
+def counts_certificate(*, minimum: int, listed: bool, left_out: int) -> str:
+    """The sentences that accompany a table of counts."""
+    said = COUNTS.format(n=minimum, less=minimum - 1)
+    rest = f" {OTHER_ROW.format(persons=left_out)}" if left_out else ""
+    return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"
+
+
 def known_attacks(policy: AnyPolicy) -> list[str]:
     """Known attacks that the release does not prevent."""
     presence = (PRESENCE,) if presence_disclosed(policy.lead) else ()
+    if policy.counts is not None:
+        return [*METHODS[policy.counts.method].attacks]
     found = [*BY_NAME[policy.algorithm.name].attacks, *presence]
     for at, one in {"": policy.lead, **{f"{n}.": of for n, of in policy.further.items()}}.items():
         found += [f"joining: {at}{name} {joined_on(policy)}" for name in acknowledged(one)]

@@ -42,6 +42,7 @@ from anonymizer.release.manifest import (
 )
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
+from anonymizer.verification.counts_questions import AGAINST_SOURCE, measures_sql
 from anonymizer.verification.guarantees import Members, population_questions
 from anonymizer.verification.release import check_sql
 
@@ -185,6 +186,8 @@ def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], A
 def unverified(manifest: Manifest) -> tuple[str, ...]:
     """Statements of a manifest that cannot be found again in the release: only the run knew it."""
     measures, layout = manifest.data["measures"], manifest.layout
+    if layout.counts is not None:
+        return tuple(sorted({*AGAINST_SOURCE, *STATED}))
     found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():
@@ -199,6 +202,11 @@ def unverified(manifest: Manifest) -> tuple[str, ...]:
 def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator[Problem]:
     """Measures that the release does not have, and any that no run states."""
     stated, layout = manifest.data["measures"], manifest.layout
+    if layout.counts is not None:
+        ((rows, left_out),) = engine.raw(measures_sql(view, layout.counts), "measures")
+        if stated != {"rows": rows, "suppressed": left_out}:
+            yield changed("manifest.measures", "are not those of the release")
+        return
     again, hidden = _measured_again(engine, view, manifest), of_nodes(layout)
     of_run = {*LEFT_OUT, *OF_RUNS, *TIMES, *_levels(layout)}
     of_run |= {"tables"} if "tables" in manifest.data else set()
@@ -412,6 +420,14 @@ def _manifest_changes(
 def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
     """Statements of the manifest that differ from the policy; needs no data."""
     policy, data = of.lead, manifest.data
+    if of.counts is not None:
+        required = requirements_of(policy)
+        if manifest.layout.algorithm != of.counts.method or manifest.requirements != required:
+            yield Problem("manifest.requirements", "are not those of the policy", hint=OTHER_POLICY)
+        if data.get("known_attacks") != known_attacks(of):
+            said = "are not those of the policy"
+            yield Problem("manifest.known_attacks", said, hint=OTHER_POLICY)
+        return
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None

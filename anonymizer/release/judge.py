@@ -17,6 +17,7 @@ from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
+from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE
 from anonymizer.verification.guarantees import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
 from anonymizer.verification.release import verify_release
@@ -201,6 +202,11 @@ def _of_values(path: str) -> bool:
 def _unanswered(
     policy: AnyPolicy, verification: Verification, *, source: bool
 ) -> Iterator[tuple[str, str]]:
+    if policy.counts is not None:
+        made = {check.name for check in verification.checks}
+        asked = (*ALONE, *(AGAINST_SOURCE if source else ()))
+        yield from (("protect.minimum", name) for name in asked if name not in made)
+        return
     lead, further = policy.whole, policy.further.items()
     elsewhere = not lead.sensitive and any(single.sensitive for _, single in further)
     for path, names in missing_checks(lead, verification, source=source):

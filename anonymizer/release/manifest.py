@@ -27,7 +27,7 @@ from anonymizer.policy.hierarchies import levels_given
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.process.files import read_beside
 from anonymizer.release import objects
-from anonymizer.release.certificate import certificate, known_attacks
+from anonymizer.release.certificate import certificate, counts_certificate, known_attacks
 from anonymizer.release.objects import Names, Runs, recorded
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.release import check_sql
@@ -121,7 +121,7 @@ def make_manifest(
             "kind": policy.release_kind,
             "view": names.release,
             "policy_digest": policy.digest(),
-            "algorithm": policy.algorithm.name,
+            "algorithm": layout.algorithm,
             "versions": dict(versions),
             "reproducible": reproducible,
             "requirements": [asdict(item) for item in requirements],
@@ -139,6 +139,13 @@ def make_manifest(
 
 def stated_certificate(manifest: Manifest) -> str:
     """The certificate that belongs to a manifest."""
+    counts = manifest.layout.counts
+    if counts is not None:
+        return counts_certificate(
+            minimum=manifest.requirements[0].parameters["n"],
+            listed=counts.list_hidden,
+            left_out=manifest.data["measures"]["suppressed"],
+        )
     return certificate(
         manifest.kind,
         guaranteed=bool(manifest.requirements),

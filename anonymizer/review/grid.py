@@ -323,7 +323,7 @@ def sweep(
 
         knows = TWO if any(_events(policy, options) > 1 for options in grid) else ONE
         return marked([point(policy, options, alone, knows) for options in grid])
-    with open_session(policy, database, limits=limits) as session:
+    with open_session(policy.one_table("compare"), database, limits=limits) as session:
         bench = Bench(session, drawn)
         return marked([point(policy, options, bench.figures) for options in grid])
 

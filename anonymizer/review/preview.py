@@ -27,6 +27,7 @@ from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
 from anonymizer.review.table_tree import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
+from anonymizer.run.counts_job import plan_counts
 from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons, of_file
@@ -204,6 +205,13 @@ def _try(
     policy: AnyPolicy, session: Session, executor: Executor, found: Preview, *, foresee: bool
 ) -> None:
     """Read all tables, prepare a run over them, and try its checks."""
+    if policy.counts is not None:
+        with _collecting(found):
+            made, problems_left = plan_counts(policy.counts, session, executor)
+            found.steps = [_shown(stage) for stage in made.stages]
+            found.warnings.append(made.title)
+            found.problems += problems_left
+        return
     problems: list[Problem] = []
     if policy.several:
         found.tables, problems = tree_of(policy, session)
@@ -224,7 +232,7 @@ def _try(
             _look(policy.lead, session if read is None else read.session, found)
     if foresee and not policy.several and read and found.current and not found.problems:
         rows, tuples = found.current["rows"], found.current["classes"]
-        found.forecast = forecast(policy, session, rows, tuples)
+        found.forecast = forecast(policy.lead, session, rows, tuples)
         if found.forecast is not None:
             found.warnings += _too_large(found.forecast, read.prepared)
 

@@ -206,7 +206,7 @@ class TablesRead:
     def plan(self) -> Plan:
         """Everything that a run executes, in order, except verification and publishing."""
         if not self.policy.several:
-            return self.prepared.plan(self.policy)
+            return self.prepared.plan(self.policy.one_table("plan"))
         rows = ", ".join(f"{child.rows:,} of {child.name}" for child in self.children)
         title = f"several tables: {many(self.prepared.rows, 'person')}, and rows: {rows or 'none'}"
         stages = (*self.prepared.read, *self.prepared.compiled.stages)
@@ -228,8 +228,9 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
     Raises SourceError, with paths of the tables, for a source that does not fit the policy.
     """
     if not policy.several:
-        prepared = prepare(policy, session, executor)
-        found = remarks(policy, executor.notes, prepared.roles.kinds)
+        single = policy.one_table("a trial run")
+        prepared = prepare(single, session, executor)
+        found = remarks(single, executor.notes, prepared.roles.kinds)
         return TablesRead(policy, prepared, session, tuple(found))
     single = policy.lead
     session, lifting = with_lifted(policy, session, executor)

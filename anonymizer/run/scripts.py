@@ -183,8 +183,8 @@ def script(
     PolicyError.refuse(chain.from_iterable(_keyed(one, at) for at, one in policy.singles.items()))
     _refuse_parts(policy.lead)
     engine = chosen_engine(policy.lead, database, dialect)
-    if engine == "duckdb" and not policy.several:
-        return engine, rehearsed(policy, database, limits)
+    if engine == "duckdb" and not policy.several and policy.counts is None:
+        return engine, rehearsed(policy.one_table("compile"), database, limits)
     read = plan(policy, database, engine=engine, limits=limits)
     text = read.sql(None if engine == "duckdb" else translated(engine))
     return engine, f"-- {read.title}: to read, not to run\n\n{text}"

@@ -29,6 +29,7 @@ from anonymizer.release.objects import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
 from anonymizer.run.clean import remove_leftovers
+from anonymizer.run.counts_job import CountsJob, plan_counts, read_counts
 from anonymizer.run.job import Job, refuse_misplaced
 from anonymizer.run.linked_tables import read_tables
 from anonymizer.run.problem_paths import at_file, at_persons
@@ -89,7 +90,10 @@ def plan(
     refuse(policy, kind)
     opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
     with opening as (session, executor):
-        made = read_tables(policy, session, executor).plan()
+        if policy.counts is not None:
+            made, _ = plan_counts(policy.counts, session, executor)
+        else:
+            made = read_tables(policy, session, executor).plan()
         return replace(made, views=session.engine.view_definitions())
 
 
@@ -150,6 +154,11 @@ def run(
                     opened.enter_context(
                         _begun(ledger_session, policy, session.engine, place.run_id)
                     )
+                if policy.counts is not None:
+                    counted = read_counts(policy.counts, session, executor)
+                    refuse_changed_while_read(files, policy)
+                    job = CountsJob(policy.counts, session, executor, counted, target, chosen)
+                    return replace(job, sign=key, files=files).release()
                 read = read_tables(policy, session, executor)
                 told = (*read.told, *(ledger_session.warnings if ledger_session else ()))
                 with at_persons(policy):

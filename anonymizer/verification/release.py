@@ -9,6 +9,7 @@ from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import NotChecked, RunSql, Verification, verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
+from anonymizer.verification.counts_questions import counts_questions
 from anonymizer.verification.form import form
 from anonymizer.verification.guarantees import (
     NEEDED,
@@ -53,7 +54,10 @@ def verify_release(
                 Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}", hint=GIVEN)
                 for item in left
             )
-    if not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]:
+    empty = (
+        layout.counts is None and not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]
+    )
+    if empty:
         raise NothingToCheckError.at(
             "release", "has no rows", hint="weaken the guarantees, so that rows are left to publish"
         )
@@ -74,6 +78,8 @@ def check_sql(
 def _questions(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> tuple[Question, ...]:
+    if layout.counts is not None:
+        return counts_questions(view, layout, requirements)
     if layout.classless:
         return tuple(_without_classes(view, layout, requirements))
     if not requirements:

@@ -498,6 +498,7 @@ def assess_policy(
     if policy.several:
         _refuse(options)
         return assess_tables(policy, database, limits=limits)
+    policy = policy.one_table("assess")
     source = policy.source
     if source.query is not None:
         said, hint = "is a query, and a table, view or file is assessed", "make a view of it"

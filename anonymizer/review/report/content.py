@@ -496,6 +496,7 @@ def collect(
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")
         return _collected_tables(policy, path, source, limits)
+    policy = policy.one_table("report")
     alone = source is None and not _source_at_hand(policy)
     if not attacks and earlier is None:
         attacked = None

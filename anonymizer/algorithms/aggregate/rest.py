@@ -1,0 +1,85 @@
+"""The method rest: what is small is left out of the table and its totals, and counted in one row.
+
+Every figure is a sum of groups of at least n persons, or the number of persons left out, which is
+at least n as well. The groups that are left out are not listed, so that all of these persons may be
+in any one of them: no figure shows that a group has fewer than n.
+
+Groups are left out in the order of their persons, and equal ones in that of their labels: a tie
+that is drawn would show the other group when the table is published again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
+from anonymizer.algorithms.aggregate.method import CompiledCounts
+from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.errors import Problem, SourceError
+from anonymizer.policy import AggregatePolicy
+from anonymizer.steps import Guard, Row, Step
+
+SPLIT = work("split_groups")
+"""The finest groups, and whether each is left out."""
+CELLS = work("counted_cells")
+"""The rows of the release."""
+MOST_CELLS = 2_000_000
+MEASURED = {"persons": Sql("persons"), "rows": Sql("counted")}
+
+
+def compile_rest(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+    """The stages of a policy with the method rest."""
+    labels = [name for d in found for name in d.names]
+    listed = policy.rest.list_hidden
+    groupings = policy.groupings(tuple(d.levels for d in found))
+    split = {
+        "split": SPLIT,
+        "atoms": ATOMS,
+        "labels": labels,
+        "minimum": policy.minimum,
+        "listed": listed,
+    }
+    cells = {
+        "cells": CELLS,
+        "split": SPLIT,
+        "dimensions": found,
+        "numbers": [d.number for d in found],
+        "groupings": [[lit(level) for level in one] for one in groupings],
+        "measures": [
+            (MEASURED[str(of.count)], name) for name, of in policy.aggregate.measures.items()
+        ],
+        "minimum": policy.minimum,
+        "listed": listed,
+    }
+
+    tables = {"split": SPLIT, "cells": CELLS}
+
+    def labels_of(d: Dimension) -> Step:
+        context = {"split": SPLIT, "labels": list(d.names)}
+        return Step(f"labels of {d.column}", "aggregate/labels", context)
+
+    def write(rows: Table) -> Step:
+        context = {"release": rows, "cells": CELLS, "dimensions": found}
+        return Step("write the release", "aggregate/release", context)
+
+    return CompiledCounts(
+        stages=(
+            Step("leave small groups out", "aggregate/split", split),
+            Step("add up what is shown", "aggregate/cells", cells),
+            Guard(
+                Step("number of cells", "aggregate/too_many", {"cells": CELLS, "most": MOST_CELLS}),
+                _too_many,
+                SourceError,
+            ),
+        ),
+        cells=CELLS,
+        figures=Step("figures of the search", "aggregate/figures", tables),
+        labels=labels_of,
+        write=write,
+    )
+
+
+def _too_many(row: Row) -> Problem:
+    said = f"would have {int(row[0]):,} cells"
+    hint = "margins: {depth: 2}, or fewer columns and coarser groups"
+    return Problem("aggregate.by", said, allowed=f"at most {MOST_CELLS:,}", hint=hint)

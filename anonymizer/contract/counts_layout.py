@@ -1,0 +1,81 @@
+"""The form of a table of counts: its groups, totals and figures, and what has to hold of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, with_config
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+MINIMUM = "minimum"
+"""The requirement that no group of 1 to n - 1 persons is shown to exist."""
+
+
+@with_config(STRICT)
+@dataclass(frozen=True, slots=True)
+class CountedColumn:
+    """A column of labels."""
+
+    name: str
+    levels: Annotated[int, Field(ge=1)]
+    """The number of levels below the total, whose level this is."""
+    level: str | None = None
+    """The column with the level of the label, if there are several."""
+    nested: tuple[tuple[str, ...], ...] = ()
+    """For several levels: the published labels of each finest group, the finest first."""
+
+    @property
+    def paths(self) -> tuple[tuple[int, str, int, str], ...]:
+        """Level and label, with each level and label above them."""
+        steps = {
+            (below, path[below], level, "(all)" if level == self.levels else path[level])
+            for path in self.nested
+            for below in range(self.levels)
+            for level in range(below + 1, self.levels + 1)
+        }
+        return tuple(sorted(steps))
+
+
+@with_config(STRICT)
+@dataclass(frozen=True, slots=True)
+class CountedMeasure:
+    """A column of figures."""
+
+    name: str
+    of: Literal["persons", "rows"]
+
+
+@with_config(STRICT)
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A table of counts."""
+
+    by: Annotated[tuple[CountedColumn, ...], Field(min_length=1)]
+    groupings: Annotated[tuple[tuple[int, ...], ...], Field(min_length=1)]
+    """The published totals, by the level of every column."""
+    measures: Annotated[tuple[CountedMeasure, ...], Field(min_length=1)]
+    status: str
+    list_hidden: bool = False
+    """True if groups that are left out are listed, without figures."""
+
+    @property
+    def persons(self) -> int:
+        """The place of the measure by which groups are judged, from 1."""
+        kinds = [one.of for one in self.measures]
+        return kinds.index("persons" if "persons" in kinds else "rows") + 1
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Counts:
+        by = (
+            CountedColumn(**{**one, "nested": tuple(map(tuple, one["nested"]))})
+            for one in data["by"]
+        )
+        measures = (CountedMeasure(**one) for one in data["measures"])
+        groupings = tuple(map(tuple, data["groupings"]))
+        parts = {"by": tuple(by), "groupings": groupings, "measures": tuple(measures)}
+        return cls(**{**data, **parts})

@@ -1,0 +1,290 @@
+"""Tables of counts: read, count, protect, verify what was written, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from anonymizer import hierarchy
+from anonymizer.algorithms.aggregate.groups import (
+    Dimension,
+    atoms_stages,
+    dimensions,
+    snapshot_step,
+    source_guards,
+)
+from anonymizer.algorithms.aggregate.method import CompiledCounts, Method, method_of
+from anonymizer.compile import Table, ident
+from anonymizer.contract.checks import Verification, verification
+from anonymizer.contract.counts_layout import CountedMeasure, Counts
+from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
+from anonymizer.engines.execute import Executor
+from anonymizer.engines.session import Session, find_table
+from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.guarantees.requirements import requirements_of
+from anonymizer.policy import AggregatePolicy
+from anonymizer.policy.aggregate import STATUS
+from anonymizer.policy.paths import column_path, path_text
+from anonymizer.process.secret import Seed
+from anonymizer.publish.target import Target, Writer
+from anonymizer.release.integrity import Sign
+from anonymizer.release.judge import judge, refuse_unanswered, refuse_unless_passed
+from anonymizer.release.manifest import Manifest, make_manifest
+from anonymizer.release.published import Release
+from anonymizer.source.profile import published_type
+from anonymizer.source.snapshot import SNAPSHOT, values_step
+from anonymizer.steps import Plan, Stage, Step
+from anonymizer.verification.counts_questions import SourceColumn, measures_sql, source_questions
+from anonymizer.verification.questions import ask_all
+from anonymizer.version import __version__
+
+PRIVATE = "for the owner of the source: not to be handed over with the release"
+
+
+@contextmanager
+def at_groups(policy: AggregatePolicy) -> Iterator[None]:
+    """Report errors of columns at their place in `aggregate.by`."""
+    paths = {column_path(name): path_text(("aggregate", "by", name)) for name in policy.by}
+
+    def moved(problem: Problem) -> Problem:
+        for old, new in paths.items():
+            if problem.path == old or problem.path.startswith(f"{old}."):
+                return replace(problem, path=new + problem.path.removeprefix(old))
+        return problem
+
+    try:
+        yield
+    except AnonymizerError as error:
+        error.reword(moved)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class CountsRead:
+    """The finest groups of a source, and the compiled method."""
+
+    policy: AggregatePolicy
+    method: Method
+    dimensions: tuple[Dimension, ...]
+    snapshot: Step
+    stages: tuple[Stage, ...]
+    """The executed stages."""
+    compiled: CompiledCounts
+
+    def plan(self, figures: Mapping[str, int]) -> Plan:
+        """Everything that a run executes, in order, with what it would leave out."""
+        share = figures["persons_left_out"] / max(figures["persons"], 1)
+        title = (
+            f"{self.method.name} over {figures['atoms']:,} groups: {figures['cells']:,} cells, and"
+            f" {share:.1%} of the persons would be left out ({PRIVATE})"
+        )
+        return Plan(title, (*self.stages, *self.compiled.stages))
+
+
+def read_counts(policy: AggregatePolicy, session: Session, executor: Executor) -> CountsRead:
+    """Read the source, build hierarchies, count the finest groups, and compile the method."""
+    method = method_of(policy)
+    with at_groups(policy):
+        found = dimensions(policy, session.profile)
+        snapshot = snapshot_step(policy, found, session.source)
+        stages: list[Stage] = [snapshot, *source_guards(policy, found)]
+        stages += _hierarchies(policy, found, session)
+        executor.run(stages, "reading")
+        heights = _heights(found, session)
+        found = tuple(replace(d, levels=heights.get(d.index, d.levels)) for d in found)
+        counting = atoms_stages(policy, found)
+        executor.run(counting, "counting")
+    compiled = method.compile(policy, found)
+    return CountsRead(policy, method, found, snapshot, (*stages, *counting), compiled)
+
+
+def _hierarchies(
+    policy: AggregatePolicy, found: tuple[Dimension, ...], session: Session
+) -> Iterator[Stage]:
+    def resolve(name: str) -> Table:
+        return find_table(session.engine, name, "hierarchy.table")
+
+    for d in found:
+        if d.of.hierarchy is not None:
+            yield values_step(d.column, d.values, d.v)
+            yield from hierarchy.stages(
+                d.index,
+                published_type(d.sql_type),
+                d.kind,
+                d.of.hierarchy,
+                column=d.column,
+                base=policy.base,
+                resolve=resolve,
+            )
+
+
+def _heights(found: tuple[Dimension, ...], session: Session) -> dict[int, int]:
+    """The levels of every hierarchy: its root is the total."""
+    tall = [d for d in found if d.of.hierarchy is not None]
+    text = " union all ".join(
+        f"select {d.index} as number, (select max(level) from {ident(d.hierarchy)}) as height"
+        for d in tall
+    )
+    rows = session.engine.raw(text, "hierarchies") if tall else []
+    return {int(number): int(height or 1) for number, height in rows}
+
+
+def plan_counts(
+    policy: AggregatePolicy, session: Session, executor: Executor
+) -> tuple[Plan, tuple[Problem, ...]]:
+    """The plan of a run, which is tried in scratch tables to tell what would be left out, and
+    the problem if that is too much.
+    """
+    read = read_counts(policy, session, executor)
+    executor.run(read.compiled.stages, "trying")
+    figures = _figures(read, session)
+    return read.plan(figures), tuple(beyond_limit(policy, figures))
+
+
+def beyond_limit(policy: AggregatePolicy, figures: Mapping[str, int]) -> Iterator[Problem]:
+    """The problem of a share of persons left out that is above the limit of the policy."""
+    share, limit = figures["persons_left_out"] / max(figures["persons"], 1), policy.options.limit
+    if share > limit:
+        yield Problem(
+            f"{policy.method}.limit",
+            f"{share:.1%} of the persons would be left out, more than the limit of {limit:.1%}",
+            hint="use coarser groups or fewer columns, or raise the limit",
+        )
+
+
+def _figures(read: CountsRead, session: Session) -> dict[str, int]:
+    step, engine = read.compiled.figures, session.engine
+    (row,) = engine.execute(step.statement(engine.name), step.name)
+    names = ("atoms", "atoms_left_out", "persons", "persons_left_out", "cells")
+    return dict(zip(names, map(int, row), strict=True))
+
+
+@dataclass(slots=True)
+class CountsJob:
+    """A run whose groups have been counted, and the steps to a release."""
+
+    policy: AggregatePolicy
+    session: Session
+    executor: Executor
+    read: CountsRead
+    target: Target
+    seed: Seed
+    sign: Sign | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def release(self) -> Release:
+        """Protect the counts, write them, verify what was written, and publish it."""
+        engine = self.session.engine
+        self.executor.run(self.read.compiled.stages, "protecting")
+        GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
+        layout = self._layout()
+        writer = Writer(lambda rows, _: self._write(rows), self.read.snapshot)
+        self.target.build(engine, writer)
+        requirements = requirements_of(self.policy.lead)
+        with self.target.built_rows(engine, layout) as (view, built):
+            assert built.counts is not None
+            found = judge(engine, view, built, requirements)
+            refuse_unless_passed(found)
+            source = self._against_source(view, built, requirements)
+            refuse_unless_passed(source)
+            found += source
+            refuse_unanswered(self.policy, found, source=True)
+            cells, left_out = engine.raw(measures_sql(view, built.counts), "measures")[0]
+        measures = {"rows": int(cells), "suppressed": int(left_out)}
+        manifest = self._manifest(layout, requirements, found, measures)
+        manifest = self.target.publish(engine, manifest, self.sign)
+        readers = self.target.readers
+        return Release(
+            run_id=self.target.names.run_id,
+            view=self.target.names.release,
+            database=self.target.place,
+            verification=found,
+            measures=measures,
+            findings={},
+            manifest=manifest,
+            warnings=self.target.warnings,
+            replaced=self.target.replaces,
+            _table=readers.view,
+            _connection=readers.connection,
+            _frame=readers.frame,
+        )
+
+    def _write(self, rows: Table) -> None:
+        self.executor.run([self.read.compiled.write(rows)], "writing")
+
+    def _layout(self) -> Layout:
+        engine, found = self.session.engine, self.read.dimensions
+        by = []
+        for d in found:
+            step = self.read.compiled.labels(d)
+            rows = engine.execute(step.statement(engine.name), step.name) if d.levels > 1 else ()
+            by.append(d.counted([tuple(map(str, row)) for row in rows]))
+        measures = tuple(
+            CountedMeasure(name, "persons" if of.count == "persons" else "rows")
+            for name, of in self.policy.aggregate.measures.items()
+        )
+        listed = bool(getattr(self.policy.options, "list_hidden", False))
+        groupings = self.policy.groupings(tuple(d.levels for d in found))
+        counts = Counts(tuple(by), groupings, measures, STATUS, listed)
+        return Layout(
+            algorithm=self.policy.method,
+            cells="text",
+            columns=published_columns(counts),
+            class_id=None,
+            counts=counts,
+        )
+
+    def _against_source(
+        self, view: Table, layout: Layout, requirements: tuple[Requirement, ...]
+    ) -> Verification:
+        columns = [
+            SourceColumn(
+                d.v, d.texts("s"), d.hierarchy if d.of.hierarchy is not None else None, d.joins
+            )
+            for d in self.read.dimensions
+        ]
+        asked = source_questions(
+            view,
+            layout,
+            requirements,
+            SNAPSHOT,
+            columns,
+            person=self.policy.person is not None,
+        )
+        return verification(ask_all(asked, self.session.engine.asking("verification")))
+
+    def _manifest(
+        self,
+        layout: Layout,
+        requirements: tuple[Requirement, ...],
+        found: Verification,
+        measures: Mapping[str, Any],
+    ) -> Manifest:
+        engine = self.session.engine
+        return make_manifest(
+            policy=self.policy,
+            names=self.target.names,
+            layout=layout,
+            requirements=requirements,
+            verification=found,
+            measures=measures,
+            versions={"anonymizer": __version__, engine.name: engine.version},
+            reproducible=self.seed.reproducible,
+            files=self.files,
+            tables=None,
+        )
+
+
+def published_columns(counts: Counts) -> tuple[PublishedColumn, ...]:
+    """The columns of a table of counts, as a layout lists them."""
+    named = [
+        (name, kind)
+        for d in counts.by
+        for name, kind in ((d.name, "VARCHAR"), (d.level, "INTEGER"))
+        if name is not None
+    ]
+    named += [(one.name, "BIGINT") for one in counts.measures]
+    named.append((counts.status, "VARCHAR"))
+    return tuple(PublishedColumn(name, "keep", "categorical", kind, name) for name, kind in named)

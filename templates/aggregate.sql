@@ -1,0 +1,226 @@
+-- name: snapshot
+-- The source, read once: the values of the groups, and the person of a row.
+-- parameters: columns: expressions over the source with their names
+create or replace table {{ snapshot | ident }} as
+select
+    {% for expression, name in columns %}
+    {{ expression }} as {{ name }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from {{ relation }}
+
+-- name: atoms
+-- The finest groups: their labels on every level, their persons and rows.
+-- parameters: values: columns of the snapshot; dimensions: of each the labels, with their names
+create or replace table {{ atoms | ident }} as
+select
+    {% for d in dimensions %}
+    {% for label, name in d.labels %}
+    {{ label }} as {{ name }},
+    {% endfor %}
+    {% endfor %}
+    {% if texts %}{% for value in texts %}coalesce(a.{{ value }} = '(null)', false){% if not loop.last %} or {% endif %}{% endfor %}{% else %}false{% endif %} as reserved,
+    a.persons,
+    a.counted
+from (
+    select
+        {{ values | join }},
+        {% if person %}count(distinct person){% else %}count(*){% endif %} as persons,
+        count(*) as counted
+    from {{ snapshot | ident }}
+    group by {{ values | join }}
+) as a
+{% for d in dimensions %}
+{% for alias, value, level in d.joins %}
+left join {{ d.hierarchy | ident }} as {{ alias }} on {{ alias }}.value = a.{{ value }} and {{ alias }}.level = {{ level | lit }}
+{% endfor %}
+{% endfor %}
+
+-- name: split
+-- The groups, and which of them are left out: those below the minimum, and the next one where
+-- these are fewer persons than the minimum together. Equal groups are in the order of their labels.
+-- parameters: listed: whether groups that are left out are listed, so that each has one person
+create or replace table {{ split | ident }} as
+select
+    {{ labels | join }},
+    persons,
+    counted,
+    persons < {{ minimum | lit }} or (
+        place = small + 1
+        and small > 0
+        and short{% if listed %} - (small - 1){% endif %} < {{ minimum | lit }}
+    ) as left_out
+from (
+    select
+        *,
+        row_number() over (order by persons, {{ labels | join }}) as place,
+        count(*) filter (where persons < {{ minimum | lit }}) over () as small,
+        cast(coalesce(sum(persons) filter (where persons < {{ minimum | lit }}) over (), 0) as bigint) as short
+    from {{ atoms | ident }}
+) as placed
+
+-- name: cells
+-- The release: every published total of the groups that are shown, and one row for the persons
+-- left out. If they are fewer than the minimum, nothing else is left, and they are not counted.
+-- parameters: dimensions: published names of label and level, the labels by level; groupings: the
+-- levels of every published total; measures: sums with their names
+create or replace table {{ cells | ident }} as
+with groupings as (
+    select * from (values
+        {% for levels in groupings %}
+        ({{ levels | join }}){% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    ) as listed({{ numbers | join }})
+),
+
+shown as (
+    select
+        {% for d in dimensions %}
+        case {{ d.number }}
+            {% for label, name in d.labels %}
+            when {{ loop.index0 | lit }} then {{ name }}
+            {% endfor %}
+            else '(all)'
+        end as {{ d.label }},
+        {% endfor %}
+        {{ numbers | join }},
+        persons,
+        counted
+    from {{ split | ident }}
+    cross join groupings
+    where not left_out
+),
+
+remaining as (
+    select
+        cast(coalesce(sum(persons), 0) as bigint) as persons,
+        cast(coalesce(sum(counted), 0) as bigint) as counted,
+        count(*) as members
+    from {{ split | ident }}
+    where left_out
+)
+
+select
+    {% for d in dimensions %}
+    {{ d.label }} as {{ d.name | ident }},
+    {% if d.level %}
+    cast({{ d.number }} as integer) as {{ d.level | ident }},
+    {% endif %}
+    {% endfor %}
+    {% for measure, name in measures %}
+    cast(sum({{ measure }}) as bigint) as {{ name | ident }},
+    {% endfor %}
+    'shown' as status
+from shown
+group by
+    {% for d in dimensions %}
+    {{ d.label }},
+    {% endfor %}
+    {{ numbers | join }}
+{% if listed %}
+union all
+select
+    {% for d in dimensions %}
+    {{ d.labels[0][1] }},
+    {% if d.level %}
+    cast(0 as integer),
+    {% endif %}
+    {% endfor %}
+    {% for _ in measures %}
+    cast(null as bigint),
+    {% endfor %}
+    'hidden'
+from {{ split | ident }}
+cross join remaining
+where left_out and remaining.persons - (remaining.members - 1) >= {{ minimum | lit }}
+{% endif %}
+union all
+select
+    {% for d in dimensions %}
+    '(other)',
+    {% if d.level %}
+    cast(null as integer),
+    {% endif %}
+    {% endfor %}
+    {% for measure, _ in measures %}
+    {{ measure }},
+    {% endfor %}
+    'other'
+from remaining
+where persons{% if listed %} - (members - 1){% endif %} >= {{ minimum | lit }}
+
+-- name: release
+-- The rows of the release in the order of their labels, the totals last.
+create or replace table {{ release | ident }} as
+select *
+from {{ cells | ident }}
+order by
+    case status when 'shown' then 0 when 'hidden' then 1 else 2 end,
+    {% for d in dimensions %}
+    {% if d.level %}
+    {{ d.level | ident }},
+    {% else %}
+    case when {{ d.name | ident }} = '(all)' then 1 else 0 end,
+    {% endif %}
+    {% endfor %}
+    {% for d in dimensions %}
+    {{ d.name | ident }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+
+-- name: figures
+-- What the search found: for its owner, and no part of the release.
+select
+    count(*) as atoms,
+    count(*) filter (where left_out) as atoms_left_out,
+    cast(coalesce(sum(persons), 0) as bigint) as persons,
+    cast(coalesce(sum(persons) filter (where left_out), 0) as bigint) as persons_left_out,
+    (select count(*) from {{ cells | ident }}) as cells
+from {{ split | ident }}
+
+-- name: several_groups
+-- Persons whose rows are in several groups: counts of persons would not add up.
+select count(*)
+from (
+    select person
+    from (select distinct person, {{ values | join }} from {{ snapshot | ident }}) as placed
+    group by person
+    having count(*) > 1
+) as scattered
+having count(*) > 0
+
+-- name: nobody
+-- Rows without a person.
+select count(*)
+from {{ snapshot | ident }}
+where person is null
+having count(*) > 0
+
+-- name: own_labels
+-- Groups whose labels are the tool's own.
+select count(*)
+from {{ atoms | ident }}
+where reserved{% for name in labels %} or {{ name }} in ('(all)', '(other)'){% endfor %}
+
+having count(*) > 0
+
+-- name: below
+-- Rows whose values are in no band.
+select count(*)
+from {{ snapshot | ident }}
+where {{ value }} = '(below)'
+having count(*) > 0
+
+-- name: too_many
+-- Releases of too many cells.
+select count(*)
+from {{ cells | ident }}
+having count(*) > {{ most | lit }}
+
+-- name: labels
+-- The published labels of a column with several levels, the finest first.
+select distinct {{ labels | join }}
+from {{ split | ident }}
+where not left_out
+order by {{ labels | join }}
