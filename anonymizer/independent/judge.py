@@ -19,7 +19,7 @@ from anonymizer.independent.definitions import (
 )
 from anonymizer.independent.fetch import UnreadableError, read_file
 from anonymizer.independent.form import form, gaps
-from anonymizer.independent.layout import Requirement
+from anonymizer.independent.layout import CountsForm, Requirement
 from anonymizer.independent.manifest import LinkedTable, LinkedTables
 from anonymizer.independent.rows import (
     OpenRelease,
@@ -38,6 +38,7 @@ from anonymizer.independent.rules import (
     Terms,
     form_check,
 )
+from anonymizer.independent.tabulation import judge_counts
 
 # Judges the tables of a release together: their keys, known rows of a person, and rules.
 #
@@ -288,6 +289,8 @@ def judge(
 def judge_opened(opened: OpenRelease, members: definitions.Members | None = None) -> Judgement:
     """Judge an opened release. Raises UnreadableError if there is nothing to judge."""
     manifest = opened.manifest
+    if manifest.layout.counts is not None:
+        return _judge_counts(opened, manifest.layout.counts)
     if not opened.rows.rows:
         raise UnreadableError("release: has no rows")
     if not manifest.requirements and not manifest.classless:
@@ -315,6 +318,22 @@ def judge_opened(opened: OpenRelease, members: definitions.Members | None = None
         )
     told = tuple(checks), tuple(left)
     return Judgement(manifest.view, len(release.rows), *told, kind=manifest.kind)
+
+
+def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
+    """Judge a table of counts, which has no rows if everything is left out."""
+    manifest = opened.manifest
+    terms = [one.parameters for one in manifest.requirements if one.name == "minimum"]
+    minimum = terms[0].get("n") if len(terms) == len(manifest.requirements) == 1 else None
+    if type(minimum) is not int or minimum < 2 or manifest.layout.class_id is not None:
+        raise UnreadableError("manifest.requirements: are not those of a table of counts")
+    named = {name for d in counts.by for name in (d.name, d.level)}
+    named |= {one.name for one in counts.measures} | {counts.status}
+    if named - {None} != {*published_columns(manifest.layout)}:
+        raise UnreadableError("manifest.layout: has other columns than its counts")
+    release = decode(opened)
+    checks = (*form(opened, release), *judge_counts(opened, counts, minimum))
+    return Judgement(manifest.view, len(opened.rows.rows), checks, kind=manifest.kind)
 
 
 def _of_population(

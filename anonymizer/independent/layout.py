@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -272,6 +272,59 @@ class Requirement:
     scope: Scope = "class"
 
 
+# A table of counts.
+
+
+ALL = "(all)"
+"""The label of a total."""
+
+
+@with_config(FORBID)
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A column of labels."""
+
+    name: Text
+    levels: Annotated[StrictInt, Field(ge=1, le=100)]
+    level: Name
+    nested: tuple[tuple[str, ...], ...]
+
+    def above(self, level: int, label: str) -> Iterator[tuple[int, str]]:
+        """Every label that contains this one."""
+        if self.levels > 1:
+            paths = {path[level:] for path in self.nested if path[level] == label}
+            for path in paths:
+                yield from enumerate(path[1:], level + 1)
+        yield self.levels, ALL
+
+
+@with_config(FORBID)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A column of figures."""
+
+    name: Text
+    of: Literal["persons", "rows"]
+
+
+@with_config(FORBID)
+@dataclass(frozen=True, slots=True)
+class CountsForm:
+    """The form of a table of counts."""
+
+    by: Annotated[tuple[Grouping, ...], Field(min_length=1)]
+    groupings: Annotated[tuple[tuple[StrictInt, ...], ...], Field(min_length=1)]
+    measures: Annotated[tuple[Measured, ...], Field(min_length=1)]
+    status: Text
+    list_hidden: StrictBool
+
+    @property
+    def persons(self) -> int:
+        """The place of the measure that counts persons."""
+        kinds = [one.of for one in self.measures]
+        return kinds.index("persons") if "persons" in kinds else 0
+
+
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -286,6 +339,8 @@ class Layout:
     tables: Mapping[str, Text] = field(default_factory=dict)
     safe_harbor: Annotated[StrictInt, Field(ge=1900, le=9999)] | None = None
     """The year from which ages are computed, for a release under Safe Harbor."""
+    counts: CountsForm | None = None
+    """The form of a table of counts, whose rows are no rows of persons."""
 
     def column(self, name: str | None) -> Column | None:
         """The column of this name in the source."""

@@ -58,6 +58,8 @@ GROUPS = {
 
 def measure_words(layout: Layout) -> dict[str, str]:
     """Descriptions of the main measures of a release."""
+    if layout.counts is not None:
+        return {"rows": "cells published", "suppressed": "persons left out"}
     return MEASURES if layout.class_id is not None else MEASURES | GROUPS
 
 

@@ -173,12 +173,13 @@ class Dominance(Options):
     p: Annotated[float, Field(gt=0)] | None = None
     """Every contribution stays open by at least p %."""
     n: Positive | None = None
+    """The number of the largest contributions that are limited together."""
     k: Annotated[float, Field(gt=0, lt=100)] | None = None
-    """The n largest contributions are at most k % of the sum."""
+    """They are at most k % of the sum."""
 
 
 class Protection(Options):
-    """What the published figures must not show."""
+    """The smallest group, and rules for sums."""
 
     minimum: Annotated[int, Field(ge=2, le=2**31)]
     """Groups of 1 to minimum - 1 persons are not shown to exist."""

@@ -12,6 +12,7 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import CALENDAR, OPTIONS, Code, Column, Rounding
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.policy.safe_harbor import NO_AREA
+from anonymizer.process.text import many
 
 # What masks do not prevent, in words: a masked value is not an anonymous one.
 
@@ -115,14 +116,12 @@ SAFE_HARBOR = (
     " that what is left could identify a person (ii)."
 )
 COUNTS = (
-    "A table of counts. Take the finest groups that it distinguishes: for every one of 1 to {less}"
-    " persons there is another table of whole numbers that agrees with everything published and in"
-    " which it has at least {n} persons. So no sum or difference of its figures shows that a group"
-    " has fewer than {n}. Groups that are not listed may have no persons, or be left out."
+    "A table of counts of persons. Take the finest groups that it distinguishes: for every one of 1"
+    " to {less} there is another table of whole numbers that agrees with everything published, in"
+    " which it has {n} or more. So no sum or difference of its figures shows that a group has fewer"
+    " than {n}. Groups that are not listed may be empty, or be left out."
 )
-OTHER_ROW = (
-    "{persons} persons are in groups that are left out; totals are those of the groups shown."
-)
+OTHER_ROW = "{left_out} in groups that are left out; totals are those of the groups shown."
 LISTED_GROUPS = (
     "Groups that are left out are listed: a reader who knows the method takes a listed group for"
     " small, and is nearly always right."
@@ -173,7 +172,8 @@ def certificate(
 def counts_certificate(*, minimum: int, listed: bool, left_out: int) -> str:
     """The sentences that accompany a table of counts."""
     said = COUNTS.format(n=minimum, less=minimum - 1)
-    rest = f" {OTHER_ROW.format(persons=left_out)}" if left_out else ""
+    persons = many(left_out, "person is", "persons are")
+    rest = f" {OTHER_ROW.format(left_out=persons)}" if left_out else ""
     return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"
 
 

@@ -121,6 +121,9 @@ def compare(
     Raises PolicyError if only one of them is a policy of several tables.
     """
     old, new = policy, other
+    for given in (old, new):
+        if given.counts is not None:
+            given.one_table("compare")
     if old.several != new.several:
         one, several = ("NEW", "OLD") if old.several else ("OLD", "NEW")
         said = f"is of one table, and {several} of several: their figures are not comparable"

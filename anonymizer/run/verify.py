@@ -152,6 +152,8 @@ def lineage(
     limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Verify the release of a policy again, and return the OpenLineage event of its run."""
+    if policy.counts is not None:
+        policy.one_table("report --as openlineage")
     manifest, _ = _one(policy, database, engine, limits)
     return run_event(policy, manifest, namespace=namespace, sources=sources)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,44 @@ def test_another_policy_is_refused(tmp_path: Path) -> None:
         verify(policy(tmp_path, ATOMS, minimum=6), release.database)
     with pytest.raises(GuaranteeError, match=r"aggregate.by"):
         verify(policy(tmp_path, {"r": {}}), release.database)
+
+
+def second_opinion(path: Path) -> dict[str, int]:
+    """The failures of each check of the second verifier."""
+    from anonymizer.independent.judge import judge
+
+    return {check.name: check.failing for check in judge(path).checks}
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("margins", ["all", "none", [["r"], []], {"depth": 1}])
+def test_the_second_verifier_agrees(tmp_path: Path, margins: Any, listed: bool) -> None:
+    from anonymizer.publish.export import export
+
+    (tmp_path / "regions.csv").write_text("r1;north;*\nr2;north;*\nr3;south;*\nr4;south;*\n")
+    by = {"r": {"hierarchy": "regions.csv"}, "c": {}}
+    options: dict[str, Any] = {"aggregate": {"margins": margins}, "rest": {"list_hidden": listed}}
+    published(tmp_path, grid(WORKED), TEXT, by, **options)
+    made = policy(tmp_path, by, **options)
+    assert not any(second_opinion(tmp_path / "release.duckdb").values())
+    for suffix in ("csv", "parquet"):
+        export(made, tmp_path / f"out.{suffix}")
+        assert not any(second_opinion(tmp_path / f"out.{suffix}").values())
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_the_second_verifier_finds_changes(tmp_path: Path, name: str) -> None:
+    from anonymizer.independent.fetch import Table
+    from anonymizer.independent.judge import judge_opened
+    from anonymizer.independent.rows import open_release
+
+    release = published(tmp_path, grid(WORKED), TEXT, ATOMS)
+    con = duckdb.connect()
+    con.execute(f"attach '{release.database}' as released (read_only)")
+    con.execute(f"create table t as from released.{release.view}")
+    con.execute(CHANGES[name])
+    opened = open_release(Path(str(release.database)))
+    texts = con.sql("select columns(*)::varchar from t").fetchall()
+    changed = replace(opened, rows=Table(opened.rows.columns, opened.rows.types, tuple(texts)))
+    found = {check.name for check in judge_opened(changed).checks if check.failing}
+    assert name in found
