@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import Policy, load
+from anonymizer.policy import AnyPolicy, Policy, load
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def publish(given: str, session: Any) -> None:
     connection.execute(f"set variable {OUTCOME} = {lit(said)}")
 
 
-def policy_of(data: dict[str, Any], project: Path) -> Policy:
+def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:
     """The policy of a model. Raises PolicyError."""
     given, base = data["policy"], project
     problems: list[Problem] = []
@@ -90,17 +90,13 @@ def policy_of(data: dict[str, Any], project: Path) -> Policy:
         ]
         place = {**place, "name": data["name"], "schema": data["schema"]}
     PolicyError.refuse(problems)
-    whole = {
-        "version": 1,
-        **given,
-        "source": {"query": data["query"]},
-        "columns": columns,
-        "publish": place,
-    }
+    whole = {"version": 1, **given, "source": {"query": data["query"]}, "publish": place}
+    if "aggregate" not in given or columns:
+        whole["columns"] = columns
     return Policy.loads(json.dumps(whole), base)
 
 
-def _run(policy: Policy, database: str | None, connection: DuckDBPyConnection) -> Release:
+def _run(policy: AnyPolicy, database: str | None, connection: DuckDBPyConnection) -> Release:
     """Publish into `database`, a catalog of the connection."""
     from anonymizer.compile import quote
     from anonymizer.run.verbs import run

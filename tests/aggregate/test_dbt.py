@@ -1,0 +1,76 @@
+"""What dbt uses: the materialization's entry point, and the generic tests for tables of counts."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import pytest
+
+from anonymizer.dbt_release import OUTCOME, publish
+from tests.aggregate.releases import WORKED, grid
+from tests.dbt.rendered import generic_test
+
+POLICY: dict[str, Any] = {
+    "aggregate": {"by": {"r": {}, "c": {}}, "measures": {"patients": {"count": "persons"}}},
+    "protect": {"minimum": 5},
+}
+
+
+@pytest.fixture
+def con() -> duckdb.DuckDBPyConnection:
+    made = duckdb.connect()
+    made.execute("create table visits (r varchar, c varchar)")
+    made.executemany("insert into visits values (?, ?)", grid(WORKED))
+    return made
+
+
+def materialized(con: duckdb.DuckDBPyConnection, policy: Any) -> str:
+    given = {
+        "model": "model counts",
+        "name": "counts",
+        "schema": "main",
+        "database": None,
+        "query": "select * from visits",
+        "policy": policy,
+        "columns": {},
+    }
+    publish(json.dumps(given), SimpleNamespace(_cursor=con))
+    ((said,),) = con.execute(f"select getvariable('{OUTCOME}')").fetchall()
+    return str(said)
+
+
+def failing(con: duckdb.DuckDBPyConnection, name: str, **arguments: Any) -> list[Any]:
+    return con.execute(generic_test(name, "counts", measure="patients", **arguments)).fetchall()
+
+
+def test_a_model_publishes_counts(con: duckdb.DuckDBPyConnection) -> None:
+    assert materialized(con, POLICY) == "published"
+    assert con.sql("select patients from counts where status = 'other'").fetchall() == [(9,)]
+    assert failing(con, "no_small_cells", n=5) == []
+    assert failing(con, "one_step", by=["r", "c"], n=5) == []
+
+
+def test_a_model_that_cannot_publish(con: duckdb.DuckDBPyConnection) -> None:
+    said = materialized(con, {**POLICY, "rest": {"limit": 0.01}})
+    assert "nothing was published" in said
+    assert "rest.limit" in said
+
+
+def test_blanked_counts_fail(con: duckdb.DuckDBPyConnection) -> None:
+    """A table whose small counts are blanked alone: 73 less its shown parts is 2."""
+    con.execute(
+        """
+        create table counts as
+        select coalesce(r, '(all)') as r, coalesce(c, '(all)') as c,
+            case when count(*) >= 5 then count(*) end as patients
+        from visits group by cube (r, c)
+        """
+    )
+    assert failing(con, "no_small_cells", n=5) == []
+    assert sorted(failing(con, "one_step", by=["r", "c"], n=5)) == [(1, 2, 1), (2, 2, 1)]
+    assert failing(con, "one_step", by=["r", "c"], n=2) == []
+    con.execute("insert into counts values ('r9', 'c9', 3)")
+    assert failing(con, "no_small_cells", n=5) == [(3,)]

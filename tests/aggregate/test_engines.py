@@ -1,0 +1,88 @@
+"""The same table of counts on Postgres, on Spark and on DuckDB."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.policy import Policy
+from anonymizer.run import verbs
+from anonymizer.run.verify import verify
+from tests.aggregate.releases import WORKED, grid, published
+from tests.backends.conftest import postgres, spark, spark_session
+
+__all__ = ["postgres", "spark", "spark_session"]
+
+COLUMNS = "r varchar, c varchar, age integer, person varchar"
+BY: dict[str, Any] = {
+    "r": {"hierarchy": {"builder": "prefix", "lengths": [1]}},
+    "c": {},
+    "age": {"bands": [[0, 18, 65], [0, 65]]},
+}
+OPTIONS: dict[str, Any] = {"rest": {"limit": 1.0}}
+
+
+def rows() -> list[tuple[Any, ...]]:
+    """Persons with some rows, and groups of NULL."""
+    found = [
+        (None if i % 29 == 0 else r, c, (i * 7) % 90 if i % 5 else 30, f"p{i}")
+        for i, (r, c) in enumerate(grid(WORKED))
+    ]
+    return [*found, *found[:20]]
+
+
+def given(name: str, **options: Any) -> Any:
+    return Policy.model_validate(
+        {
+            "version": 1,
+            "source": {"table": name},
+            "person": "person",
+            "aggregate": {"by": BY, "measures": {"patients": {"count": "persons"}}},
+            "protect": {"minimum": 5},
+            "publish": {"name": f"{name}_counts"},
+            **OPTIONS,
+            **options,
+        }
+    )
+
+
+def _sorted(frame: Any) -> list[tuple[Any, ...]]:
+    text = frame.astype(object).where(frame.notna(), None)
+    return sorted(
+        (tuple(str(value) for value in row) for row in text.itertuples(index=False)), key=str
+    )
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_postgres(postgres: str, tmp_path: Path, listed: bool) -> None:
+    import psycopg
+
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres, autocommit=True) as con:
+        con.execute(f"create table {name} ({COLUMNS})")
+        with con.cursor() as cursor:
+            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
+    options = {"rest": {"limit": 1.0, "list_hidden": listed}}
+    made = given(name, **options)
+    release = verbs.run(made, postgres, seed=1)
+    wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
+    assert _sorted(release.df()) == _sorted(wanted.df())
+    assert verify(made, postgres).passed
+    plan = verbs.plan(made, postgres)
+    assert "would be left out" in plan.title
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_spark(spark: Any, tmp_path: Path, listed: bool) -> None:
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    frame = spark.createDataFrame(rows(), COLUMNS.replace("varchar", "string"))
+    frame.createOrReplaceTempView(name)
+    options = {"rest": {"limit": 1.0, "list_hidden": listed}}
+    made = given(name, **options)
+    release = verbs.run(made, spark, seed=1)
+    wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
+    assert _sorted(release.df()) == _sorted(wanted.df())
+    assert verify(made, spark).passed
