@@ -41,23 +41,36 @@ left join {{ d.hierarchy | ident }} as {{ alias }} on {{ alias }}.value = a.{{ v
 -- these are fewer persons than the minimum together. Equal groups are in the order of their labels.
 -- parameters: listed: whether groups that are left out are listed, so that each has one person
 create or replace table {{ split | ident }} as
-select
-    {{ labels | join }},
-    persons,
-    counted,
-    persons < {{ minimum | lit }} or (
-        place = small + 1
-        and small > 0
-        and short{% if listed %} - (small - 1){% endif %} < {{ minimum | lit }}
-    ) as left_out
-from (
-    select
-        *,
-        row_number() over (order by persons, {{ labels | join }}) as place,
-        count(*) filter (where persons < {{ minimum | lit }}) over () as small,
-        cast(coalesce(sum(persons) filter (where persons < {{ minimum | lit }}) over (), 0) as bigint) as short
+with small as (
+    select count(*) as members, coalesce(sum(persons), 0) as persons
     from {{ atoms | ident }}
-) as placed
+    where persons < {{ minimum | lit }}
+),
+
+more as (
+    select {% for label in labels %}a.{{ label }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from {{ atoms | ident }} as a
+    cross join small as s
+    where
+        a.persons >= {{ minimum | lit }}
+        and s.members > 0
+        and s.persons{% if listed %} - (s.members - 1){% endif %} < {{ minimum | lit }}
+    order by a.persons, {% for label in labels %}a.{{ label }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    limit 1
+)
+
+select
+    {% for label in labels %}
+    a.{{ label }},
+    {% endfor %}
+    a.persons,
+    a.counted,
+    a.persons < {{ minimum | lit }} or m.{{ labels[0] }} is not null as left_out
+from {{ atoms | ident }} as a
+left join more as m on {% for label in labels %}m.{{ label }} = a.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
+
 
 -- name: cells
 -- The release: every published total of the groups that are shown, and one row for the persons

@@ -52,13 +52,15 @@ from query(
             || ' then error(''anon_counts: person: some persons are in several groups, so that counts do not add up (hint: choose one row for every person in a view)'')'
     end
     || ' else true end as sound from _anon_groups)'
-    || ', _anon_placed as (select *, row_number() over (order by persons, '
+    || ', _anon_sure as materialized (select * from _anon_groups where coalesce((select sound from _anon_sound), true))'
+    || ', _anon_short as (select count(*) as members, coalesce(sum(persons), 0) as short from _anon_sure where persons < ' || n || ')'
+    || ', _anon_more as (select * from _anon_sure where persons >= ' || n
+    || ' and (select members > 0 and short < ' || n || ' from _anon_short) order by persons, '
     || array_to_string(list_transform("by", lambda name, i: '_anon_' || i), ', ')
-    || ') as place, count(*) filter (where persons < ' || n || ') over () as small,'
-    || ' coalesce(sum(persons) filter (where persons < ' || n || ') over (), 0) as short'
-    || ' from _anon_groups where coalesce((select sound from _anon_sound), true))'
-    || ', _anon_split as materialized (select *, persons < ' || n
-    || ' or (place = small + 1 and small > 0 and short < ' || n || ') as left_out from _anon_placed)'
+    || ' limit 1), _anon_split as materialized (select g.*, g.persons < ' || n
+    || ' or m.persons is not null as left_out from _anon_sure as g left join _anon_more as m on '
+    || array_to_string(list_transform("by", lambda name, i: 'm._anon_' || i || ' = g._anon_' || i), ' and ')
+    || ')'
     || ', _anon_cells as (select '
     || array_to_string(
         list_transform(
