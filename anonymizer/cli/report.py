@@ -16,6 +16,7 @@ from anonymizer.process.text import many
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
+    from anonymizer.review.counts_report import CountsReport
     from anonymizer.review.report.content import Report
 
 
@@ -92,8 +93,7 @@ def report_command(
 
     from anonymizer.cli.failures import UsageError
     from anonymizer.release.lineage import NAMESPACE
-    from anonymizer.review.report import form_of, rendered
-    from anonymizer.review.report.content import collect
+    from anonymizer.review.report import collected, form_of, rendered
     from anonymizer.run.verify import lineage
 
     output = Output("text", quiet=quiet, debug=debug)
@@ -118,7 +118,7 @@ def report_command(
         )
         text, broken = json.dumps(event, indent=2) + "\n", None
     else:
-        found = collect(
+        found = collected(
             loaded,
             database,
             source,
@@ -141,8 +141,12 @@ def report_command(
     return 1
 
 
-def _broken(report: Report) -> str | None:
+def _broken(report: Report | CountsReport) -> str | None:
     """The guarantees that a release breaks."""
+    from anonymizer.review.counts_report import CountsReport
+
+    if isinstance(report, CountsReport):
+        return None if report.verification.passed else "what it promises"
     if report.verdict.holds:
         return None
     attacked = report.attacked

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.errors import GuaranteeError, SourceError
+from anonymizer.errors import GuaranteeError, PolicyError, SourceError
 from anonymizer.run import verbs
 from anonymizer.run.verify import verify
 from tests.aggregate.releases import WORKED, cells, database, grid, policy, published
@@ -296,3 +296,52 @@ def test_the_second_verifier_finds_changes(tmp_path: Path, name: str) -> None:
     changed = replace(opened, rows=Table(opened.rows.columns, opened.rows.types, tuple(texts)))
     found = {check.name for check in judge_opened(changed).checks if check.failing}
     assert name in found
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "json"])
+def test_report(tmp_path: Path, suffix: str) -> None:
+    """It has the persons left out, what holds, and what is not promised."""
+    import anonymizer
+
+    release = published(tmp_path, grid(WORKED), TEXT, ATOMS)
+    made, target = policy(tmp_path, ATOMS), tmp_path / f"report.{suffix}"
+    anonymizer.report(made, target, database=release.database)
+    text = target.read_text()
+    assert "no_small_cells" in text
+    assert "other tables: counts of the same persons" in text
+    if suffix == "json":
+        assert '"suppressed": 9' in text
+    with pytest.raises(PolicyError, match="makes a table of counts"):
+        anonymizer.report(made, target, database=release.database, attacks=True)
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every verb that works on tables of counts, and one that does not."""
+    from anonymizer.cli import main
+
+    source = database(tmp_path, grid(WORKED), TEXT)
+    (tmp_path / "policy.yml").write_text(
+        f"""
+version: 1
+source: {{table: t}}
+aggregate: {{by: [r, c], measures: {{patients: {{count: persons}}}}}}
+protect: {{minimum: 5}}
+publish: {{name: counts, database: {tmp_path}/release.duckdb}}
+"""
+    )
+    made = str(tmp_path / "policy.yml")
+    for command, code, says in (
+        (("plan", made, "--database", str(source)), 0, "3.1% of the persons would be left out"),
+        (("run", made, "--database", str(source)), 0, "no_small_cells"),
+        (("verify", made), 0, "no_small_cells"),
+        (("verify", "--database", f"{tmp_path}/release.duckdb"), 0, "no_small_cells"),
+        (("export", made, "-o", f"{tmp_path}/out.csv"), 0, "24 rows"),
+        (("compile", made, "--database", str(source)), 0, "create or replace table"),
+        (("attack", made), 2, "makes a table of counts"),
+        (("compare", made, made), 2, "makes a table of counts"),
+        (("report", made, "--as", "openlineage"), 2, "makes a table of counts"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(list(command))
+        said = capsys.readouterr()
+        assert (ended.value.code or 0, says in said.out + said.err) == (code, True), (command, said)

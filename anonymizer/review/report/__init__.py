@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy
+    from anonymizer.review.counts_report import CountsReport
     from anonymizer.review.report.content import Report
 
 __all__ = ["write_report"]
@@ -37,11 +38,25 @@ def write_report(
 
     from anonymizer.policy.referenced_files import refuse_files
     from anonymizer.process.files import write_text
-    from anonymizer.review.report.content import collect
 
     refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
-    found = collect(policy, database, source, attacks=attacks, earlier=earlier, limits=limits)
+    options = {"attacks": attacks, "earlier": earlier, "limits": limits}
+    found = collected(policy, database, source, **options)
     write_text(str(target), rendered(found, form_of(target), standard))
+
+
+def collected(
+    policy: AnyPolicy, database: str | Path | None, source: str | Path | None, **options: Any
+) -> Report | CountsReport:
+    """Collect the report of a release, of rows or of counts; `options` are those of `collect`."""
+    from anonymizer.review.counts_report import collect_counts
+    from anonymizer.review.report.content import collect
+
+    if policy.counts is None:
+        return collect(policy, database, source, **options)
+    if options.get("attacks") or options.get("earlier") is not None:
+        policy.one_table("report --attack")
+    return collect_counts(policy.counts, database, source, options.get("limits"))
 
 
 def form_of(target: str | Path) -> str:
@@ -52,7 +67,7 @@ def form_of(target: str | Path) -> str:
     return {"htm": "html", "markdown": "md"}.get(suffix, suffix)
 
 
-def rendered(report: Report, form: str, standard: str | None = None) -> str:
+def rendered(report: Report | CountsReport, form: str, standard: str | None = None) -> str:
     """Render a collected report as text, or as the page of a standard.
 
     Raises TargetError for an unknown form, PolicyError for a standard without a page.
@@ -62,11 +77,16 @@ def rendered(report: Report, form: str, standard: str | None = None) -> str:
     from anonymizer.errors import PolicyError, TargetError
     from anonymizer.process.document import html, markdown
     from anonymizer.process.text import json_value
+    from anonymizer.review.counts_report import CountsReport
     from anonymizer.review.evidence import collect_evidence
     from anonymizer.review.report import page
 
     data: Any = report
-    if standard is not None:
+    if isinstance(report, CountsReport):
+        if standard is not None:
+            report.policy.one_table("report --as")
+        document = report.document()
+    elif standard is not None:
         if report.linked is not None:
             hint = "anonymizer report POLICY, without --as"
             raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
