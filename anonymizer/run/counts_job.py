@@ -39,6 +39,8 @@ from anonymizer.steps import Plan, Stage, Step
 from anonymizer.verification.counts_questions import SourceColumn, measures_sql, source_questions
 from anonymizer.version import __version__
 
+ROLE = "give it role drop"
+"""What the hint for a column of rows says."""
 PRIVATE = "for the owner of the source: not to be handed over with the release"
 
 
@@ -50,7 +52,8 @@ def at_groups(policy: AggregatePolicy) -> Iterator[None]:
     def moved(problem: Problem) -> Problem:
         for old, new in paths.items():
             if problem.path == old or problem.path.startswith(f"{old}."):
-                return replace(problem, path=new + problem.path.removeprefix(old))
+                hint = problem.hint and problem.hint.replace(ROLE, "leave it out")
+                return replace(problem, path=new + problem.path.removeprefix(old), hint=hint)
         return problem
 
     try:
