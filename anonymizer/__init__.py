@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anonymizer.api import anonymize, assess, attack, certify, compare, init, report
     from anonymizer.errors import AnonymizerError
-    from anonymizer.policy import Policy, SchemaPolicy
+    from anonymizer.policy import AggregatePolicy, Policy, SchemaPolicy
     from anonymizer.release.published import Release
     from anonymizer.review.report import write_report
     from anonymizer.run.verbs import plan, run
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from anonymizer.version import __version__
 
 __all__ = [
+    "AggregatePolicy",
     "AnonymizerError",
     "Policy",
     "Release",
@@ -50,6 +51,7 @@ _HOMES = {
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",
     "SchemaPolicy": "anonymizer.policy",
+    "AggregatePolicy": "anonymizer.policy",
     "Release": "anonymizer.release.published",
     "__version__": "anonymizer.version",
     "write_report": "anonymizer.review.report",

@@ -51,6 +51,31 @@ EXAMPLES: dict[str, Any] = {
     "SchemaPolicy.preset": "external",
     "SchemaPolicy.ledger": "releases.ledger",
     "SchemaPolicy.version": 1,
+    "AggregatePolicy.version": 1,
+    "AggregatePolicy.source": {"table": "main.admissions"},
+    "AggregatePolicy.person": "patient_id",
+    "AggregatePolicy.aggregate": {
+        "by": {"region": {"hierarchy": "regions.csv"}, "sex": {}},
+        "measures": {"patients": {"count": "persons"}},
+    },
+    "AggregatePolicy.protect": {"minimum": 10},
+    "AggregatePolicy.rest": {"limit": 0.02},
+    "AggregatePolicy.publish": {"database": "release.duckdb"},
+    "AggregatePolicy.context": {"recipients": "the public"},
+    "Aggregate.by": {"region": {"hierarchy": "regions.csv"}, "age": {"bands": [0, 18, 65]}},
+    "Aggregate.margins": [["region", "sex"], ["age"]],
+    "Aggregate.measures": {"patients": {"count": "persons"}},
+    "By.hierarchy": "regions.csv",
+    "By.bands": [0, 18, 65],
+    "Measure.sum": "cost",
+    "Measure.ratio": ["cost", "visits"],
+    "Protection.minimum": 10,
+    "Protection.dominance": {"p": 10},
+    "Protection.contributor": "hospital_id",
+    "Protection.groups": {"diagnosis": 0.95},
+    "Dominance.p": 10,
+    "Dominance.n": 2,
+    "Dominance.k": 85,
     "SchemaPolicy.person": "patients",
     "SchemaPolicy.tables": {
         "patients": {
@@ -171,19 +196,19 @@ def main() -> int:
 
 @cache
 def definitions() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of both kinds of policies, and of their parts."""
+    """The JSON Schema of all kinds of policies, and of their parts."""
     found: dict[str, dict[str, Any]] = {}
-    for kind in (anonymizer.Policy, anonymizer.SchemaPolicy):
+    for kind in (anonymizer.Policy, anonymizer.SchemaPolicy, anonymizer.AggregatePolicy):
         schema = kind.model_json_schema()
         found |= {kind.__name__: schema, **schema["$defs"]}
     return found
 
 
 def models() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of every part of a policy, the policy first, then that of several tables."""
+    """The JSON Schema of every part of a policy: of one table, of several, then of counts."""
     parts = definitions()
     order: list[str] = []
-    for root in ("Policy", "SchemaPolicy"):
+    for root in ("Policy", "SchemaPolicy", "AggregatePolicy"):
         # a part stands behind the one that names it first
         order.append(root)
         for here in order:
@@ -198,7 +223,8 @@ def policy_page() -> str:
     parts = [
         HEAD + "# Reference of the policy\n\nEvery key that a policy can have. A key without a"
         " default is required. Editors complete and check a policy with the JSON Schema that"
-        " `anonymizer schema` prints. A policy with `tables` is a [SchemaPolicy](#schemapolicy).\n"
+        " `anonymizer schema` prints. A policy with `tables` is a [SchemaPolicy](#schemapolicy),"
+        " one with `aggregate` an [AggregatePolicy](#aggregatepolicy).\n"
     ]
     for name, part in models().items():
         parts.append(f"## {name}\n\n{_one_line(part.get('description', ''))}\n")

@@ -15,7 +15,7 @@ from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.policy.paths import closest, path_text
 from anonymizer.policy.problems import Broken
-from anonymizer.policy.publish import Context, Publish, Source
+from anonymizer.policy.publish import Context, Publish, Source, without_default
 from anonymizer.policy.values import (
     AsTuple,
     Bound,
@@ -212,6 +212,8 @@ RENAMED = Refused("is for tables of rows", "name the measures in aggregate.measu
 class CountsPublish(Publish):
     """The release: name, location and format."""
 
+    name: Text = Field(default="", json_schema_extra=without_default)
+    """Name of the published view; default: `<table>_counts`; required for a query."""
     cells: Annotated[Literal["text"], TYPED] = Field("text", exclude=True)
     rename: Annotated[FrozenMap[Text, Text], RENAMED] = Field(FrozenMap(), exclude=True)
     replace_source: Annotated[bool, INPLACE] = Field(False, exclude=True)

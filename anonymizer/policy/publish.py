@@ -85,7 +85,7 @@ class Source(OneOf):
         return self.parts[-1] if self.parts else None
 
 
-def _no_default(schema: dict[str, Any]) -> None:
+def without_default(schema: dict[str, Any]) -> None:
     del schema["default"]  # it depends on the source
 
 
@@ -96,7 +96,7 @@ Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
 class Publish(Options):
     """The release: names, location and format."""
 
-    name: Text = Field(default="", json_schema_extra=_no_default)
+    name: Text = Field(default="", json_schema_extra=without_default)
     """Name of the published view; default: `<table>_anonymous` or `<table>_pseudonymised`, by the
     kind of release; required for a query."""
     schema_: Text = Field(default="main", alias="schema")
