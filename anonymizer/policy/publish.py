@@ -86,7 +86,8 @@ class Source(OneOf):
 
 
 def without_default(schema: dict[str, Any]) -> None:
-    del schema["default"]  # it depends on the source
+    """Leave the default out of a field's schema: it depends on the source."""
+    del schema["default"]
 
 
 Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
