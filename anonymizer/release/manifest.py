@@ -195,11 +195,10 @@ def finite(value: Any) -> Any:
 def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -> None:
     """Write the manifest table: one row, with JSON in the column `manifest`."""
     table = ident(names.manifest(catalog))
-    columns, values = "manifest varchar", lit(manifest.text()).text
+    values = f"{lit(manifest.text())} as manifest"
     if manifest.signature is not None:
-        columns, values = f"{columns}, signature varchar", f"{values}, {lit(manifest.signature)}"
-    runs.raw(f"create or replace table {table} ({columns})", "manifest")
-    runs.raw(f"insert into {table} values ({values})", "manifest")
+        values = f"{values}, {lit(manifest.signature)} as signature"
+    runs.raw(f"create or replace table {table} as select {values}", "manifest")
 
 
 def read_manifest(runs: Runs, view: Table) -> Manifest:

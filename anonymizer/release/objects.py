@@ -74,8 +74,11 @@ def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
 
 def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
     """Every recorded object of a database, oldest first."""
-    if not is_base_table(runs, objects_table(catalog)):
-        return ()
+    return rows_of(runs, catalog) if is_base_table(runs, objects_table(catalog)) else ()
+
+
+def rows_of(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
+    """Every recorded object of a database whose record is a table."""
     rows = runs.raw(
         "select release, schema_name, object_name, kind, run_id"
         f" from {ident(objects_table(catalog))} order by rowid",
@@ -105,12 +108,17 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     return {(str(schema), str(name)) for schema, name in rows if schema != SCHEMA}
 
 
-def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
+def standing(
+    runs: Runs, catalog: str, held: Sequence[Recorded] | None = None
+) -> set[tuple[str, str]]:
     """Schema and name of every recorded object that is still the one that the tool made.
 
     A table in place of its view, or a view that does not select from its rows, is of somebody else.
+    `held`: the recorded objects, if they were read already.
     """
-    held = recorded(runs, catalog)
+    held = recorded(runs, catalog) if held is None else held
+    if not held:
+        return set()
     rows = runs.raw(
         "select schema_name, view_name, sql from duckdb_views()"
         f" where database_name = {lit(catalog)}",

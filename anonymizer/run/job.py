@@ -320,7 +320,7 @@ class Job:
             republish = self.policy.republish
             grows = republish is not None and bool(republish.append_only)
             refuse_beyond(found, self.policy.suppression_limit, grows=grows)
-            source = against_source(self.policy, self.engine, self.prepared, view, layout)
+            source = against_source(self.policy, self.engine, self.prepared, view, layout, found)
             population = members_read(self.policy, self.prepared.roles)
             ask = judging(self.engine, view, layout)
             verification = judge(self.engine, view, layout, self.requirements, population, ask)

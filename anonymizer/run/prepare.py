@@ -55,7 +55,7 @@ from anonymizer.source.snapshot import (
     values_step,
     values_steps,
 )
-from anonymizer.steps import Plan, Stage
+from anonymizer.steps import Note, Plan, Stage
 
 # Facts about a source after it was read and its hierarchies were built.
 
@@ -225,7 +225,8 @@ def read_source(
         *meant_notes(policy, session.profile, first, SNAPSHOT, alone=not persons, rows=rows),
         *person_notes(policy, session.profile, first),
     )
-    executor.run(meant, "checking")
+    # notes stand together, so that one statement computes them
+    executor.run(sorted(meant, key=lambda stage: isinstance(stage, Note)), "checking")
     refuse_told(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:

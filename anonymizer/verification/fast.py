@@ -52,21 +52,25 @@ def answer(
 ) -> tuple[Check, ...]:
     """Answer questions by their shortcuts, and by the plain checks if there is none or no proof.
 
-    All proofs are one statement; several questions may share one.
+    All proofs and figures are one statement; several questions may share a proof.
     """
     asked = dict.fromkeys(
         sql for shortcut in shortcuts if isinstance(shortcut, Proof) for sql in shortcut.statements
     )
-    counts = ", ".join(f"(select n from ({sql}) as counted(n))" for sql in asked)
-    proven = dict(zip(asked, run_sql(f"select {counts}")[0] if asked else (), strict=True))
+    counts = [f"(select n from ({sql}) as counted(n))" for sql in asked]
+    figures = {i: one.sql for i, one in enumerate(shortcuts) if isinstance(one, Figures)}
+    rows = ", ".join(f"({sql}) as figures_{i}" for i, sql in figures.items())
+    text = f"select {', '.join([*counts, *(f'figures_{i}.*' for i in figures)])}"
+    found = run_sql(f"{text} from {rows}" if rows else text)[0] if counts or rows else ()
+    proven = dict(zip(asked, found, strict=False))
     checks: dict[int, Check] = {}
+    at = len(asked)
+    for i in figures:
+        end = at + 1 + len(questions[i].achieved)
+        checks[i], at = questions[i].answer(found[at:end]), end
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
-        match shortcut:
-            case Figures(sql):
-                checks[i] = question.answer(run_sql(sql)[0])
-            case Proof(statements):
-                if all(proven[sql] == 0 for sql in statements):
-                    checks[i] = question.answer([0] * (1 + len(question.achieved)))
+        if isinstance(shortcut, Proof) and all(proven[sql] == 0 for sql in shortcut.statements):
+            checks[i] = question.answer([0] * (1 + len(question.achieved)))
     left = [i for i in range(len(questions)) if i not in checks]
     checks |= zip(left, ask_all([questions[i] for i in left], run_sql), strict=True)
     return tuple(checks[i] for i in range(len(questions)))

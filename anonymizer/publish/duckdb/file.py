@@ -255,8 +255,9 @@ class FileTarget:
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
-    """Create the schema of a release if it is missing."""
-    engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
+    """Create the schema of a release if it is missing; `main` never is."""
+    if schema != "main":
+        engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
 
 
 def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:
