@@ -118,7 +118,7 @@ def released(
     return published(release), len(parts)
 
 
-@some(1, 5)
+@some(1, 3)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: "-".join(rule) or "k")
 def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
     draw = random.Random(str(rule))
@@ -131,7 +131,7 @@ def test_rules_hold_in_parts(tmp_path: Path, rule: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@some(1, 5)
+@some(1, 3)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("skewed", [True, False])
 def test_options_and_skew_in_parts(tmp_path: Path, options: dict[str, Any], skewed: bool) -> None:

@@ -79,7 +79,7 @@ def buckets(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@some(1, 4)
+@some(1, 2)
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
 def test_buckets_are_those_of_one_piece(tmp_path: Path, rule: dict[str, Any]) -> None:
     database = source(tmp_path, FLAGGED, rows_of(rule, 400))
@@ -94,7 +94,7 @@ def test_buckets_are_those_of_one_piece(tmp_path: Path, rule: dict[str, Any]) ->
 
 
 @pytest.mark.slow
-@some(1, 5)
+@some(1, 3)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("skewed", [True, False])
 def test_classes_have_one_pattern(tmp_path: Path, options: dict[str, Any], skewed: bool) -> None:

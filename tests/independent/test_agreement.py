@@ -22,7 +22,7 @@ from tests.independent.random_releases import REFUSALS, draw
 from tests.runs import THRIFTY
 
 FEW = 5
-SOME = 30
+SOME = 16
 MORE = int(os.environ.get("ANONYMIZER_READER_RELEASES", "150"))
 ALGORITHMS = ("mondrian", "lgb", "full_domain", "privacyfrost", "msb", "danonyir", "geneir")
 

@@ -99,5 +99,5 @@ def unordered(made: dict[str, Any], policy: Policy) -> tuple[Any, ...]:
 
 
 def test_every_algorithm_is_drawn() -> None:
-    assert FEW == 2 * len(ALGORITHMS)
+    assert 2 * len(ALGORITHMS) == FEW
     assert FEW >= PARTS

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer import Policy, Release
+from anonymizer import Policy, Release, SchemaPolicy
 from anonymizer.errors import AnonymizerError
 from anonymizer.publish.rewrite import rewrite
 from anonymizer.release.integrity import manifest_digest
@@ -46,7 +46,7 @@ def put(file: Path, view: str, data: dict[str, Any]) -> None:
     rewrite(file)
 
 
-def released(name: str, folder: Path) -> tuple[Policy, Release]:
+def released(name: str, folder: Path) -> tuple[Policy | SchemaPolicy, Release]:
     folder.mkdir(exist_ok=True)
     source = corpus.prepare(folder, corpus.make_template(folder / "template.duckdb"))
     policy = corpus.loaded(GIVEN[name], folder)
@@ -62,9 +62,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
 
 @some(1, 6)
 @pytest.mark.parametrize("name", KINDS)
-def test_no_measure_can_be_left_out(
-    name: str, tmp_path: Path, usual: set[tuple[str, ...]]
-) -> None:
+def test_no_measure_can_be_left_out(name: str, tmp_path: Path, usual: set[tuple[str, ...]]) -> None:
     policy, release = released(name, tmp_path)
     file, view = tmp_path / "release.duckdb", release.view.rpartition(".")[2].strip('"')
     for beside in tmp_path.glob("*.manifest.*"):
