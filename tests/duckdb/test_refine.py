@@ -138,7 +138,7 @@ def test_no_swap_saves_anything_at_the_end(
     assert max(swaps(made, loss, holds), default=Fraction()) < Fraction(len(rows), 1_000_000)
 
 
-@some(1, 6)
+@some(1, 4)
 @pytest.mark.parametrize("seed", few([16, *range(5)], 1))
 @pytest.mark.parametrize(
     "more",
@@ -170,7 +170,7 @@ def test_a_release_never_loses_more_and_holds(
 
 
 @pytest.mark.slow
-@some(1, 8)
+@some(1, 4)
 @pytest.mark.parametrize("seed", few(range(6), 1))
 @pytest.mark.parametrize("null_as_value", [False, True])
 @pytest.mark.parametrize("rules", OTHER_RULES, ids="-".join)

@@ -176,7 +176,7 @@ def test_exact_release_has_no_error(tmp_path: Path) -> None:
     assert {a.problem for a in answered} == {None}
     assert {(a.total_error, a.mean_error) for a in answered} == {("< 1 %", "< 1 %")}
     assert small.problem == "is based on fewer than 50 rows"
-    assert "how many rows" in str(single.problem)
+    assert "number of rows" in str(single.problem)
     assert found.counts is not None
     assert found.counts.mean == "< 1 %"
     assert all(d.distance == 0 for d in found.distributions)

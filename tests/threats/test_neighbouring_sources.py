@@ -73,7 +73,7 @@ def test_equal_rows_come_with_equal_figures(tmp_path: Path, part: int) -> None:
     for number in range(part * len(ALGORITHMS), (part + 1) * len(ALGORITHMS)):
         case = draw_case(number, tmp_path)
         first: dict[str, Told] = {}
-        for rows in (case.rows, *neighbours(case, 5)):
+        for rows in (case.rows, *neighbours(case, 3)):
             found = told_of(case, rows)
             if found is None:
                 continue
