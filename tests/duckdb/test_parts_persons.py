@@ -74,8 +74,8 @@ def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
 def test_a_part_without_enough_values_is_merged(tmp_path: Path) -> None:
     """The lowest quarter of the ages has one illness only: it cannot stand alone."""
     rows = [
-        (i, i // 4, "a", "ape", "2020-01-01", 0 if i < 50 else 1 + (i + j) % 3)
-        for i in range(200)
+        (i, i // 4, "a", "ape", "2020-01-01", 0 if i < 100 else 1 + (i + j) % 3)
+        for i in range(400)
         for j in range(2)
     ]
     database = source(tmp_path, TYPES, rows)
@@ -83,7 +83,7 @@ def test_a_part_without_enough_values_is_merged(tmp_path: Path) -> None:
     (tmp_path / "release.duckdb").unlink()
     found, parts = released(of_persons(tmp_path, {"eir_l": 2}, size=20), database)
     assert 1 < parts < free
-    assert_whole(found, 200)
+    assert_whole(found, 400)
 
 
 def database_of(folder: Path, seed: object, rows: int, *, alike: bool = False) -> Path:
