@@ -125,25 +125,6 @@ class PairedColumn:
     """0 if the row is a pair of this column: whether its cells are in buckets, and should be."""
 
 
-def paired_columns(
-    layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str], pairs: Table
-) -> dict[str, PairedColumn]:
-    """The columns of the tables by their names in the source: those without buckets, and those with
-    a flag for the values that have to be in buckets. `pairs` names the tables, with a number.
-    """
-    return {
-        column.column: PairedColumn(
-            index,
-            replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
-            column,
-            physical[column.column],
-            flags.get(column.column) if column.bucket is not None else None,
-        )
-        for index, column in enumerate(quasi(layout), start=1)
-        if column.bucket is None or column.column in flags
-    }
-
-
 def pair(columns: Collection[PairedColumn], originals: Originals, link: Table) -> Iterator[str]:
     """The statements that create the tables of pairs."""
     for pairs in dict.fromkeys(one.pairs for one in columns):
@@ -483,9 +464,15 @@ def source_proofs(
     """The proofs of the conditions; creates the work tables."""
     kept = kept_columns(originals, layout, run_sql)
     columns = {
-        name: column
-        for name, column in paired_columns(layout, originals.values, originals.flags, pairs).items()
-        if name not in kept
+        column.column: PairedColumn(
+            index,
+            replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
+            column,
+            originals.values[column.column],
+            originals.flags.get(column.column) if column.bucket is not None else None,
+        )
+        for index, column in enumerate(quasi(layout), start=1)
+        if column.column not in kept and (column.bucket is None or column.column in originals.flags)
     }
     for statement in pair(columns.values(), originals, link):
         run_sql(statement)
