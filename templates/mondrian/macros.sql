@@ -310,7 +310,7 @@ from {{ units }}
 case t.attribute{% for a in attributes %} when {{ a.index | lit }} then {% if shape(a) == "set" %}1{% else %}{{ end }}{{ a.index | lit }}{% endif %}{% endfor %} end
 {%- endmacro %}
 
-{#- The common table expressions that end in `weighed`: of the best cuts of a class, the one whose
+{#- The common table expressions that end in `least_loss`: of the best cuts of a class, the one whose
     halves lose least over all attributes. Halves can also be narrower than their class in
     attributes that are not cut, which the running sums along one attribute do not show. -#}
 {% macro least_loss(open) %}
@@ -530,9 +530,9 @@ group by unit
 {%- endmacro %}
 
 -- name: _valid_cuts
--- The common table expressions that end in `judged_<i>`: the candidates for a cut whose two halves keep
--- the rules of one sensitive column. `occurred` comes first; `judged` may come twice, with the
--- candidates of two tries.
+-- The common table expressions that end in `valid_cuts_<i>`: the candidates for a cut whose two halves
+-- keep the rules of one sensitive column. `occurrences` comes first; `valid_cuts` may come twice, with
+-- the candidates of two tries.
 {#- Names end in the number of the column, and of the try, if there are two. -#}
 {% macro number(p, try) %}{{ p.index | lit }}{% if try %}_{{ try | lit }}{% endif %}{% endmacro %}
 {% macro candidates_of(try) %}candidates{% if try %}_{{ try | lit }}{% endif %}{% endmacro %}

@@ -89,7 +89,7 @@ def open_published(
 
 @dataclass(frozen=True, slots=True)
 class PublishedInDatabase:
-    """The releases of a database. See `anonymizer.publish.target.Published`."""
+    """The releases of a database. See `anonymizer.publish.target.PublishedReleases`."""
 
     engine: DuckDBEngine
     catalog: str
