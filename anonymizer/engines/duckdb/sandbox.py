@@ -220,8 +220,9 @@ def close_walls(
         "lock_configuration": "true",
     }
     text = "; ".join(f"set {name} = {value}" for name, value in walls.items())
-    found = connection.execute(f"{text}; select current_setting('threads')").fetchone()
-    return int(found[0]) if found is not None else 1
+    # (all rows: an unfinished result would keep the connection from other work)
+    ((threads,),) = connection.execute(f"{text}; select current_setting('threads')").fetchall()
+    return int(threads)
 
 
 def _listed(names: Iterable[str | PurePath]) -> str:
