@@ -397,7 +397,9 @@ def _persons_to_leave_out(rule: Rule, persons: int, pairs: int, widest: int) -> 
     if not isinstance(rule, ValueShare) or (beta := at_most(rule.beta)) >= 1:
         return 0
     among = persons if isinstance(rule, EirValueShare) else pairs
-    return max(0, math.ceil((widest - beta * among) / (1 - beta)))
+    # (widest - beta * among) / (1 - beta), rounded up; of whole numbers, as scripts print it
+    more, of = beta.denominator * widest - beta.numerator * among, beta.denominator - beta.numerator
+    return max(0, (more + of - 1) // of)
 
 
 def _exact_search(rules: PersonRules) -> tuple[Stage, ...]:
