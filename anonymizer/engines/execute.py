@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 
 from anonymizer.compile import Statement, Table, ident
 from anonymizer.engines.base import Engine
@@ -163,12 +163,15 @@ class Executor:
         todo = list(stages)
         waiting: list[Problem] = []
         error: type[Exception] = AnonymizerError
-        at_once = self._notes_at_once(todo)
+        notes: list[Note] = []
         for number, stage in enumerate(todo, start=1):
             if waiting and not isinstance(stage, Guard):
                 raise error(waiting)
-            if number in at_once:
-                self._note_together(at_once[number], number, len(todo))
+            if self._joins(stage):
+                notes.append(stage)
+                if number == len(todo) or not self._joins(todo[number]):
+                    self._note_together(notes, number, len(todo))
+                    notes = []
             elif isinstance(stage, Guard):
                 rows = self._reasons(stage, number, len(todo))
                 if rows:
@@ -179,33 +182,25 @@ class Executor:
         if waiting:
             raise error(waiting)
 
-    def _notes_at_once(self, todo: Sequence[Stage]) -> dict[int, list[Note]]:
-        """Adjacent notes, which one statement computes, by the numbers of their stages."""
-        found: dict[int, list[Note]] = {}
-        first = 0
-        for number, stage in enumerate(todo, start=1):
-            if not isinstance(stage, Note) or stage.query.aside or not self.engine.embedded:
-                first = 0
-                continue
-            first = first or number
-            found.setdefault(first, []).append(stage)
-            found[number] = found[first] if number == first else []
-        return found
+    def _joins(self, stage: Stage) -> TypeGuard[Note]:
+        """Return whether a stage is a note that one statement computes with adjacent ones."""
+        return isinstance(stage, Note) and not stage.query.aside and self.engine.embedded
 
     def _note_together(self, notes: Sequence[Note], number: int, of: int) -> None:
         """Keep the figures of adjacent notes: the one row of each, side by side."""
-        if len(notes) == 1:
-            self._stage(notes[0], number, of)
-        elif notes:
-            statements = [self._statement(note.query) for note in notes]
-            self._wait_for(frozenset().union(*(one.reads for one in statements)), ())
-            began = time.perf_counter()
-            listed = ", ".join(f"({one.text}) as note_{i}" for i, one in enumerate(statements))
-            rows = self.engine.raw(f"select * from {listed}", notes[0].name)
-            self._keep(self.engine.column_names, rows)
-            if self.listener is not None:
-                at = (notes[0].name, notes[0].query, number, of, None, time.perf_counter() - began)
-                self.listener(Event(*at, None, self.phase))
+        statements = [self._statement(note.query) for note in notes]
+        self._wait_for(frozenset().union(*(one.reads for one in statements)), ())
+        began = time.perf_counter()
+        listed = ", ".join(f"({one.text}) as note_{i}" for i, one in enumerate(statements))
+        rows = self.engine.raw(f"select * from {listed}", notes[0].name)
+        if len(rows) != 1:  # one note without a row would hide the figures of the others
+            for note in notes:
+                self._stage(note, number, of)
+            return
+        self._keep(self.engine.column_names, rows)
+        if self.listener is not None:
+            at = (notes[0].name, notes[0].query, number, of, None, time.perf_counter() - began)
+            self.listener(Event(*at, None, self.phase))
 
     def _stage(self, stage: Stage, number: int, of: int) -> None:
         match stage:

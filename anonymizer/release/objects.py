@@ -74,11 +74,8 @@ def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
 
 def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
     """Every recorded object of a database, oldest first."""
-    return rows_of(runs, catalog) if is_base_table(runs, objects_table(catalog)) else ()
-
-
-def rows_of(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
-    """Every recorded object of a database whose record is a table."""
+    if not is_base_table(runs, objects_table(catalog)):
+        return ()
     rows = runs.raw(
         "select release, schema_name, object_name, kind, run_id"
         f" from {ident(objects_table(catalog))} order by rowid",

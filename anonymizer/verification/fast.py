@@ -18,6 +18,7 @@ from anonymizer.contract.layout import (
     quasi,
     type_sql,
 )
+from anonymizer.errors import TemplateError
 from anonymizer.verification.questions import Asking, Question, ask_all
 from anonymizer.verification.source_comparison import AS_THEY_WERE
 
@@ -62,12 +63,14 @@ def answer(
     rows = ", ".join(f"({sql}) as figures_{i}" for i, sql in figures.items())
     text = f"select {', '.join([*counts, *(f'figures_{i}.*' for i in figures)])}"
     found = run_sql(f"{text} from {rows}" if rows else text)[0] if counts or rows else ()
-    proven = dict(zip(asked, found, strict=False))
+    proven = dict(zip(asked, found[: len(asked)], strict=True))
     checks: dict[int, Check] = {}
     at = len(asked)
     for i in figures:
         end = at + 1 + len(questions[i].achieved)
         checks[i], at = questions[i].answer(found[at:end]), end
+    if at != len(found):
+        raise TemplateError("a figure of the verifier has other columns than its question")
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
         if isinstance(shortcut, Proof) and all(proven[sql] == 0 for sql in shortcut.statements):
             checks[i] = question.answer([0] * (1 + len(question.achieved)))

@@ -217,7 +217,7 @@ def test_a_policy_that_the_desk_does_not_take_says_so(clinic: Clinic) -> None:
     with pytest.raises(PolicyError, match="explore"):
         desk_input(str(other), clinic.database, None)
     with pytest.raises(TargetError, match="another folder"):
-        desk_input(str(clinic.policy), clinic.database, "/tmp/other.yml")
+        desk_input(str(clinic.policy), clinic.database, str(other.parent.parent / "other.yml"))
     with pytest.raises(TargetError, match="exists"):
         desk_input(str(clinic.policy), clinic.database, str(other))
 

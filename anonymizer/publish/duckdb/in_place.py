@@ -165,7 +165,7 @@ class InPlaceTarget(StagedTarget):
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         create_schema(engine, catalog, names.schema)
-        old = [o for o in objects.rows_of(engine, catalog) if o.release == names.release]
+        old = [o for o in objects.recorded(engine, catalog) if o.release == names.release]
         engine.raw(f"create table {ident(names.rows(catalog))} as from {ident(STAGED)}", "publish")
         create_view(engine, names, catalog)
         if old:
