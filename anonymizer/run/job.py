@@ -195,7 +195,7 @@ class Job:
     seed: Seed
     began: float
     ledger_session: LedgerSession | None
-    told: tuple[str, ...] = ()
+    source_warnings: tuple[str, ...] = ()
     """Warnings about the source."""
     sign: Sign | None = None
     """Signs the manifest, if there is a key."""
@@ -233,7 +233,7 @@ class Job:
         assert isinstance(snapshot, Step)
         self.target.build(self.engine, Writer(self._write, snapshot))
         with self.target.built_rows(self.engine, self.compiled.layout) as (view, layout):
-            verification, measures = self._judged(view, layout)
+            verification, measures = self._verify(view, layout)
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)
         readers = self.target.readers
@@ -305,7 +305,7 @@ class Job:
 
         return where
 
-    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
+    def _verify(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Verify and measure the rows behind `view`, and those of further tables.
 
         Raises GuaranteeError if a check fails.
@@ -370,4 +370,4 @@ class Job:
 
     def _warnings(self, left_out: Iterable[str]) -> tuple[str, ...]:
         presence = (PRESENCE,) if presence_disclosed(self.policy) else ()
-        return (*self.told, *left_out, *presence)
+        return (*self.source_warnings, *left_out, *presence)

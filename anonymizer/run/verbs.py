@@ -151,11 +151,11 @@ def run(
                         _begun(ledger_session, policy, session.engine, place.run_id)
                     )
                 read = read_tables(policy, session, executor)
-                told = (*read.told, *(ledger_session.warnings if ledger_session else ()))
+                warnings = (*read.told, *(ledger_session.warnings if ledger_session else ()))
                 with at_persons(policy):
                     executor.run(read.prepared.compiled.stages, "anonymizing")
                 refuse_changed_while_read(files, policy)
-                state = (target, chosen, began, ledger_session, told, key, files)
+                state = (target, chosen, began, ledger_session, warnings, key, files)
                 return Job(policy, session, executor, read, *state).release()
         finally:
             if target is not None:
