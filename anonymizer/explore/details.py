@@ -116,7 +116,7 @@ def _observers(
     attacked = None
     try:
         share = min(1.0, TARGETS / max(rows, 1))
-        attacked = attack_beside(beside, max(share, 1e-6))
+        _, attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may contain none of the targets
     return list(_attack_changes(was, now, attacked))

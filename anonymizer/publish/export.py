@@ -41,7 +41,7 @@ from anonymizer.publish.postgres.objects import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.across_tables import names_of, released_tables
 from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
-from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
+from anonymizer.release.formats import TEXT, in_csv, selected, types_in
 from anonymizer.release.integrity import (
     manifest_digest,
     objects_of,
@@ -251,7 +251,8 @@ def _write_one(engine: DuckDBEngine, table: Table, target: Path, aside: Path) ->
     columns = tuple(engine.describe(source, "export"))
     types, wanted, names = {}, source, dict(columns)
     if suffix == ".csv":
-        query, names = f"select {csv_columns(columns)} from {source}", dict.fromkeys(names, TEXT)
+        cells = ", ".join(in_csv(name, kind) for name, kind in columns)
+        query, names = f"select {cells} from {source}", dict.fromkeys(names, TEXT)
         first = ", ".join(lit(name).text for name in names)
         wanted, found = f"({query} union all select {first})", csv_rows(aside, list(names))
     else:

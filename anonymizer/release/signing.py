@@ -374,11 +374,6 @@ def read(signed: bytes) -> dict[str, Any]:
     return stated
 
 
-def view_of(stated: Mapping[str, Any]) -> str:
-    """The view of the release that a statement is about."""
-    return str(stated["predicate"]["release"]["view"])
-
-
 def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:
     """Raise GuaranteeError with everything in which a statement differs from the release."""
     expected = statement(manifest)

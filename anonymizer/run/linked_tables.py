@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.algorithms.core.guards import source_guard
-from anonymizer.algorithms.schema.compiler import PublishedTable, compile_tables, published_tables
+from anonymizer.algorithms.schema.compiler import PublishedTable, compile_tables, published_table
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.reading import Tables
@@ -268,7 +268,7 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     prepared = Prepared(persons.roles, tuple(stages), compiled, persons.rows, persons.profile)
     told += [*_as_they_are(policy), *_left_out(children)]
-    tables = published_tables(policy, children)
+    tables = tuple(published_table(policy, child, children) for child in children)
     return TablesRead(policy, prepared, session, tuple(told), tuple(children), tables)
 
 

@@ -32,7 +32,12 @@ from anonymizer.policy.checks.release_options import clashes, too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
 from anonymizer.release.opening import population_steps
-from anonymizer.run.ambiguities import household_digests, meant_notes, person_notes
+from anonymizer.run.ambiguities import (
+    alone_notes,
+    group_notes,
+    household_digests,
+    meant_notes,
+)
 from anonymizer.run.raw_text import (
     harbor_guard,
     harbored,
@@ -223,7 +228,8 @@ def read_source(
     session.engine.expect(rows)
     meant = (
         *meant_notes(policy, session.profile, first, SNAPSHOT, alone=not persons, rows=rows),
-        *person_notes(policy, session.profile, first),
+        *group_notes(policy, session.profile, first),
+        *alone_notes(policy, first),
     )
     # notes stand together, so that one statement computes them
     executor.run(sorted(meant, key=lambda stage: isinstance(stage, Note)), "checking")

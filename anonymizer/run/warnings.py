@@ -35,7 +35,7 @@ from anonymizer.source.column_names import (
     names_people,
     repeats_like_persons,
 )
-from anonymizer.source.files import ends_within_line
+from anonymizer.source.files import last_bytes
 from anonymizer.source.profile import TableProfile, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -422,7 +422,7 @@ def remarks(
     found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
     if counts and policy.source.format == "csv":
         file = policy.resolve(policy.source.file or "")
-        if ends_within_line(file):
+        if file.is_file() and last_bytes(file, 1) not in (b"", b"\n", b"\r"):
             found.append(
                 "source.file: has no line end after its last line: if the file was cut off there,"
                 " rows or the end of a cell are missing"

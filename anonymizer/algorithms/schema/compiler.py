@@ -156,14 +156,10 @@ class PublishedTable:
         return Step(f"publish {self.child.name}", "link/published", context)
 
 
-def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
-    """The tables except the persons', each after its parent."""
-    return tuple(_published_table(policy, child, children) for child in children)
-
-
-def _published_table(
+def published_table(
     policy: SchemaPolicy, child: Child, children: Sequence[Child]
 ) -> PublishedTable:
+    """A table other than the persons', with the columns that it publishes."""
     table = policy.tables[child.name]
     above = policy.tables[child.above].key
     events = {a.attribute.column: a for a in event_columns(child)}

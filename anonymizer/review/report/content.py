@@ -496,7 +496,8 @@ def collect(
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")
         return _collected_tables(policy, path, source, limits)
-    alone = source is None and not _source_at_hand(policy)
+    file = policy.source.file
+    alone = source is None and not (file is not None and policy.resolve(file).is_file())
     if not attacks and earlier is None:
         attacked = None
     elif alone:
@@ -509,10 +510,6 @@ def collect(
             return _collected(policy, release)
     with open_beside(policy, path, source, limits) as release:
         return replace(_collected(policy, release), attacked=attacked)
-
-
-def _source_at_hand(policy: Policy) -> bool:
-    return policy.source.file is not None and policy.resolve(policy.source.file).is_file()
 
 
 def floor_of(policy: Policy) -> int:

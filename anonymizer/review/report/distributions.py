@@ -39,11 +39,6 @@ def rounded(part: float, whole: float, step: float) -> float:
     return round(steps * step, 3) if steps else round(step * LITTLE, 5)
 
 
-def is_little(share: float, step: float) -> bool:
-    """Return whether a share is the marker for less than half a step."""
-    return share == round(step * LITTLE, 5)
-
-
 OTHER = "other values"
 NULL = "NULL"
 WANTED = 10
