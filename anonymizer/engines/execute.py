@@ -257,7 +257,7 @@ class Executor:
         seconds = time.perf_counter() - began
         if self.listener is not None:
             self.listener(
-                Event(stage, step, number, of, round_, seconds, _counted(rows), self.phase)
+                Event(stage, step, number, of, round_, seconds, _single_count(rows), self.phase)
             )
         return rows
 
@@ -283,7 +283,7 @@ class Executor:
                 if keep is not None:
                     keep(names, rows)
                 if self.listener is not None:
-                    at = (step.name, step, number, of, None, seconds, _counted(rows), phase)
+                    at = (step.name, step, number, of, None, seconds, _single_count(rows), phase)
                     self.listener(Event(*at))
 
             return tell
@@ -353,7 +353,7 @@ def _ours(step: Step, statement: Statement, engine: Engine) -> Iterator[None]:
         raise RegistryError.at(step.name, said, hint=hint) from error
 
 
-def _counted(rows: list[Row]) -> int | None:
+def _single_count(rows: list[Row]) -> int | None:
     """What a statement wrote or counted, if it answers with one number."""
     single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
     return single if isinstance(single, int) else None

@@ -372,7 +372,7 @@ def tree(
     Nodes with few rows, or whose label shows a rare value, are sent without their labels.
     """
     with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
-        shown = made[0].shown()
+        shown = made[0].drawing()
         hidden = _hidden_labels(policy, made[0], shown)
     return {
         "column": column,

@@ -211,7 +211,7 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         same = _may_lose(name, figure, value, again) if name in hidden else _same(figure, value)
         if not same:
             yield changed(f"manifest.measures.{name}", "is not what the release has")
-    yield from _untold(stated, layout)
+    yield from _missing_measures(stated, layout)
     for name, said in refuted(stated, _levels(layout)):
         yield changed(f"manifest.measures.{name}", said)
     tables = released_tables(manifest)
@@ -219,7 +219,7 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
 
 
-def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
+def _missing_measures(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     """Measures of the run that every run states of such a release, and this manifest does not."""
     always = {*TIMES}
     if layout.of_persons:

@@ -387,7 +387,7 @@ def _tables(engine: Engine, view: Table, manifest: Manifest) -> Iterator[tuple[T
     if not engine.embedded or view.catalog is None:
         return
     release = f"{view.schema}.{view.name}"
-    for item in objects.recorded(engine, view.catalog):
+    for item in objects.object_entries(engine, view.catalog):
         if item.kind == "rows" and item.release == release:
             yield item.table(view.catalog), rows
 
@@ -572,7 +572,7 @@ def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[Sealed
     """The existing tables and view of a release, without its manifest."""
     found = []
     has_view = names.rows(catalog) in engine.tables("seal")
-    for item in names.recorded():
+    for item in names.entries():
         table = item.table(catalog)
         if item.kind == "manifest" or (item.kind == "rows" and not has_view):
             continue
@@ -613,7 +613,7 @@ def changes_in_database(
     found = list(_listed_otherwise(view, manifest))
     listed = {release: (manifest.run_id, seal.objects)}
     if alone:
-        for item in objects.recorded(engine, catalog):
+        for item in objects.object_entries(engine, catalog):
             if item.kind == "view" and item.release not in listed:
                 other, changed = _beside(engine, item.table(catalog))
                 found += changed
@@ -641,7 +641,7 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
     frozen = any(item.kind == "rows" for item in listed)
     expected = sorted(
         (item.schema, item.name, item.kind, frozen and item.kind == "view", item.kind == "manifest")
-        for item in names.recorded()
+        for item in names.entries()
         if frozen or item.kind != "rows"  # otherwise the view is a table that replaces the source
     )
     found = sorted(
@@ -687,7 +687,7 @@ def _record_changes(
     )
     found = sorted(
         (item.release, item.schema, item.name, item.kind, item.run_id)
-        for item in objects.recorded(engine, catalog)
+        for item in objects.object_entries(engine, catalog)
         if alone or item.release in listed
     )
     if found != expected:

@@ -195,7 +195,7 @@ def signed(kind: str, payload: bytes, key: Ed25519PrivateKey) -> str:
     return json.dumps(envelope, indent=2) + "\n"
 
 
-def opened(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
+def signed_payload(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
     """The payload of an envelope that the owner of a key has signed.
 
     Raises NothingToCheckError if the text is not an envelope, and GuaranteeError if it is not

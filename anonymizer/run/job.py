@@ -143,7 +143,7 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
     assert isinstance(engine, DuckDBEngine)  # only DuckDB reads and writes vaults
     where = tokens[0].path
-    with _opened(where, file):
+    with _vault_errors(where, file):
         engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
         file.chmod(0o600)
     try:
@@ -173,7 +173,7 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
 
 
 @contextmanager
-def _opened(where: str, file: Path) -> Iterator[None]:
+def _vault_errors(where: str, file: Path) -> Iterator[None]:
     """Report errors on opening as errors of the vault."""
     try:
         yield

@@ -239,7 +239,7 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
             single, session, executor, persons=True, redacts=has_role(policy, "redact")
         )
     _refuse_clashes(policy, policy.person, persons.roles)
-    told = list(_told(policy, policy.person, single, persons.roles, executor))
+    told = list(_table_warnings(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
     key = Sql("identity")
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, key, persons.profile, True)}
@@ -263,7 +263,7 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
         sought += named_before(child.policy, child.profile, child.read)
         children.append(child)
         stages += (*read, *meant)
-        told += _told(policy, name, child.policy, child.roles, executor)
+        told += _table_warnings(policy, name, child.policy, child.roles, executor)
     with at_persons(policy):
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     prepared = Prepared(persons.roles, tuple(stages), compiled, persons.rows, persons.profile)
@@ -288,7 +288,7 @@ def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
         )
 
 
-def _told(
+def _table_warnings(
     policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
 ) -> Iterator[str]:
     """The warnings about one table; removes its counts from the notes."""

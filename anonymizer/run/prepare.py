@@ -45,7 +45,7 @@ from anonymizer.run.raw_text import (
     raw_text_stages,
     refuse_unfit,
 )
-from anonymizer.run.warnings import digests, refuse_told, remark_notes, written_as_notes
+from anonymizer.run.warnings import digests, refuse_revealing, remark_notes, written_as_notes
 from anonymizer.source.identifier_scan import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with
@@ -65,7 +65,9 @@ from anonymizer.steps import Note, Plan, Stage
 # Facts about a source after it was read and its hierarchies were built.
 
 
-def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, int, TableProfile]:
+def count_source(
+    policy: Policy, session: Session, described: Roles
+) -> tuple[int, int, TableProfile]:
     """Rows read, rows kept, and the source's profile with counts and the heights of hierarchies.
 
     Rows that `nulls: suppress` leaves out count only as read. Needs the snapshot, the tables of
@@ -222,7 +224,7 @@ def read_source(
     executor.run(reading, "reading")
     if policy.ledger is not None:
         prepare_history(policy, session.engine)
-    read, rows, profile = counted(policy, session, first)
+    read, rows, profile = count_source(policy, session, first)
     if read == 0:
         raise SourceError.at("source", "has no rows", hint="there is nothing to release")
     session.engine.expect(rows)
@@ -233,7 +235,7 @@ def read_source(
     )
     # notes stand together, so that one statement computes them
     executor.run(sorted(meant, key=lambda stage: isinstance(stage, Note)), "checking")
-    refuse_told(policy, executor.notes)
+    refuse_revealing(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(

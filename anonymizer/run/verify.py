@@ -182,7 +182,7 @@ def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
     path = Path(certificate)
     if not path.is_file():
         raise NothingToCheckError.at("--certificate", no_file(certificate))
-    signed = signing.opened(path.read_bytes(), signing.PAYLOAD, signing.public_key(key))
+    signed = signing.signed_payload(path.read_bytes(), signing.PAYLOAD, signing.public_key(key))
     return signing.read(signed)
 
 
@@ -211,7 +211,7 @@ def _releases(
         for view in found.views(lead):
             manifest = found.manifest(view)
             if accept(manifest):
-                again = _judged_again(policy, found, view, manifest, complete)
+                again = _repeat_checks(policy, found, view, manifest, complete)
                 judged.append((manifest, again))
                 asked.add(view)
         alone = lead is not None and lead.publish.database is not None
@@ -220,7 +220,7 @@ def _releases(
         return judged, [found.manifest(view) for view in others], found.unlisted
 
 
-def _judged_again(
+def _repeat_checks(
     policy: AnyPolicy | None,
     found: PublishedReleases,
     view: Table,

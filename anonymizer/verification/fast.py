@@ -313,7 +313,12 @@ def release_shortcuts(
     counted = _of_values(questions, tables.values, run_sql)
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
-        context = {"data": view, "tuples": tuples, "shown": _shown(layout), "weight": WEIGHT}
+        context = {
+            "data": view,
+            "tuples": tuples,
+            "shown": _published_cells(layout),
+            "weight": WEIGHT,
+        }
         run_sql(render("fast/tuples", context).text)
     return [
         _of_rows(question)
@@ -336,7 +341,7 @@ def _of_digests(question: Question) -> Shortcut | None:
     return None
 
 
-def _shown(layout: Layout) -> list[Sql]:
+def _published_cells(layout: Layout) -> list[Sql]:
     """The class and its generalized cells by their own names; cells in buckets are NULL."""
     shown = [ident(str(layout.class_id))]
     for column in quasi(layout):

@@ -166,7 +166,7 @@ select
 -- parameters: counting: releases in which somebody may know the numbers of rows
 {% from "ledger/_candidates" import candidates, lines, in_pattern with context %}
 with {{ candidates() }},
-counted as (
+counts as (
     {% for r in counting %}
     select {{ r.at | lit }} as place, person, source, count(*) as n
     from {{ lines(r) }}
@@ -179,7 +179,7 @@ counted as (
 numbers as (
     select person{% for r in counting %}, list_sort(list(concat(n, ' ', source)) filter (where place = {{ r.at | lit }})) as {{ r.e }}{% endfor %}
 
-    from counted
+    from counts
     group by person
 ),
 vectors as (

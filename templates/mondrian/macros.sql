@@ -139,7 +139,7 @@ running as (
     join {{ positions | ident }} l on l.attribute = s.attribute and l.code = s.last_code
     {% endif %}
 ),
-scored as (
+scores as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,{% if thinned %} values_all,{% endif %}
 
@@ -177,7 +177,7 @@ worthwhile as (
             partition by class_id, attribute, single, floor({{ stretches | lit }} * n_left / n_all)
             order by {{ merit }} desc, code
         ) as place
-    from scored
+    from scores
     where cast(gain as decimal(18, 8)) > 0
 ),
 -- of an attribute with many values in a class, the best cut of every stretch of its rows is judged
@@ -186,7 +186,7 @@ candidates as (
 ),
 {% else %}
 candidates as (
-    select * from scored{% if split == "loss" %} where cast(gain as decimal(18, 8)) > 0{% endif %}
+    select * from scores{% if split == "loss" %} where cast(gain as decimal(18, 8)) > 0{% endif %}
 
 ),
 {% endif %}

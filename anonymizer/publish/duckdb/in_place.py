@@ -61,7 +61,7 @@ class InPlaceTarget(StagedTarget):
     connection: DuckDBPyConnection | None = None
     """The user's connection, if there is one."""
     warnings: tuple[str, ...] = (WARNING,)
-    _old_objects: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.ObjectEntry, ...] = ()
     """The objects of the tool in the database."""
     _file: Path | None = None
     """The file of the database, also for a user's connection: otherwise the JSON file next to it
@@ -82,7 +82,7 @@ class InPlaceTarget(StagedTarget):
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
-        held = self._old_objects = tuple(objects.recorded(engine, self.catalog))
+        held = self._old_objects = tuple(objects.object_entries(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
         if self._file is not None:
             self.replaces += other_file(self._file, self.names, held)
@@ -119,7 +119,7 @@ class InPlaceTarget(StagedTarget):
             )
 
     def _clashes(
-        self, engine: DuckDBEngine, wanted: Iterable[Table], held: Sequence[objects.Recorded]
+        self, engine: DuckDBEngine, wanted: Iterable[Table], held: Sequence[objects.ObjectEntry]
     ) -> list[str]:
         """Those of the wanted names that are taken by objects of others."""
         ours = objects.standing(engine, self.catalog, held)
@@ -165,7 +165,7 @@ class InPlaceTarget(StagedTarget):
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         create_schema(engine, catalog, names.schema)
-        old = [o for o in objects.recorded(engine, catalog) if o.release == names.release]
+        old = [o for o in objects.object_entries(engine, catalog) if o.release == names.release]
         engine.raw(f"create table {ident(names.rows(catalog))} as from {ident(STAGED)}", "publish")
         create_view(engine, names, catalog)
         if old:
@@ -176,7 +176,7 @@ class InPlaceTarget(StagedTarget):
                 engine.raw(f"drop table if exists {ident(item.table(catalog))}", "publish")
         self._freeze_separate(engine)
         manifest = self._seal(engine, manifest, sign)
-        objects.record(engine, catalog, names.recorded())
+        objects.record(engine, catalog, names.entries())
         return manifest
 
     def _seal(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
@@ -248,7 +248,7 @@ class ReplaceTarget(InPlaceTarget):
                 "needs a table of the database itself, not a view or a temporary table",
                 hint="source: {table: main.visits}",
             )
-        held = objects.recorded(engine, self.catalog)
+        held = objects.object_entries(engine, self.catalog)
         if (self.source.schema, self.source.name) in {(o.schema, o.name) for o in held}:
             raise TargetError.at(
                 where, "the source is a release of this tool already", hint="nothing to do"
@@ -297,6 +297,6 @@ class ReplaceTarget(InPlaceTarget):
         self._freeze_separate(engine)
         manifest = self._seal(engine, manifest, sign)
         # the table replaces the release's view
-        made = tuple(item for item in names.recorded() if item.kind != "rows")
+        made = tuple(item for item in names.entries() if item.kind != "rows")
         objects.record(engine, catalog, made)
         return manifest

@@ -29,7 +29,7 @@ from anonymizer.steps import Guard, Loop, Row, Stage, Step
 HEAD = ("zip3", "population")
 
 
-def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
+def published_areas(policy: Policy, column: str) -> dict[str, Any]:
     """The source of the populations, and the restricted areas.
 
     With a file, areas that it does not list are restricted, too. Raises SourceError.
