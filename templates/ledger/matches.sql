@@ -59,8 +59,8 @@ select
     {{ t.remembered | lit }} as remembered,
     {% if t.key and t.values %}md5_number(concat($ledger_key, ':row', {{ t.label }}, o.own)){% else %}cast(null as uhugeint){% endif %} as by_key,
     {% if t.values %}
-    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, row_number() over (partition by p.person, {{ t.content }} order by {{ t.shown }}))) as content,
-    md5_number(concat($secret, ':cells', {{ t.label }}, {{ t.shown }})) as cells,
+    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, row_number() over (partition by p.person, {{ t.content }} order by {{ t.event_text }}))) as content,
+    md5_number(concat($secret, ':cells', {{ t.label }}, {{ t.event_text }})) as cells,
     {% else %}
     cast(null as uhugeint) as content,
     cast(null as uhugeint) as cells,
