@@ -153,11 +153,6 @@ def _names(frame: Any) -> list[str]:
     return [str(name) for name in frame.columns]
 
 
-def index_of(frame: Any) -> tuple[str, ...]:
-    """The names of the index of pandas, which is not among the columns."""
-    return tuple(map(str, frame.index.names)) if kind_of(frame) == "pandas" else ()
-
-
 @contextmanager
 def standing(frame: Any, table: str) -> Iterator[DuckDBPyConnection]:
     """Provide `connect_frame` for a block, and release the frame afterwards.
@@ -587,7 +582,8 @@ def anonymize(
     if person is not None:
         given["person"] = person
     with standing(frame, TABLE) as connection:
-        given["columns"] = _columns(connection, roles, person, index_of(frame))
+        index = frame.index.names if kind_of(frame) == "pandas" else ()
+        given["columns"] = _columns(connection, roles, person, tuple(map(str, index)))
         name = "anonymized" if kind_of_mapping(given) == ANONYMISED else "pseudonymised"
         given["publish"] = _merge({"name": name, "cells": cells}, policy.get("publish"))
         release = run(Policy.model_validate(given), connection, seed=seed, limits=limits)

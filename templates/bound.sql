@@ -123,15 +123,15 @@ drawn as (
     where l.each > 0 and u.n < {{ k | lit }}{% if most_units %} and (select count(*) from {{ units | ident }}) <= {{ most_units | lit }}{% endif %}
 
 ),
-weighed as (
+weights as (
     select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
 ),
 kept as (
-    select * from weighed order by priority desc, unit limit {{ (most + 1) | lit }}
+    select * from weights order by priority desc, unit limit {{ (most + 1) | lit }}
 )
 select
     *, row_number() over (order by priority desc, unit) as place,
-    (select sum(weight) from weighed) as all_weights
+    (select sum(weight) from weights) as all_weights
 from kept
 
 -- name: rows
@@ -268,14 +268,14 @@ triples as (
     join {{ near | ident }} t on t.r = p.r and t.place <= {{ nearest | lit }}
     where t.unit <> p.unit and p.rows_of_pair < {{ k | lit }}
 ),
-weighed as (
+weights as (
     select r, unit, n, rows_of_pair, far, more, cast({{ loss("j") }} as bigint) as lost from triples
 ),
 reached as (
     select
         r, unit, lost,
         rows_of_pair + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
-    from weighed
+    from weights
     where lost < far
 ),
 least_of as (

@@ -80,7 +80,7 @@ best as (
     where g.size = 0 and u.rank % {{ slots | lit }} = g.slot
     group by g.cell, g.slot
 ),
-weighed as (
+weights as (
     select
         b.cell >> {{ bin_bits | lit }} as block, b.cell, b.slot, b.score, cast(b.score % {{ units_at_most | lit }} as bigint) as rank,
         a.grp, a.surplus, a.size, a.goal, a.budget - a.spent as unspent
@@ -89,8 +89,8 @@ weighed as (
 ),
 chosen as (
     select w.cell, w.slot, w.rank, w.score, w.grp, w.surplus
-    from weighed w
-    join weighed o on o.block = w.block and o.slot = w.slot and o.score <= w.score
+    from weights w
+    join weights o on o.block = w.block and o.slot = w.slot and o.score <= w.score
     group by w.cell, w.slot, w.rank, w.score, w.grp, w.surplus, w.size, w.goal, w.unspent
     having count(*) <= least(greatest(w.size * 2 / 3, 1), w.goal - w.size) and (w.surplus = 0 or sum(o.surplus) <= w.unspent)
 ),
@@ -109,7 +109,7 @@ state as (
         cast(count(p.cell) as bigint) as more, cast(coalesce(sum(p.surplus), 0) as bigint) as surplus
         {% for column in columns %}, coalesce({{ column.over("o.") }}, {{ column.empty }}) as p{{ column.sql }}{% endfor %}
 
-    from (select distinct block, slot, size, goal from weighed) a
+    from (select distinct block, slot, size, goal from weights) a
     left join picked p on p.cell >> {{ bin_bits | lit }} = a.block and p.slot = a.slot
     left join open o on o.cell = p.cell and o.rank = p.rank
     group by a.block, a.slot, a.size, a.goal
@@ -204,7 +204,7 @@ with goals(goal) as (
 bins as (
     select distinct bin, q, total, most from {{ shares | ident }}
 ),
-weighed as (
+weights as (
     select
         g.goal, count(*) as bins, max(b.total) as total,
         sum(least(cast(b.q as double) * g.goal, {{ rounding | lit }} * b.total)) as surplus,
@@ -214,7 +214,7 @@ weighed as (
     group by g.goal
 )
 select goal, cast(floor({{ t | lit }} * goal * total - {{ tolerance | lit }}) as bigint) as budget, total
-from weighed
+from weights
 where bins <= {{ most_bins | lit }} and goal * 2 <= total and surplus <= {{ t | lit }} * goal * total and room >= {{ spare | lit }} * goal and least_room >= 1
 order by goal
 limit 1
@@ -286,7 +286,7 @@ extents as (
 classes as (
     select *, size * cast({{ loss() }} as bigint) as lost from extents
 ),
-counted as (
+counts as (
     select block, grp, bin, cast(count(*) as bigint) as n
     from {{ homes | ident }}
     where grp is not null
@@ -294,7 +294,7 @@ counted as (
 ),
 surpluses as (
     select c.block, c.grp, cast(sum(greatest(c.n * b.total - s.size * b.q, 0)) as bigint) as surplus
-    from counted c
+    from counts c
     join classes s on s.block = c.block and s.grp = c.grp
     join bins b on b.bin = c.bin
     group by c.block, c.grp
@@ -306,7 +306,7 @@ growing as (
     from classes s
     join surpluses u on u.block = s.block and u.grp = s.grp
     cross join bins b
-    left join counted c on c.block = s.block and c.grp = s.grp and c.bin = b.bin
+    left join counts c on c.block = s.block and c.grp = s.grp and c.bin = b.bin
     where coalesce(c.n, 0) + 1 <= floor((s.size + 1) * b.most)
 ),
 able as (
@@ -413,7 +413,7 @@ placed as (
         row_number() over (partition by block order by case when grp = 0 then 0 else 1 end, {{ loss() }} desc, grp) as place
     from extents
 ),
-counted as (
+counts as (
     select p.block, p.place, h.bin, count(*) as n
     from {{ homes | ident }} h
     join placed p on p.block = h.block and p.grp = coalesce(h.grp, 0)
@@ -425,14 +425,14 @@ running as (
         cast(sum(coalesce(c.n, 0)) over (partition by p.block, b.bin order by p.place rows unbounded preceding) as bigint) as n
     from placed p
     cross join bins b
-    left join counted c on c.block = p.block and c.place = p.place and c.bin = b.bin
+    left join counts c on c.block = p.block and c.place = p.place and c.bin = b.bin
 ),
-sized as (
+sizes as (
     select *, cast(sum(n) over (partition by block, place) as bigint) as size from running
 ),
 verdicts as (
     select block, place
-    from sized
+    from sizes
     group by block, place
     having sum(greatest(n * total - size * q, 0)) <= {{ t | lit }} * max(size) * max(total) - {{ tolerance | lit }}
     and bool_and(n <= floor(size * most))

@@ -2,7 +2,7 @@
 -- The published cells of one column that cost most: how many rows have each, and how many of the
 -- column's values those rows had before, as a share of all its values (of its range, where it is
 -- ordered). Cells of fewer than `floor` rows are left out.
-with paired as (
+with pairs as (
     select {{ cell }} as cell, o.{{ physical | ident }} as value
     from {{ link | ident }} l
     join {{ original | ident }} o on o.row_ref = l.row_ref
@@ -15,7 +15,7 @@ total as (
         {% else %}
         count(distinct value) - 1 as extent
         {% endif %}
-    from paired
+    from pairs
 ),
 cells as (
     select
@@ -26,7 +26,7 @@ cells as (
         {% else %}
         count(distinct value) - 1 as extent
         {% endif %}
-    from paired
+    from pairs
     where cell is not null
     group by cell
 )
@@ -63,7 +63,7 @@ where exists (
 -- name: examples
 -- Some published rows of different classes, as text. Classes of fewer than `floor` rows are left
 -- out, and so is every cell whose text fewer than `floor` rows have.
-with counted as (
+with counts as (
     select
         {{ group | ident }} as holder,
         {% for text, name, many in cells %}
@@ -79,7 +79,7 @@ select
     case when {{ many }} >= {{ floor | lit }} then {{ name }} else '(rare)' end as {{ name }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
-from counted
+from counts
 where place = 1 and n >= {{ floor | lit }}
 order by md5(cast(holder as varchar))
 limit {{ shown | lit }}

@@ -194,14 +194,14 @@ placed as materialized (
     from listed
 ),
 firsts as (select distinct split_part(words, ' ', 1) as first, length from {{ values | ident }}),
-begun as (
+starts as (
     select p.id, p.place, f.length, unnest(range(p.place, p.place + f.length)) as spot
     from placed p
     join firsts f on f.first = {{ same_first }}
 ),
 runs as (
     select b.id, b.length, string_agg(p.words, ' ' order by b.spot) as words
-    from begun b
+    from starts b
     join placed p on p.id = b.id and p.place = b.spot
     group by b.id, b.place, b.length
 ),

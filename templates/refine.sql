@@ -209,7 +209,7 @@ left join {{ points | ident }} p on p.unit = m.unit
 -- Every unit of a near class with its own extent and that of the other units of its class; and for every
 -- such class a row without a unit (unit 0, no rows, empty extent), so that a move is a swap with nothing.
 create or replace table {{ rest | ident }} as
-with paired as (
+with pairs as (
     select a as class_id from {{ near | ident }} union select b from {{ near | ident }}
 ),
 others as (
@@ -220,7 +220,7 @@ others as (
         {% for column in columns %}, {{ column.over("o.") }} as {{ column.sql }}{% endfor %}
 
     from {{ points | ident }} p
-    join paired c on c.class_id = p.class_id
+    join pairs c on c.class_id = p.class_id
     join {{ points | ident }} o on o.class_id = p.class_id and o.unit <> p.unit
     group by p.unit
 )
@@ -246,7 +246,7 @@ from (
         {% for column in columns %}, {{ column.empty }}, {{ column.sql }}{% endfor %}
 
     from {{ classes | ident }}
-    where class_id in (select class_id from paired)
+    where class_id in (select class_id from pairs)
 ) r
 
 -- name: offers
@@ -285,14 +285,14 @@ paired as (
 half_weighed as (
     select *, lost - size_a * cast({{ loss("a") }} as bigint) as left_over from paired
 ),
-weighed as (
+weights as (
     select a, b, r, q, left_over - size_b * cast({{ loss("b") }} as bigint) as gain
     from half_weighed
     where left_over > size_b * each_b
 ),
 ranked as (
     select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
-    from weighed
+    from weights
     where gain > 0
 )
 select a, b, r, q, gain from ranked where choice = 1
@@ -386,7 +386,7 @@ with ordered as (
     and (select count(*) from {{ points | ident }}) <= {{ most_swapped | lit }}
     {% endif %}
 ),
-stepped as (
+steps as (
     select o.class_id{% for number in range(orders | length + 1) %}, o.place_{{ number | lit }}{% endfor %}, s.step
     from ordered o
     cross join ({% for step in range(1, beside + 1) %}select {{ step | lit }} as step{% if not loop.last %} union all {% endif %}{% endfor %}) s
@@ -394,7 +394,7 @@ stepped as (
 beside as (
     {% for number in range(orders | length + 1) %}
     select x.class_id as a, y.class_id as b
-    from stepped x
+    from steps x
     join ordered y on y.place_{{ number | lit }} = x.place_{{ number | lit }} + x.step
     {% if not loop.last %}
     union all
@@ -531,7 +531,7 @@ left_over as materialized (
     join {{ blocks | ident }} b on b.class_id = p.class_id
     where p.unit not in (select unit from placed)
 ),
-offered as (
+offers as (
     select
         p.unit, w.block, w.grp, w.size + p.n as j_size, w.lost
         {% for column in columns %}, {{ column.joined("w.", "p.") }} as j{{ column.sql }}{% endfor %}
@@ -540,7 +540,7 @@ offered as (
     join full_groups w on w.block = p.block
 ),
 costs as (
-    select unit, block, grp, j_size * cast({{ loss("j") }} as bigint) - lost as cost from offered
+    select unit, block, grp, j_size * cast({{ loss("j") }} as bigint) - lost as cost from offers
 )
 select unit, block, grp from placed
 union all
@@ -553,7 +553,7 @@ where choice = 1
 -- name: better
 -- The units of every block in its new classes, where these lose less than the old ones.
 create or replace table {{ points | ident }} as
-with grouped as (
+with groups as (
     select
         h.block, h.grp, cast(sum(p.n) as bigint) as size
         {% for column in columns %}, {{ column.aggregate }} as {{ column.sql }}{% endfor %}
@@ -563,7 +563,7 @@ with grouped as (
     group by h.block, h.grp
 ),
 new_loss as (
-    select block, sum(size * cast({{ loss() }} as bigint)) as lost from grouped group by block
+    select block, sum(size * cast({{ loss() }} as bigint)) as lost from groups group by block
 ),
 old_loss as (
     select b.block, sum(c.lost) as lost

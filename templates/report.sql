@@ -405,7 +405,7 @@ left join dealt{{ loop.index | lit }} x{{ loop.index | lit }} on x{{ loop.index 
 -- groups, and the relative error, which is 1 for a missing group. No figure of a single group is
 -- returned. Groups of fewer than `least` units are left out.
 -- parameters: units, the column that counts them; figure; keys; least
-with paired as (
+with pairs as (
     select
         b.figure as true_figure,
         a.figure as answer,
@@ -430,7 +430,7 @@ errors as (
             when coalesce(true_figure, 0) = 0 or answer is null then 1
             else abs(answer - true_figure) / abs(true_figure)
         end as error
-    from paired
+    from pairs
     where units >= {{ least | lit }}
 )
 select

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,8 +23,6 @@ from tests.statement_tables import checked
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
 ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
-NEIGHBOURS = 4
-"""Tests in a row that are in the same part, because they share what their fixtures build."""
 THOROUGH = 1
 """Slow parameters of a test, unless it says how many; all others are exhaustive."""
 
@@ -57,12 +55,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--no-skips", action="store_true", help="fail where a selected test was skipped"
     )
-    parser.addoption(
-        "--part",
-        metavar="I/N",
-        default="0/1",
-        help="of the slow and exhaustive tests, run the I-th of N parts, counted from 0",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,27 +71,15 @@ def requested_engines(config: pytest.Config) -> tuple[str, ...]:
     return tuple(name.strip() for name in config.getoption("--engines").split(","))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(
-    config: pytest.Config, items: list[pytest.Item]
-) -> Generator[None, None, None]:
-    """Without `-m`, leave out what is slow or needs a service nobody asked for; then `--part`."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `-m`, leave out what is slow or needs a service nobody asked for."""
     share(items)
     if not config.option.markexpr:
         left_out = ON_REQUEST | set(ENGINES) - set(requested_engines(config))
-        keep(config, items, [not left_out & marks_of(item) for item in items])
-    yield
-    first, of = map(int, config.getoption("--part").split("/"))
-    divided = [item for item in items if {"slow", "exhaustive"} & marks_of(item)]
-    left = {item for at, item in enumerate(divided) if at // NEIGHBOURS % of != first}
-    keep(config, items, [item not in left for item in items])
-
-
-def keep(config: pytest.Config, items: list[pytest.Item], kept: list[bool]) -> None:
-    """Deselect the items that are not to be kept."""
-    if dropped := [item for item, stays in zip(items, kept, strict=True) if not stays]:
+        dropped = [item for item in items if left_out & marks_of(item)]
         config.hook.pytest_deselected(items=dropped)
-        items[:] = [item for item, stays in zip(items, kept, strict=True) if stays]
+        items[:] = [item for item in items if not left_out & marks_of(item)]
 
 
 def pytest_collection_finish() -> None:

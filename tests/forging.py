@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import duckdb
 
@@ -21,6 +21,15 @@ from anonymizer.release.integrity import objects_of, sealed_in
 from anonymizer.release.manifest import Manifest, read_manifest, write_manifest
 
 P = TypeVar("P", Policy, SchemaPolicy)
+VIEW = "people_anonymous"
+ROWS = [(20 + i % 30, "mf"[i % 2], f"v{i % 5}", i % 7) for i in range(120)]
+COLUMNS: dict[str, Any] = {
+    "age": "quasi",
+    "sex": "quasi",
+    "illness": {"role": "sensitive", "protect": {"l_diversity": 2}},
+    "visits": "keep",
+}
+TYPES = {"age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR", "visits": "INTEGER"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def few(values: Iterable[Any], fast: int, *, by: int = 1) -> list[Any]:
 def some(fast: int, thorough: int | None = None) -> pytest.MarkDecorator:
     """Of a test's parameters, that are all alike, `fast` are run by default, spread over all.
 
-    Of the others `thorough` are slow (default: a few), and the rest is exhaustive.
+    Of the others `thorough` are slow (default: one), and the rest is exhaustive.
     """
     return pytest.mark.some(fast, thorough)
 

@@ -426,7 +426,10 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     body = (
         Step("offers", "danonyir/offers", shared),
         *(
-            _placement_at_once(shared)
+            (
+                Step("places", "danonyir/places", {**shared, "asking": PLACED}),
+                Step("next persons", "danonyir/waiting", shared),
+            )
             if how.rules.monotone
             else _placement_by_verdicts(how, shared)
         ),
@@ -437,14 +440,6 @@ def place_in_other_blocks(how: Clustering, context: Mapping[str, Any]) -> tuple[
     return (
         Step("clusters in reach", "danonyir/reach", shared),
         Loop("place persons elsewhere", body, until=until, at_most=rounds),
-    )
-
-
-def _placement_at_once(shared: Mapping[str, Any]) -> tuple[Step, ...]:
-    """Steps that write PLACED and RESIDUAL if added persons cannot break a rule."""
-    return (
-        Step("places", "danonyir/places", {**shared, "asking": PLACED}),
-        Step("next persons", "danonyir/waiting", shared),
     )
 
 

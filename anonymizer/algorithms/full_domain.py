@@ -45,7 +45,7 @@ from anonymizer.algorithms.lattice.search import (
     search_stages,
     suppression_loss,
 )
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import ident
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Policy
@@ -73,17 +73,12 @@ def compile_full_domain(policy: Policy, profile: TableProfile, roles: Roles) -> 
     A lattice that is too large to list is searched within a budget.
     """
     context, columns, stages = lattice_stages(policy, profile, roles)
+    levels = [(a.level, ident(f"level.{a.attribute.column}")) for a in lattice_columns(roles)]
     found = (
         *stages,
         _none_holds(policy, context),
         Step("the optimum", "lattice/optimum", context),
-        Note(
-            Step(
-                "levels of the optimum",
-                "lattice/chosen",
-                context | {"named": _level_measures(roles)},
-            )
-        ),
+        Note(Step("levels of the optimum", "lattice/chosen", context | {"named": levels})),
         *judge_stages(context, columns),
         Step("units of published classes", "lattice/members", context),
         Step("levels of classes", "lattice/class_levels", context),
@@ -142,11 +137,6 @@ def budget_of(policy: Policy, size: int) -> int | None:
     options = policy.algorithm
     given = options.budget if isinstance(options, FullDomain) else None
     return BUDGET if given is None and size > MOST_LISTED else given
-
-
-def _level_measures(roles: Roles) -> list[tuple[Sql, Sql]]:
-    """The levels of a node under their names in the measures."""
-    return [(a.level, ident(f"level.{a.attribute.column}")) for a in lattice_columns(roles)]
 
 
 def _none_holds(policy: Policy, context: dict[str, object]) -> Guard:

@@ -166,7 +166,19 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         *person_stages(policy, roles),
         enough_units(policy, rules.least),
         *recode_steps(policy, roles),
-        *_place_steps(roles, nodes),
+        *(
+            Step(
+                f"nodes above {node.attribute.column}",
+                "geneir/places",
+                {
+                    "recoding": a.recoding,
+                    "places": node.places,
+                    "levels": node.attribute.levels,
+                    "per": ONE // SCALE,
+                },
+            )
+            for a, node in zip(lattice_columns(roles), nodes, strict=True)
+        ),
         person_units_step(roles, boxes),
         *holding_steps(policy, rules, keys),
         *feasibility(policy, rules, leaves_out=True),
@@ -176,19 +188,3 @@ def compile_geneir(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     )
     layout, columns = published_columns(policy, roles, {})
     return Compiled(stages, Assembly(columns, tuple(keys), persons=PERSONS), layout)
-
-
-def _place_steps(roles: Roles, nodes: tuple[Node, ...]) -> tuple[Step, ...]:
-    return tuple(
-        Step(
-            f"nodes above {node.attribute.column}",
-            "geneir/places",
-            {
-                "recoding": a.recoding,
-                "places": node.places,
-                "levels": node.attribute.levels,
-                "per": ONE // SCALE,
-            },
-        )
-        for a, node in zip(lattice_columns(roles), nodes, strict=True)
-    )

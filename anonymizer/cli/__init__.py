@@ -28,7 +28,7 @@ from anonymizer.version import __version__
 # text)`; one that writes something reports it by `output.done`, which changes no exit code. A
 # command warns with `output.warn`, raises an `AnonymizerError` for errors that the user can fix,
 # and returns an exit code (None is 0). A command that prints data in addition to its errors passes
-# both to `output.judged`.
+# both to `output.verdict`.
 
 
 @dataclass(frozen=True, slots=True)

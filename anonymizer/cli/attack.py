@@ -65,7 +65,7 @@ def attack_command(
         observed = attack_tables(asked, database, release=release, limits=limits)
         passed = Problem("release", "an observer got beyond a bound that the release promises")
         text = terminal(observed.document())
-        output.judged(observed.as_dict(), text, [passed], holds=observed.holds)
+        output.verdict(observed.as_dict(), text, [passed], holds=observed.holds)
         return
     found = attack(
         asked,

@@ -62,7 +62,7 @@ def show(
     from anonymizer.review.hierarchies import built
 
     with built(options.load_policy(policy), database, columns, limits) as made:
-        found = [one.shown(published=published) for one in made]
+        found = [one.drawing(published=published) for one in made]
     lines: list[str] = []
     for one in found:
         drawn = StringIO()

@@ -83,7 +83,7 @@ def approve_command(
 
     loaded = options.load_policy(policy, preset)
     made = approve(loaded, by=by, until=until.date(), note=note, ledger=approvals)
-    output.done({"approval": made.shown()}, _lines(made))
+    output.done({"approval": made.summary()}, _lines(made))
 
 
 def _lines(made: Approval) -> Iterator[str]:
@@ -139,9 +139,9 @@ def approvals(output: Output, ledger: str) -> None:
     """List the approvals that are kept beside LEDGER, oldest first."""
     from pathlib import Path
 
-    from anonymizer.ledger.approvals import known
+    from anonymizer.ledger.approvals import all_approvals
 
-    found = [approval.shown() for approval in known(Path(ledger).resolve())]
+    found = [approval.summary() for approval in all_approvals(Path(ledger).resolve())]
     names = ("release", "by", "at", "until", "note")
     rows = [[str(approval[name]) for name in names] for approval in found]
     output.result({"approvals": found}, table(names, rows) if rows else ["no approval"])

@@ -80,7 +80,7 @@ def run_command(
         output.warn(warning)
     found, lines = release.as_dict(), describe(release)
     if approval is not None:
-        found["approval"] = approval.shown()
+        found["approval"] = approval.summary()
         lines = chain(lines, [f"approved by {approval.by} until {approval.until}"])
     output.done(found, lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -16,7 +16,6 @@ from anonymizer.errors import GuaranteeError, NothingToCheckError, Problem
 if TYPE_CHECKING:
     from anonymizer.contract.checks import Origin, Verification
     from anonymizer.engines.base import Limits
-    from anonymizer.independent import Judgement
     from anonymizer.policy import AnyPolicy, Policy
 
 State: TypeAlias = tuple[int, ...] | None
@@ -117,19 +116,18 @@ def verify_command(
             "certificate": certificate,
         }
         output.verdict(
-            named | _verification_json(found), _lines(found), problems, holds=found.passed
+            named
+            | {
+                "passed": found.passed,
+                "origin": found.origin,
+                "kinds": dict(found.kinds),
+                "others": list(found.others),
+                "verification": found.as_dict(),
+            },
+            _lines(found),
+            problems,
+            holds=found.passed,
         )
-
-
-def _verification_json(found: Verification) -> dict[str, Any]:
-    """The result of the verification, for `--format json`."""
-    return {
-        "passed": found.passed,
-        "origin": found.origin,
-        "kinds": dict(found.kinds),
-        "others": list(found.others),
-        "verification": found.as_dict(),
-    }
 
 
 def _named_in(policy: AnyPolicy | None) -> str | None:
@@ -213,14 +211,9 @@ def judge_independently(
         if not check.passed
     ]
     told = [*lines(found), FIGURES, *block_lines(*not_judged(unverified))]
-    result = {"database": without_password(database), "origin": origin, **_judgement_json(found)}
-    result["unverified"] = list(unverified)
-    output.verdict(result, told, problems, holds=found.passed)
-
-
-def _judgement_json(found: Judgement) -> dict[str, Any]:
-    """The result of the second verifier, for `--format json`."""
-    return {
+    result = {
+        "database": without_password(database),
+        "origin": origin,
         "view": found.view,
         "kind": found.kind,
         "rows": found.rows,
@@ -230,7 +223,9 @@ def _judgement_json(found: Judgement) -> dict[str, Any]:
             for check in found.checks
         ],
         "not_checked": [{"name": one.name, "reason": one.reason} for one in found.not_checked],
+        "unverified": list(unverified),
     }
+    output.verdict(result, told, problems, holds=found.passed)
 
 
 def is_export(database: str | None) -> bool:

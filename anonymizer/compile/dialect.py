@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlglot import exp, parse_one, tokenize
 
-from anonymizer.compile.sql import SCRATCH
 from anonymizer.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -116,11 +115,6 @@ def check(dialect: Dialect, printed: str) -> None:
     if strange:
         listed = ", ".join(sorted(strange))
         raise TemplateError(f"{listed}: not known to work on {dialect.name}\n{printed}")
-
-
-def is_work_table(table: exp.Table) -> bool:
-    """Whether a table in a text is a work table of the run."""
-    return table.catalog == SCRATCH
 
 
 # Rewrites that more than one engine needs.

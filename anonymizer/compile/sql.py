@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -136,21 +136,11 @@ def join(parts: Iterable[Sql], separator: str = ", ") -> Sql:
     return Sql(separator.join(piece.text for piece in pieces))
 
 
-def idents(names: Sequence[str | Table]) -> list[Sql]:
-    """Several names, each quoted as an identifier."""
-    return [ident(name) for name in names]
-
-
-def lits(values: Iterable[object]) -> list[Sql]:
-    """Several Python values, each as an SQL literal."""
-    return [lit(value) for value in values]
-
-
 FILTERS: dict[str, Callable[..., object]] = {
     "ident": ident,
-    "idents": idents,
+    "idents": lambda names: [ident(name) for name in names],
     "lit": lit,
-    "lits": lits,
+    "lits": lambda values: [lit(value) for value in values],
     "join": join,
     "length": len,
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeGuard
 
 from anonymizer.compile import Statement, Table, ident
 from anonymizer.engines.base import Engine
@@ -163,10 +163,16 @@ class Executor:
         todo = list(stages)
         waiting: list[Problem] = []
         error: type[Exception] = AnonymizerError
+        notes: list[Note] = []
         for number, stage in enumerate(todo, start=1):
             if waiting and not isinstance(stage, Guard):
                 raise error(waiting)
-            if isinstance(stage, Guard):
+            if self._joins(stage):
+                notes.append(stage)
+                if number == len(todo) or not self._joins(todo[number]):
+                    self._note_together(notes, number, len(todo))
+                    notes = []
+            elif isinstance(stage, Guard):
                 rows = self._reasons(stage, number, len(todo))
                 if rows:
                     waiting += [stage.explain(row) for row in rows]
@@ -175,6 +181,26 @@ class Executor:
                 self._stage(stage, number, len(todo))
         if waiting:
             raise error(waiting)
+
+    def _joins(self, stage: Stage) -> TypeGuard[Note]:
+        """Return whether a stage is a note that one statement computes with adjacent ones."""
+        return isinstance(stage, Note) and not stage.query.aside and self.engine.embedded
+
+    def _note_together(self, notes: Sequence[Note], number: int, of: int) -> None:
+        """Keep the figures of adjacent notes: the one row of each, side by side."""
+        statements = [self._statement(note.query) for note in notes]
+        self._wait_for(frozenset().union(*(one.reads for one in statements)), ())
+        began = time.perf_counter()
+        listed = ", ".join(f"({one.text}) as note_{i}" for i, one in enumerate(statements))
+        rows = self.engine.raw(f"select * from {listed}", notes[0].name)
+        if len(rows) != 1:  # one note without a row would hide the figures of the others
+            for note in notes:
+                self._stage(note, number, of)
+            return
+        self._keep(self.engine.column_names, rows)
+        if self.listener is not None:
+            at = (notes[0].name, notes[0].query, number, of, None, time.perf_counter() - began)
+            self.listener(Event(*at, None, self.phase))
 
     def _stage(self, stage: Stage, number: int, of: int) -> None:
         match stage:
@@ -231,7 +257,7 @@ class Executor:
         seconds = time.perf_counter() - began
         if self.listener is not None:
             self.listener(
-                Event(stage, step, number, of, round_, seconds, _counted(rows), self.phase)
+                Event(stage, step, number, of, round_, seconds, _single_count(rows), self.phase)
             )
         return rows
 
@@ -257,7 +283,7 @@ class Executor:
                 if keep is not None:
                     keep(names, rows)
                 if self.listener is not None:
-                    at = (step.name, step, number, of, None, seconds, _counted(rows), phase)
+                    at = (step.name, step, number, of, None, seconds, _single_count(rows), phase)
                     self.listener(Event(*at))
 
             return tell
@@ -327,7 +353,7 @@ def _ours(step: Step, statement: Statement, engine: Engine) -> Iterator[None]:
         raise RegistryError.at(step.name, said, hint=hint) from error
 
 
-def _counted(rows: list[Row]) -> int | None:
+def _single_count(rows: list[Row]) -> int | None:
     """What a statement wrote or counted, if it answers with one number."""
     single = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
     return single if isinstance(single, int) else None

@@ -116,7 +116,7 @@ def _observers(
     attacked = None
     try:
         share = min(1.0, TARGETS / max(rows, 1))
-        attacked = attack_beside(beside, max(share, 1e-6))
+        _, attacked = attack_beside(beside, max(share, 1e-6))
     except AnonymizerError:
         pass  # a sample may contain none of the targets
     return list(_attack_changes(was, now, attacked))
@@ -372,7 +372,7 @@ def tree(
     Nodes with few rows, or whose label shows a rare value, are sent without their labels.
     """
     with built(only_quasi(policy, {column: dict(options)}), database, [column]) as made:
-        shown = made[0].shown()
+        shown = made[0].drawing()
         hidden = _hidden_labels(policy, made[0], shown)
     return {
         "column": column,

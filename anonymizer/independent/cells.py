@@ -362,8 +362,3 @@ def _check_order(members: Sequence[Value]) -> None:
     for one, after in pairwise(members):
         if not one < after:  # type: ignore[operator]
             raise CellError("has members out of order or twice")
-
-
-def is_ordered(sql_type: str) -> bool:
-    """Return whether the values of a type have an order for distances."""
-    return family(sql_type) in ("whole", "decimal", "float", "time")

@@ -108,16 +108,12 @@ def as_number(text: str, cells: Cells) -> Ordered:
     if family(cells.sql_type) not in ("whole", "decimal", "float", "time"):
         return NOWHERE
     try:
-        value = read_value(_with_leading_zero(text), cells.sql_type)
+        # DuckDB omits the zero of decimals without whole digits
+        value = read_value(re.sub(r"^(-?)\.", r"\g<1>0.", text), cells.sql_type)
     except ValueFormError:
         return NOWHERE
     assert isinstance(value, tuple)
     return (FINITE, _as_real(value[1], cells)) if value[0] == FINITE else value
-
-
-def _with_leading_zero(text: str) -> str:
-    """The number with the leading zero that DuckDB omits for decimals without whole digits."""
-    return re.sub(r"^(-?)\.", r"\g<1>0.", text)
 
 
 def _as_real(number: Fraction, cells: Cells) -> Fraction:
@@ -281,7 +277,13 @@ def _refusal_check(column: Column, cells: Cells, year: int) -> tuple[str, Callab
 
     match column.safe_harbor:
         case "none":
-            return "safe_harbor_text", lambda one: isinstance(one, str) and _tells(one)
+            return (
+                "safe_harbor_text",
+                lambda one: (
+                    isinstance(one, str)
+                    and (_DAY.search(one) is not None or any(identifiers(one, FORMS)))
+                ),
+            )
         case "ages" if not emptied:
             return "safe_harbor_age", lambda one: number(one) > (FINITE, OLDEST)
         case "dates" | "birth" if not emptied:
@@ -295,10 +297,6 @@ def _refusal_check(column: Column, cells: Cells, year: int) -> tuple[str, Callab
     kept = str(last.options.get("value")) if last is not None and last.name == "constant" else None
     shown = {"True": "true", "False": "false"}.get(str(kept), kept)
     return "safe_harbor_nothing", lambda one: one != shown
-
-
-def _tells(text: str) -> bool:
-    return _DAY.search(text) is not None or any(identifiers(text, FORMS))
 
 
 def _is_year(value: Ordered, cells: Cells, first: int) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from anonymizer.independent.cells import Value, ValueFormError, is_ordered, read_value
+from anonymizer.independent.cells import Value, ValueFormError, family, read_value
 from anonymizer.independent.fetch import UnreadableError
 from anonymizer.independent.rules import (
     Counts,
@@ -323,7 +323,7 @@ def t_closeness(terms: Terms, groups: Sequence[Group], sql_type: str) -> Rule:
             said = "the hierarchy lacks a published value"
             return Rule({"t": t}, {"t": max}, lambda group: far, said)
     elif distance == "ordered":
-        if not is_ordered(sql_type):
+        if family(sql_type) not in ("whole", "decimal", "float", "time"):
             raise UnreadableError("manifest.requirements: t_closeness.distance: needs an order")
     elif distance != "equal":
         raise UnreadableError("manifest.requirements: t_closeness.distance: is not known")

@@ -51,7 +51,7 @@ class Approval:
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "risks": list(self.risks)}
 
-    def shown(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """The approval without the content of the policy."""
         left_out = ("policy", "files")
         return {name: value for name, value in self.as_dict().items() if name not in left_out}
@@ -76,7 +76,7 @@ def key_of(ledger: Path) -> str:
 def remember(ledger: Path, approval: Approval) -> None:
     """Append an approval. Raises EngineError if the file is foreign or cannot be written."""
     key = key_of(ledger)
-    known(ledger)
+    all_approvals(ledger)
     # (as it will be read: in JSON all keys are text, and whole numbers sort differently)
     data = json.loads(json.dumps(approval.as_dict()))
     line = json.dumps({"approval": data, "mac": _code(key, data)}) + "\n"
@@ -89,7 +89,7 @@ def remember(ledger: Path, approval: Approval) -> None:
         raise EngineError.at("ledger", said, hint=hint) from error
 
 
-def known(ledger: Path) -> tuple[Approval, ...]:
+def all_approvals(ledger: Path) -> tuple[Approval, ...]:
     """Every approval, oldest first.
 
     Raises EngineError if one was written or changed without the key.

@@ -15,13 +15,13 @@ from anonymizer.guarantees.rule import all_hold, merge_layers
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import (
     FORGET,
-    Compared,
     Findings,
     Place,
+    ReleaseAlias,
     apart,
+    matches_by_joined_rows,
+    matches_by_rows,
     possible_m,
-    told_by_joined_rows,
-    told_by_rows,
     ways_out,
 )
 from anonymizer.ledger.protected_columns import Facet, Mark
@@ -100,7 +100,7 @@ class Series:
     ask: Ask
     policy: Policy
     facets: Sequence[Facet]
-    releases: Sequence[Compared]
+    releases: Sequence[ReleaseAlias]
     earlier: Sequence[Entry]
     schemas: Mapping[int, Schema]
     _: KW_ONLY
@@ -136,7 +136,9 @@ class Series:
         if self.k > 1 and persons:
             known = {r.release: s for r in self.releases if (s := self.schemas.get(r.release))}
             context["releases"] = self.releases
-            yield from told_by_rows(self.ask, self.releases, context, known, self.k, hint, ABSENT)
+            yield from matches_by_rows(
+                self.ask, self.releases, context, known, self.k, hint, ABSENT
+            )
 
     def record(self) -> None:
         """Record the values of groups whose rules are judged by them: what the release tells of
@@ -268,7 +270,7 @@ class Comparison:
         if self.intersect and self.k > 1:
             self._candidates(context, found)
             several_tables = {r.release: s for r in releases if (s := self.schemas.get(r.release))}
-            found.problems += told_by_rows(
+            found.problems += matches_by_rows(
                 self._ask, releases, context, several_tables, self.k, found.hint
             )
         else:
@@ -285,7 +287,7 @@ class Comparison:
                 said += " counted"
                 found.problems.append(Problem(facet.path, said, hint=SAME_FORM))
         for entry in earlier if self.opens else ():
-            found.problems += told_by_joined_rows(
+            found.problems += matches_by_joined_rows(
                 self._ask, entry, self.facets, self.opens, found.hint
             )
         self._numbers(earlier, context, found, joined)
@@ -323,18 +325,18 @@ class Comparison:
             several=self.several or any(entry.several for entry in earlier),
         )
 
-    def _new(self) -> Compared:
+    def _new(self) -> ReleaseAlias:
         places = tuple(Place(f, 0, NEW, f.place) for f in self.facets)
-        return Compared(0, NEW, places, pseudonyms=len(self.marks))
+        return ReleaseAlias(0, NEW, places, pseudonyms=len(self.marks))
 
-    def _old(self, at: int, entry: Entry) -> Compared:
+    def _old(self, at: int, entry: Entry) -> ReleaseAlias:
         places = tuple(
             Place(f, at, entry.release, entry.place(f.column))
             for f in self.facets
             if f.column in entry.facets
         )
         pairs = tuple((mark.index, there) for mark, there in self._pairs(entry))
-        return Compared(at, entry.release, places, pairs, len(entry.marks))
+        return ReleaseAlias(at, entry.release, places, pairs, len(entry.marks))
 
     def _candidates(self, context: dict[str, Any], found: Findings) -> None:
         persons, narrowed, fewest = self._ask("candidates", {**context, "k": self.k})[0]
@@ -350,7 +352,11 @@ class Comparison:
             )
 
     def _values(
-        self, facet: Facet, releases: Sequence[Compared], context: dict[str, Any], found: Findings
+        self,
+        facet: Facet,
+        releases: Sequence[ReleaseAlias],
+        context: dict[str, Any],
+        found: Findings,
     ) -> None:
         places = [p for r in releases for p in r.places if p.facet is facet]
         if len(places) < 2:

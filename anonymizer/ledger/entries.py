@@ -15,10 +15,10 @@ from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
-from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognized
+from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognition
 from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
 from anonymizer.process import run_folder
-from anonymizer.release.objects import recorded_in
+from anonymizer.release.objects import entries_in_file
 
 if TYPE_CHECKING:
     from anonymizer.engines.postgres.connection import PostgresEngine
@@ -35,7 +35,7 @@ class Place(Protocol):
     """The target of a run's releases."""
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The place as the ledger stores it."""
 
     def holds(self, place: str, run_id: str) -> bool | None:
@@ -60,7 +60,7 @@ class FilePlace:
     file: Path | None
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         return str(self.file) if self.file is not None else ""
 
     def holds(self, place: str, run_id: str) -> bool | None:
@@ -68,14 +68,14 @@ class FilePlace:
             return None
         if not Path(place).exists():
             return False
-        found = recorded_in(Path(place))  # if not known, assumed to be published, which is safe
+        found = entries_in_file(Path(place))  # if not known, assumed to be published, which is safe
         return None if found is None else run_id in {o.run_id for o in found}
 
     def run_of(self, view: str) -> str | None:
         """The run whose release of that name the file holds; None where that is not known."""
         if self.file is None or not self.file.exists():
             return None
-        held = recorded_in(self.file) or ()  # (what is locked or damaged is told by the target)
+        held = entries_in_file(self.file) or ()  # (what is locked or damaged is told by the target)
         return next((o.run_id for o in held if o.release == view), None)
 
     def may_hold(self, run_id: str) -> bool:
@@ -88,7 +88,7 @@ class ServerPlace:
     """The Postgres database in which the run works."""
 
     engine: PostgresEngine
-    told: str
+    text: str
 
     @classmethod
     def of(cls, engine: PostgresEngine) -> ServerPlace:
@@ -106,7 +106,7 @@ class ServerPlace:
     def holds(self, place: str, run_id: str) -> bool | None:
         from anonymizer.engines.postgres.workplace import entries, is_over, records
 
-        if place != self.told or place == ON_SERVER:
+        if place != self.text or place == ON_SERVER:
             return None
         try:
             # the server may continue after its client has died
@@ -120,7 +120,7 @@ class ServerPlace:
 
     def may_hold(self, run_id: str) -> bool:
         # the connection may have broken before the server reported the commit
-        return self.holds(self.told, run_id) is not False
+        return self.holds(self.text, run_id) is not False
 
 
 def place_of(engine: Engine, file: Path | None) -> Place:
@@ -176,11 +176,11 @@ class Entry:
     """The columns that are published as they are; None in ledgers of before it was kept."""
 
     @property
-    def recognized(self) -> Recognized | None:
+    def recognized(self) -> Recognition | None:
         """The rule by which its persons are recognized."""
         if self.person_column is None or self.person_kind is None:
             return None
-        return Recognized(self.person_column, self.person_kind)
+        return Recognition(self.person_column, self.person_kind)
 
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:

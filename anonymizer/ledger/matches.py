@@ -129,7 +129,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ReleaseAlias:
     """One of the compared releases; number 0 is the new one."""
 
     at: int
@@ -209,9 +209,9 @@ KNOWN = {1: "one known event", 2: "two known events", 3: "three known events"}
 Ask = Callable[[str, dict[str, Any]], list[tuple[Any, ...]]]
 
 
-def told_by_rows(
+def matches_by_rows(
     ask: Ask,
-    releases: Sequence[Compared],
+    releases: Sequence[ReleaseAlias],
     context: Mapping[str, Any],
     known: Mapping[int, Schema],
     k: int,
@@ -264,7 +264,7 @@ def _problem(
         yield Problem(path, said, hint=hint)
 
 
-def told_by_joined_rows(
+def matches_by_joined_rows(
     ask: Ask, entry: Entry, facets: Sequence[Facet], opens: Sequence[Mark], ways_out: str
 ) -> Iterator[Problem]:
     """Disclosure of a protected column's values by a join of the new release with an earlier one.

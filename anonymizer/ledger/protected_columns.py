@@ -25,7 +25,7 @@ from anonymizer.source.roles import Roles
 
 
 @dataclass(frozen=True, slots=True)
-class Recognized:
+class Recognition:
     """The rule by which the persons of a release are recognized."""
 
     column: str
@@ -34,7 +34,7 @@ class Recognized:
     """The kind of its values; without such a column, the columns of the row."""
 
     @classmethod
-    def of(cls, policy: Policy, profile: TableProfile) -> Recognized:
+    def of(cls, policy: Policy, profile: TableProfile) -> Recognition:
         column = policy.person or policy.key
         if column is not None:
             return cls(column, kind(profile.type_of(column)))
@@ -337,7 +337,7 @@ class Further:
         return _text(self.values)
 
     @property
-    def shown(self) -> Sql:
+    def event_text(self) -> Sql:
         """The published event cells of a row as one text."""
         return _text(self.cells)
 

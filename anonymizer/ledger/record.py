@@ -302,7 +302,7 @@ class Counts:
         return self.rows > self.persons
 
 
-def counted(engine: DuckDBEngine, *, several: bool) -> Counts:
+def count_rows(engine: DuckDBEngine, *, several: bool) -> Counts:
     """Count rows and persons; `several`: persons may repeat. Keys have been checked for uniqueness,
     and rows without a key are numbered.
     """
@@ -366,7 +366,7 @@ class Schema:
         return cls(k, events, rows, {one.name: (one.key, one.columns) for one in tables})
 
     @property
-    def known(self) -> frozenset[str]:
+    def observable_tables(self) -> frozenset[str]:
         """Tables of which an observer may know rows."""
         return frozenset(name for name, (_, columns) in self.tables.items() if columns)
 
@@ -396,20 +396,22 @@ def schemas(engine: DuckDBEngine) -> dict[int, Schema]:
 
 def found_by_key(known: Mapping[int, Schema]) -> frozenset[str]:
     """Tables whose rows are recognized by keys: those with keys of one kind in all releases."""
-    names = {name for schema in known.values() for name in schema.known}
+    names = {name for schema in known.values() for name in schema.observable_tables}
     return frozenset(
         name
         for name in names
-        if len({s.tables[name][0] for s in known.values() if name in s.known}) == 1
-        and None not in {s.tables[name][0] for s in known.values() if name in s.known}
+        if len({s.tables[name][0] for s in known.values() if name in s.observable_tables}) == 1
+        and None not in {s.tables[name][0] for s in known.values() if name in s.observable_tables}
     )
 
 
 def not_found_again(known: Mapping[int, Schema]) -> Iterator[Problem]:
     """Problems of tables whose rows cannot be compared; `NEW` is one of the releases."""
     by_key = found_by_key(known)
-    for name in sorted({name for schema in known.values() for name in schema.known} - by_key):
-        if len({s.tables[name][1] for s in known.values() if name in s.known}) > 1:
+    for name in sorted(
+        {name for schema in known.values() for name in schema.observable_tables} - by_key
+    ):
+        if len({s.tables[name][1] for s in known.values() if name in s.observable_tables}) > 1:
             said = (
                 "has other event columns than in an earlier release and not the same key in both:"
                 " its rows cannot be found again, so what the two tell together cannot be counted"
@@ -417,9 +419,13 @@ def not_found_again(known: Mapping[int, Schema]) -> Iterator[Problem]:
             yield Problem(table_path(name, "key"), said, hint=NO_KEY)
     new = known.get(NEW)
     for schema in known.values():
-        if new is not None and new.known - schema.known and schema.known - new.known:
-            others = ", ".join(sorted(schema.known - new.known))
-            for name in sorted(new.known - schema.known):
+        if (
+            new is not None
+            and new.observable_tables - schema.observable_tables
+            and schema.observable_tables - new.observable_tables
+        ):
+            others = ", ".join(sorted(schema.observable_tables - new.observable_tables))
+            for name in sorted(new.observable_tables - schema.observable_tables):
                 said = (
                     f"is not in an earlier release, which has {others} instead: whether rows are"
                     " the same is not known"
@@ -507,16 +513,16 @@ HELD = (
 ones come last: releases of before they were kept state fewer numbers."""
 
 
-def held(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:
+def value_counts(engine: DuckDBEngine) -> dict[int, tuple[int, ...]]:
     """Counts of what the ledger holds of every release: lines, and values that are not NULL."""
-    tables = [_held_in(engine, *known) for known in HELD]
+    tables = [_counts_in(engine, *known) for known in HELD]
     return {
         release: sum((by_release.get(release, none) for by_release, none in tables), ())
         for release in {release for by_release, _ in tables for release in by_release}
     }
 
 
-def _held_in(
+def _counts_in(
     engine: DuckDBEngine, table: Table, values: Sequence[str], lists: Sequence[str]
 ) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
     """Counts of what one table holds of every release that is in it, and of any other."""
@@ -528,9 +534,9 @@ def _held_in(
     return found, (0,) * len(counted)
 
 
-def record_held(engine: DuckDBEngine, number: int) -> None:
+def record_value_counts(engine: DuckDBEngine, number: int) -> None:
     """Write beside a release how much of it was recorded, so that a loss is noticed."""
-    figures = ", ".join(map(str, held(engine).get(number, ())))
+    figures = ", ".join(map(str, value_counts(engine).get(number, ())))
     engine.raw(
         f"update {ident(RELEASES)} set held = cast([{figures}] as bigint[])"
         f" where release = {lit(number)}",

@@ -16,7 +16,7 @@ from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
 from anonymizer.ledger.entries import PUBLISHED, Entry, entries
-from anonymizer.ledger.record import held
+from anonymizer.ledger.record import value_counts
 from anonymizer.ledger.store import (
     DICTIONARY,
     GROUPS,
@@ -259,7 +259,7 @@ def _is_recorded(entry: Entry) -> bool:
 
 def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Problem]:
     """Entries that the ledger counts of a release, or refers to, and does not hold."""
-    now = held(engine)
+    now = value_counts(engine)
     if any(e.held is not None and e.held != now.get(e.release, ())[: len(e.held)] for e in entries):
         yield _damaged("it does not hold as much of its releases as was recorded")
     counted: dict[Any, Any] = dict(

@@ -30,7 +30,7 @@ from anonymizer.ledger.entries import Entry, FilePlace, Place, entries, place_of
 from anonymizer.ledger.history import digested
 from anonymizer.ledger.matches import Findings, joined_by_name
 from anonymizer.ledger.protected_columns import (
-    Recognized,
+    Recognition,
     Written,
     facets,
     further,
@@ -44,11 +44,11 @@ from anonymizer.ledger.record import (
     Counts,
     Schema,
     carry,
-    counted,
+    count_rows,
     gather,
     record,
-    record_held,
     record_rows,
+    record_value_counts,
     schemas,
     shared_marks,
 )
@@ -84,7 +84,7 @@ from anonymizer.source.roles import Roles
 # What a run finds where it opens its ledger: the key, and whether there were releases before.
 
 
-def opened(home: DuckDBEngine, path: Path) -> tuple[str, tuple[str, ...]]:
+def ledger_key(home: DuckDBEngine, path: Path) -> tuple[str, tuple[str, ...]]:
     """The key of a ledger, made if there is neither ledger nor key, and warnings.
 
     Raises EngineError if the key of a ledger is missing.
@@ -165,7 +165,7 @@ class LedgerSession:
         """
         self.home = home
         self.place = place_of(engine, self.target)
-        known, self.warnings = opened(home, self.path)
+        known, self.warnings = ledger_key(home, self.path)
         self.key = known
         engine.binds = {**engine.binds, "ledger_key": bound(known)}
         with attached(home, self.path):
@@ -213,8 +213,8 @@ class LedgerSession:
         if self._appends and engine is not home:
             carry(engine, home, HISTORY, ("person", "lineage"))
         several = self.policy.person is not None or bool(contents.tables)
-        recognized = Recognized.of(self.policy, profile)
-        counts, schema = counted(home, several=several), self._schema(contents)
+        recognized = Recognition.of(self.policy, profile)
+        counts, schema = count_rows(home, several=several), self._schema(contents)
         with attached(home, self.path):
             earlier = ledger_entries.entries(home)
             EngineError.refuse(unlisted(home, earlier, self.key))
@@ -253,7 +253,7 @@ class LedgerSession:
                     comparison.record_groups()
                     if schema is not None:
                         record_rows(home, number, schema)
-                    record_held(home, number)
+                    record_value_counts(home, number)
                     self.due = sealed(home, self.key, self.run_id)
                     list_releases(home, self.key)
                 settle_down(home)
@@ -300,14 +300,14 @@ class LedgerSession:
         secret_digest: str,
         contents: Contents,
         counts: Counts,
-        recognized: Recognized,
+        recognized: Recognition,
     ) -> None:
         seen = contents.facets
         entry = Entry(
             release=number,
             run_id=self.run_id,
             view=self.view,
-            target=self.place.told,
+            target=self.place.text,
             policy_digest=self.asked.digest(),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             state=ledger_entries.PENDING,
@@ -376,7 +376,7 @@ class LedgerSession:
 
 def listed(path: str | Path) -> tuple[Entry, ...]:
     """Every release of a ledger, oldest first."""
-    with _opened(Path(path), read_only=True) as engine:
+    with _engine_of(Path(path), read_only=True) as engine:
         return entries(engine)
 
 
@@ -386,7 +386,7 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
     Raises NothingToCheckError if the ledger does not have the run; EngineError if another release
     is missing from it, or its key is not there.
     """
-    with _opened(Path(path), read_only=False) as engine:
+    with _engine_of(Path(path), read_only=False) as engine:
         found = entries(engine)
         for entry in found:
             if entry.run_id == run_id:
@@ -416,7 +416,7 @@ def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str | No
 
 
 @contextmanager
-def _opened(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
+def _engine_of(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
     if not path.is_file():
         raise NothingToCheckError.at("LEDGER", no_file(path))
     path = path.resolve()
@@ -434,7 +434,7 @@ FORGET = "if that release reached nobody, `anonymizer ledger forget`"
 
 
 def unrecognized(
-    recognized: Recognized, view: str, earlier: Iterable[Entry], *, others: bool = False
+    recognized: Recognition, view: str, earlier: Iterable[Entry], *, others: bool = False
 ) -> Iterator[Problem]:
     """Earlier releases of the view, or by the same column, whose persons cannot be recognized.
 
@@ -442,7 +442,7 @@ def unrecognized(
 
     Those of other views with other columns may be of other persons.
     """
-    differing: dict[Recognized, Entry] = {}
+    differing: dict[Recognition, Entry] = {}
     for entry in earlier:
         then = entry.recognized
         if then is None or then == recognized:
@@ -466,7 +466,7 @@ def unrecognized(
 
 
 def strangers(
-    recognized: Recognized, engine: DuckDBEngine, view: str, earlier: Iterable[Entry]
+    recognized: Recognition, engine: DuckDBEngine, view: str, earlier: Iterable[Entry]
 ) -> Iterator[Problem]:
     """The problem that hardly anybody of the last release of the view is recognized."""
     last = max((e for e in earlier if e.view == view), key=lambda e: e.release, default=None)
@@ -494,13 +494,13 @@ def strangers(
     yield Problem("ledger", said, hint=hint)
 
 
-def _words(recognized: Recognized) -> str:
+def _words(recognized: Recognition) -> str:
     if not recognized.column:
         return "the content of their rows"
     return f"{name_text(recognized.column)}, which is {recognized.kind}"
 
 
-def _way_out(recognized: Recognized, then: Recognized) -> str:
+def _way_out(recognized: Recognition, then: Recognition) -> str:
     if not then.column:
         return "the columns of that release in source.query, and no key and person"
     if then.column != recognized.column:

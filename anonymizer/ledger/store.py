@@ -113,7 +113,7 @@ def attached(engine: DuckDBEngine, path: Path, *, read_only: bool = False) -> It
         if engine.raw(f"select 1 from duckdb_views() where {views} limit 1", "ledger"):
             raise EngineError.at("ledger", f"{path.name} has a view where a ledger has tables only")
         if not read_only:
-            if not is_ledger(engine) and objects.recorded(engine, CATALOG):
+            if not is_ledger(engine) and objects.object_entries(engine, CATALOG):
                 raise EngineError.at(
                     "ledger",
                     "is a database of releases, and a ledger must never be handed out",

@@ -238,16 +238,6 @@ def measure_release(
     return found
 
 
-def recompute_measures(run_sql: RunSql, view: Table, layout: Layout, suppressed: int) -> Measures:
-    """Compute measures from the release alone; losses `of_nodes` are the least possible."""
-    return measure_release(run_sql, view, layout, as_published(view, layout), suppressed=suppressed)
-
-
-def recompute_losses(run_sql: RunSql, view: Table, layout: Layout) -> dict[str, float]:
-    """Compute the losses of columns from the release alone, like `recompute_measures`."""
-    return column_losses(run_sql, view, layout, as_published(view, layout))
-
-
 def of_nodes(layout: Layout) -> set[str]:
     """Measures that the release does not show: the values under a node have to be known."""
     names = {column.column for column in quasi(layout) if column.hierarchy}

@@ -44,18 +44,13 @@ def little_left(measures: Mapping[str, Any]) -> tuple[Little, ...]:
     return tuple(_poor_measures(measures))
 
 
-def losses_of(measures: Mapping[str, Any]) -> dict[str, float]:
-    """The loss of every column by name, if known."""
-    return {
+def _poor_measures(measures: Mapping[str, Any]) -> Iterator[Little]:
+    rows, ncp = measures.get("rows") or 0, measures.get("ncp")
+    losses = {
         name.removeprefix(COLUMN): float(value)
         for name, value in measures.items()
         if name.startswith(COLUMN) and value is not None
     }
-
-
-def _poor_measures(measures: Mapping[str, Any]) -> Iterator[Little]:
-    rows, ncp = measures.get("rows") or 0, measures.get("ncp")
-    losses = losses_of(measures)
     worst = max(losses, key=lambda name: losses[name], default=None)
     other = "try a smaller k or weaker rules, fewer quasi-identifiers, or another algorithm"
     if worst is not None:

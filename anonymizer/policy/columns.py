@@ -151,12 +151,7 @@ Acknowledged = Identifier | Literal["name", "identifier_value"]
 Nulls = Literal["own_class", "suppress", "forbid"]
 
 
-def _null(given: object) -> object:
-    # in YAML and JSON the role `null` is written as a null value
-    return "null" if given is None else given
-
-
-NamedNull = BeforeValidator(_null)
+NamedNull = BeforeValidator(lambda given: "null" if given is None else given)
 """The role `null`, which may be written as a null value in YAML and JSON."""
 
 

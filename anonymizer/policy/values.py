@@ -142,11 +142,7 @@ class Refused:
         raise fail(self.said, hint=self.hint)
 
 
-def _as_tuple(given: object) -> object:
-    return tuple(given) if isinstance(given, list) else given
-
-
-AsTuple = BeforeValidator(_as_tuple)
+AsTuple = BeforeValidator(lambda given: tuple(given) if isinstance(given, list) else given)
 """Annotation of a tuple field that is written as a list (strict models refuse lists for tuples)."""
 
 

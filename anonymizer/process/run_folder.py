@@ -388,7 +388,13 @@ def _open_lock(file: Path) -> int | None:
         except BlockingIOError:
             if time.monotonic() > until:
                 os.close(handle)
-                raise TargetError(_busy(file)) from None
+                raise TargetError(
+                    Problem(
+                        "publish",
+                        f"another run is at work on {file.name}: nothing was read",
+                        hint="run again when it has ended, one run after the other",
+                    )
+                ) from None
         os.close(handle)
         time.sleep(0.1)
 
@@ -401,11 +407,3 @@ def _is(handle: int, path: Path) -> bool:
         return False
     held = os.fstat(handle)
     return (held.st_dev, held.st_ino) == (found.st_dev, found.st_ino)
-
-
-def _busy(file: Path) -> Problem:
-    return Problem(
-        "publish",
-        f"another run is at work on {file.name}: nothing was read",
-        hint="run again when it has ended, one run after the other",
-    )

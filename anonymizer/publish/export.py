@@ -41,7 +41,7 @@ from anonymizer.publish.postgres.objects import PostgresPublished, published_in
 from anonymizer.release import objects
 from anonymizer.release.across_tables import names_of, released_tables
 from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
-from anonymizer.release.formats import TEXT, csv_columns, selected, types_in
+from anonymizer.release.formats import TEXT, in_csv, selected, types_in
 from anonymizer.release.integrity import (
     manifest_digest,
     objects_of,
@@ -54,7 +54,7 @@ from anonymizer.release.manifest import Manifest, parsed, read_manifest, write_m
 from anonymizer.release.objects import Names
 from anonymizer.release.opening import (
     members_at_hand,
-    opened,
+    open_for_reading,
     place_of,
     population_files,
     release_file,
@@ -251,7 +251,8 @@ def _write_one(engine: DuckDBEngine, table: Table, target: Path, aside: Path) ->
     columns = tuple(engine.describe(source, "export"))
     types, wanted, names = {}, source, dict(columns)
     if suffix == ".csv":
-        query, names = f"select {csv_columns(columns)} from {source}", dict.fromkeys(names, TEXT)
+        cells = ", ".join(in_csv(name, kind) for name, kind in columns)
+        query, names = f"select {cells} from {source}", dict.fromkeys(names, TEXT)
         first = ", ".join(lit(name).text for name in names)
         wanted, found = f"({query} union all select {first})", csv_rows(aside, list(names))
     else:
@@ -323,7 +324,7 @@ def carry(policy: AnyPolicy, database: Any, file: Path, limits: Limits) -> None:
         made = objects_of(target, names, catalog)
         carried = sealed_in(carried, names, made, alone=True, sign=None)
         write_manifest(target, names, catalog, carried)
-        objects.record(target, catalog, names.recorded())
+        objects.record(target, catalog, names.entries())
         target.raw("checkpoint", "export")
 
 
@@ -531,7 +532,7 @@ def _export(
             raise TargetError.at("-o", said, hint="name the folder alone")
         # the release is untrusted: it can access only the files to be written
         reach = [*map(aside.of, files.values()), *population_files(complete)]
-        with opened(source, place_of(policy, source), reach, limits) as (engine, catalog):
+        with open_for_reading(source, place_of(policy, source), reach, limits) as (engine, catalog):
             view, manifest, _ = unchanged(policy, engine, catalog, source)
             refuse_untrue(engine, view, manifest, complete)
             tables = {file: replace(view, name=name) for name, file in files.items()}
@@ -557,7 +558,10 @@ def _export_through_duckdb(
             raise TargetError.at(
                 "-o", f"{target.name} exists", hint="another file, or --force replaces it"
             )
-        with opened(beside, "--database", population_files(complete), limits) as (engine, catalog):
+        with open_for_reading(beside, "--database", population_files(complete), limits) as (
+            engine,
+            catalog,
+        ):
             view = Names.of(policy, "").view(catalog)
             manifest = read_manifest(engine, view)
             refuse_untrue(engine, view, manifest, complete)

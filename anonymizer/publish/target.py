@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anonymizer.engines.session import Session
     from anonymizer.release.integrity import Sign
     from anonymizer.release.manifest import Manifest
-    from anonymizer.release.objects import Names, Recorded, Runs
+    from anonymizer.release.objects import Names, ObjectEntry, Runs
 
 
 # Sources that are replaced by their release: consent, and whether they have changed.
@@ -144,7 +144,7 @@ class Target(Protocol):
 
 def replaced_release(
     names: Names,
-    earlier: Iterable[Recorded],
+    earlier: Iterable[ObjectEntry],
     place: str,
     engine: Runs | None = None,
     catalog: str | None = None,
@@ -182,7 +182,7 @@ def _made_at(engine: Runs | None, view: Table) -> str:
 
 
 def clashes_with_releases(
-    names: Names, held: Iterable[Recorded], *, folds: bool = True
+    names: Names, held: Iterable[ObjectEntry], *, folds: bool = True
 ) -> list[Problem]:
     """Names of the release that another release of this tool uses for a different object.
 
@@ -193,7 +193,7 @@ def clashes_with_releases(
     if folds and (unlike := schemas_written_otherwise(names, (item.schema for item in held))):
         return unlike
     wanted = {
-        (item.schema.lower(), item.name.lower()) for item in names.recorded() if item.kind != "rows"
+        (item.schema.lower(), item.name.lower()) for item in names.entries() if item.kind != "rows"
     }
     found = sorted(
         {

@@ -16,7 +16,7 @@ from anonymizer.policy.fields import published_names, renamed
 from anonymizer.policy.hierarchies import Taxonomy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.referenced_files import declared_digests, declared_files
-from anonymizer.source.masking.masks import described_options
+from anonymizer.source.masking.masks import describe_options, mask_options
 from anonymizer.source.profile import check_kind
 from anonymizer.verification.guarantees import TOGETHER, is_listed
 
@@ -188,7 +188,10 @@ def _of_column(name: str, asked: Column | None, released: PublishedColumn | None
 def masks_of(asked: Column, released: PublishedColumn) -> tuple[list[Any], list[Any]]:
     """The masks of a column in the policy and in the release, without a population's content."""
     return (
-        [{"mask": mask, **described_options(mask, options)} for mask, options in asked.masks],
+        [
+            {"mask": mask, **describe_options(mask, mask_options(mask, options))}
+            for mask, options in asked.masks
+        ],
         [{n: v for n, v in mask.items() if n != "restricted"} for mask in released.masks],
     )
 

@@ -19,10 +19,10 @@ from anonymizer.errors import AnonymizerError, GuaranteeError, PolicyError, Prob
 from anonymizer.guarantees.requirements import requirements_of, with_paths_of
 from anonymizer.measure.loss import (
     as_published,
+    column_losses,
     measure_groups,
+    measure_release,
     of_nodes,
-    recompute_losses,
-    recompute_measures,
 )
 from anonymizer.measure.proofs import RECORDS, linked_below, proved_records
 from anonymizer.policy import AnyPolicy, Policy, safe_harbor
@@ -219,7 +219,7 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         same = _may_lose(name, figure, value, again) if name in hidden else _same(figure, value)
         if not same:
             yield changed(f"manifest.measures.{name}", "is not what the release has")
-    yield from _untold(stated, layout)
+    yield from _missing_measures(stated, layout)
     for name, said in refuted(stated, _levels(layout)):
         yield changed(f"manifest.measures.{name}", said)
     tables = released_tables(manifest)
@@ -227,7 +227,7 @@ def _other_measures(engine: Engine, view: Table, manifest: Manifest) -> Iterator
         yield from _other_measures_of(engine, in_release(view)(one), one, stated["tables"])
 
 
-def _untold(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
+def _missing_measures(stated: Mapping[str, Any], layout: Layout) -> Iterator[Problem]:
     """Measures of the run that every run states of such a release, and this manifest does not."""
     always = {*TIMES}
     if layout.of_persons:
@@ -249,8 +249,8 @@ def _measured_again(engine: Engine, view: Table, manifest: Manifest) -> dict[str
     stated, layout = manifest.data["measures"], manifest.layout
     run_sql = engine.asking("measures")
     left_out = stated["suppressed"]
-    again: dict[str, Any] = dict(recompute_measures(run_sql, view, layout, left_out))
     shown = as_published(view, layout)
+    again: dict[str, Any] = dict(measure_release(run_sql, view, layout, shown, suppressed=left_out))
     again |= proved_records(run_sql, view, layout, shown, manifest.requirements)
     tables = released_tables(manifest)
     if tables is not None:
@@ -284,7 +284,8 @@ def _other_measures_of(
         yield changed(f"{path}.rows", "is not what the release has")
     for name in sorted(stated.keys() - {"rows", "ncp", *LEFT_OUT_OF_TABLES}):
         yield changed(f"{path}.{name}", "is none of a run")
-    losses, hidden = recompute_losses(run_sql, view, one.layout), of_nodes(one.layout)
+    losses = column_losses(run_sql, view, one.layout, as_published(view, one.layout))
+    hidden = of_nodes(one.layout)
     if stated["ncp"].keys() != {column.column for column in quasi(one.layout)}:
         yield changed(f"{path}.ncp", "is of other columns than the release has")
     for name, figure in stated["ncp"].items():

@@ -118,15 +118,11 @@ def selected(columns: Columns, types: Mapping[str, str]) -> str:
     )
 
 
-def csv_columns(columns: Columns) -> str:
-    """The columns to select for CSV: lists as JSON, whose members are numbers or texts.
+def in_csv(column: str, kind: str) -> str:
+    """A column as selected for CSV: a list as JSON, whose members are numbers or texts.
 
     JSON has no infinite numbers and no NaN, and writes other digits of FLOAT than SQL.
     """
-    return ", ".join(_in_csv(name, kind) for name, kind in columns)
-
-
-def _in_csv(column: str, kind: str) -> str:
     name = ident(column).text
     if not kind.endswith("[]"):
         return f"cast({name} as varchar) as {name}"

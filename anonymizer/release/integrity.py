@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -83,14 +83,17 @@ def stored_rows(
     """
     if any(name.lower() == "rowid" for name, _ in columns):
         return sorted_rows(runs, table, columns)  # a column hides the positions of the rows
+    source = ident(table).text
+    texts = [name for name, kind in columns if kind == "VARCHAR"] if numbered is None else []
+    counts = [f"approx_count_distinct({ident(name).text})" for name in texts]
+    # uncommitted rows have numbers with another start
+    listed = ", ".join(["min(rowid)", "max(rowid)", "count(*)", *counts])
+    first, last, total, *distinct = runs.raw(f"select {listed} from {source}", "seal")[0]
     if numbered is None:
-        numbered = _of_few_values(runs, table, columns)
+        numbered = _of_few_values(texts, int(total), distinct)
     chosen = [name for name, kind in columns if name in numbered and kind == "VARCHAR"]
     others = [(f"r.{ident(name).text}", kind) for name, kind in columns if name not in chosen]
-    source = ident(table).text
-    # uncommitted rows have numbers with another start
-    first, last = runs.raw(f"select min(rowid), max(rowid) from {source}", "seal")[0]
-    starts = range(first or 0, (first or 0) if last is None else last + 1, BLOCK * AT_ONCE)
+    starts = range(first or 0, 1 if last is None else last + 1, BLOCK * AT_ONCE)
     lists = {
         f"{VALUES_OF}{i}": f"select value, row_number() over (order by value nulls first) as n"
         f" from (select distinct {ident(name).text} as value from {source})"
@@ -101,6 +104,11 @@ def stored_rows(
         for listed, name in zip(lists, chosen, strict=True)
     )
     cells = [f"{listed}.n, ';'" for listed in lists] + [_cell(*cell) for cell in others]
+    digests = " || ".join(
+        f"(select sha256(coalesce(string_agg(concat({_cell('value', 'VARCHAR')}), ''"
+        f" order by n), '')) from {listed})"
+        for listed in lists
+    )
     digest, rows = sha256(), 0
     with _listed(runs, lists, kept=len(starts) > 1) as with_lists:
         for start in starts:
@@ -109,23 +117,17 @@ def stored_rows(
                 f" concat({', '.join(cells)}) as line from {source} as r {joins}"
                 f" where r.rowid >= {start} and r.rowid < {start + BLOCK * AT_ONCE}"
             )
+            at_end = f", {digests}" if lists and start == starts[-1] else ""
             found = runs.raw(
                 f"{with_lists} select cast(coalesce(sum(n), 0) as bigint),"
-                " coalesce(string_agg(digest, '' order by block), '') from ("
+                f" coalesce(string_agg(digest, '' order by block), ''){at_end} from ("
                 " select block, count(*) as n,"
                 " sha256(array_to_string(list(line order by place), '')) as digest"
                 f" from ({text}) group by block)",
                 "seal",
             )[0]
             rows += int(found[0])
-            digest.update(str(found[1]).encode())
-        if lists:
-            digests = " || ".join(
-                f"(select sha256(coalesce(string_agg(concat({_cell('value', 'VARCHAR')}), ''"
-                f" order by n), '')) from {listed})"
-                for listed in lists
-            )
-            digest.update(str(runs.raw(f"{with_lists} select {digests}", "seal")[0][0]).encode())
+            digest.update("".join(map(str, found[1:])).encode())
     return RowsDigest(rows, digest.hexdigest(), STORED, tuple(chosen))
 
 
@@ -145,16 +147,9 @@ def _listed(runs: Runs, lists: Mapping[str, str], *, kept: bool) -> Iterator[str
         runs.raw(f"drop table {name}", "seal")
 
 
-def _of_few_values(
-    runs: Runs, table: Table, columns: tuple[tuple[str, str], ...]
-) -> tuple[str, ...]:
-    """Text columns to number: few values, each occurring often."""
-    texts = [name for name, kind in columns if kind == "VARCHAR"]
-    if not texts:
-        return ()
-    counts = ", ".join(f"approx_count_distinct({ident(name).text})" for name in texts)
-    rows, *found = runs.raw(f"select count(*), {counts} from {ident(table).text}", "seal")[0]
-    fit = [(int(n), i) for i, n in enumerate(found) if n <= VALUES and int(n) * OFTEN <= int(rows)]
+def _of_few_values(texts: Sequence[str], rows: int, found: Sequence[Any]) -> tuple[str, ...]:
+    """Text columns to number: few values, each occurring often. `found`: their distinct values."""
+    fit = [(int(n), i) for i, n in enumerate(found) if n <= VALUES and int(n) * OFTEN <= rows]
     return tuple(texts[i] for i in sorted(i for _, i in sorted(fit)[:NUMBERED]))
 
 
@@ -392,7 +387,7 @@ def _tables(engine: Engine, view: Table, manifest: Manifest) -> Iterator[tuple[T
     if not engine.embedded or view.catalog is None:
         return
     release = f"{view.schema}.{view.name}"
-    for item in objects.recorded(engine, view.catalog):
+    for item in objects.object_entries(engine, view.catalog):
         if item.kind == "rows" and item.release == release:
             yield item.table(view.catalog), rows
 
@@ -577,7 +572,7 @@ def objects_of(engine: DuckDBEngine, names: Names, catalog: str) -> tuple[Sealed
     """The existing tables and view of a release, without its manifest."""
     found = []
     has_view = names.rows(catalog) in engine.tables("seal")
-    for item in names.recorded():
+    for item in names.entries():
         table = item.table(catalog)
         if item.kind == "manifest" or (item.kind == "rows" and not has_view):
             continue
@@ -618,7 +613,7 @@ def changes_in_database(
     found = list(_listed_otherwise(view, manifest))
     listed = {release: (manifest.run_id, seal.objects)}
     if alone:
-        for item in objects.recorded(engine, catalog):
+        for item in objects.object_entries(engine, catalog):
             if item.kind == "view" and item.release not in listed:
                 other, changed = _beside(engine, item.table(catalog))
                 found += changed
@@ -646,7 +641,7 @@ def _listed_otherwise(view: Table, manifest: Manifest) -> Iterator[Problem]:
     frozen = any(item.kind == "rows" for item in listed)
     expected = sorted(
         (item.schema, item.name, item.kind, frozen and item.kind == "view", item.kind == "manifest")
-        for item in names.recorded()
+        for item in names.entries()
         if frozen or item.kind != "rows"  # otherwise the view is a table that replaces the source
     )
     found = sorted(
@@ -692,7 +687,7 @@ def _record_changes(
     )
     found = sorted(
         (item.release, item.schema, item.name, item.kind, item.run_id)
-        for item in objects.recorded(engine, catalog)
+        for item in objects.object_entries(engine, catalog)
         if alone or item.release in listed
     )
     if found != expected:

@@ -28,7 +28,7 @@ from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.process.files import read_beside
 from anonymizer.release import objects
 from anonymizer.release.certificate import certificate, counts_certificate, known_attacks
-from anonymizer.release.objects import Names, Runs, recorded
+from anonymizer.release.objects import Names, Runs, object_entries
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.release import check_sql
 
@@ -202,11 +202,10 @@ def finite(value: Any) -> Any:
 def write_manifest(runs: Runs, names: Names, catalog: str, manifest: Manifest) -> None:
     """Write the manifest table: one row, with JSON in the column `manifest`."""
     table = ident(names.manifest(catalog))
-    columns, values = "manifest varchar", lit(manifest.text()).text
+    values = f"{lit(manifest.text())} as manifest"
     if manifest.signature is not None:
-        columns, values = f"{columns}, signature varchar", f"{values}, {lit(manifest.signature)}"
-    runs.raw(f"create or replace table {table} ({columns})", "manifest")
-    runs.raw(f"insert into {table} values ({values})", "manifest")
+        values = f"{values}, {lit(manifest.signature)} as signature"
+    runs.raw(f"create or replace table {table} as select {values}", "manifest")
 
 
 def read_manifest(runs: Runs, view: Table) -> Manifest:
@@ -275,7 +274,7 @@ def _refuse_another_name(runs: Runs, view: Table) -> None:
     if view.catalog is None:
         return
     name = f"{view.schema}.{view.name}"
-    held = sorted({item.release for item in recorded(runs, view.catalog)})
+    held = sorted({item.release for item in object_entries(runs, view.catalog)})
     if not held or name in held:
         return
     files = runs.raw(
@@ -331,7 +330,7 @@ OTHER = (
 )
 
 
-def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> Path:
+def file_of(database: Path, names: Names, held: Iterable[objects.ObjectEntry]) -> Path:
     """The path of the JSON file of a release in `database`.
 
     Two databases in one folder may have releases of the same name. The first has
@@ -350,7 +349,7 @@ def file_of(database: Path, names: Names, held: Iterable[objects.Recorded]) -> P
 def _is_of_neighbour(database: Path, release: str, run_id: str) -> bool:
     """True if another database of the folder holds this run; locked databases are skipped."""
     others = [file for file in sorted(database.parent.iterdir()) if file.name != database.name]
-    held = (objects.recorded_in(file) or () for file in others if is_database(file))
+    held = (objects.entries_in_file(file) or () for file in others if is_database(file))
     return any((one.release, one.run_id) == (release, run_id) for items in held for one in items)
 
 
@@ -360,7 +359,7 @@ def refresh(engine: DuckDBEngine, catalog: str, database: Path) -> list[Path]:
     A run that is killed between its swap and the writing of its file leaves such a file.
     """
     written = []
-    held = objects.recorded(engine, catalog)
+    held = objects.object_entries(engine, catalog)
     for item in held:
         if item.kind != "view":
             continue
@@ -395,7 +394,7 @@ def changes_beside(database: Path, view: Table, manifest: Manifest) -> Iterator[
 
 
 def other_file(
-    database: Path, names: Names, held: Iterable[objects.Recorded] = ()
+    database: Path, names: Names, held: Iterable[objects.ObjectEntry] = ()
 ) -> tuple[str, ...]:
     """A warning if the JSON file of another release is overwritten.
 

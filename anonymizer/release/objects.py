@@ -32,7 +32,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class ObjectEntry:
     """One table or view that the tool created."""
 
     release: str
@@ -61,7 +61,7 @@ def create_record(runs: Runs, catalog: str) -> None:
     )
 
 
-def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
+def record(runs: Runs, catalog: str, made: Sequence[ObjectEntry]) -> None:
     """Record created objects, in the transaction that creates them."""
     rows = (
         ", ".join(lit(v).text for v in (o.release, o.schema, o.name, o.kind, o.run_id))
@@ -72,7 +72,7 @@ def record(runs: Runs, catalog: str, made: Sequence[Recorded]) -> None:
         runs.raw(f"insert into {ident(objects_table(catalog))} values {listed}", "release")
 
 
-def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
+def object_entries(runs: Runs, catalog: str) -> tuple[ObjectEntry, ...]:
     """Every recorded object of a database, oldest first."""
     if not is_base_table(runs, objects_table(catalog)):
         return ()
@@ -81,14 +81,14 @@ def recorded(runs: Runs, catalog: str) -> tuple[Recorded, ...]:
         f" from {ident(objects_table(catalog))} order by rowid",
         "release",
     )
-    return tuple(Recorded(*map(str, row)) for row in rows)
+    return tuple(ObjectEntry(*map(str, row)) for row in rows)
 
 
-def recorded_in(file: Path) -> tuple[Recorded, ...] | None:
+def entries_in_file(file: Path) -> tuple[ObjectEntry, ...] | None:
     """Every recorded object of a database file; None if it is locked, damaged, or another's."""
     try:
         with own_connection(file) as engine:
-            return recorded(engine, SOURCE)
+            return object_entries(engine, SOURCE)
     except Exception:
         return None
 
@@ -105,12 +105,17 @@ def present(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     return {(str(schema), str(name)) for schema, name in rows if schema != SCHEMA}
 
 
-def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
+def standing(
+    runs: Runs, catalog: str, held: Sequence[ObjectEntry] | None = None
+) -> set[tuple[str, str]]:
     """Schema and name of every recorded object that is still the one that the tool made.
 
     A table in place of its view, or a view that does not select from its rows, is of somebody else.
+    `held`: the recorded objects, if they were read already.
     """
-    held = recorded(runs, catalog)
+    held = object_entries(runs, catalog) if held is None else held
+    if not held:
+        return set()
     rows = runs.raw(
         "select schema_name, view_name, sql from duckdb_views()"
         f" where database_name = {lit(catalog)}",
@@ -119,7 +124,7 @@ def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     views = {(schema, name): str(text) for schema, name, text in rows}
     frozen = {(item.release, item.run_id): item.name for item in held if item.kind == "rows"}
 
-    def as_made(item: Recorded) -> bool:
+    def as_made(item: ObjectEntry) -> bool:
         text, behind = views.get((item.schema, item.name)), frozen.get((item.release, item.run_id))
         if item.kind == "view":
             return text is not None and behind is not None and behind in text
@@ -128,7 +133,7 @@ def standing(runs: Runs, catalog: str) -> set[tuple[str, str]]:
     return {(item.schema, item.name) for item in held if as_made(item)}
 
 
-def foreign(runs: Runs, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
+def foreign(runs: Runs, catalog: str, held: Iterable[ObjectEntry]) -> set[tuple[str, str]]:
     """Schema and name of everything in a database that is not among its recorded objects, `held`.
 
     Tables, views, macros, sequences and types; for a schema without any of them, its name and "".
@@ -216,7 +221,7 @@ class Names:
     def manifest(self, catalog: str | None) -> Table:
         return Table(f"{self.name}_manifest", self.schema, catalog)
 
-    def recorded(self) -> tuple[Recorded, ...]:
+    def entries(self) -> tuple[ObjectEntry, ...]:
         made = (
             (self.rows(None), "rows"),
             (self.view(None), "view"),
@@ -224,7 +229,7 @@ class Names:
             *((self.separate(name, None), "values") for name in self.tables),
         )
         return tuple(
-            Recorded(self.release, self.schema, table.name, kind, self.run_id)
+            ObjectEntry(self.release, self.schema, table.name, kind, self.run_id)
             for table, kind in made
         )
 
@@ -268,7 +273,7 @@ def is_base_table(runs: Runs, table: Table) -> bool:
     return any(_found(runs, table, "table", "table_name"))
 
 
-def not_tables(engine: Engine, catalog: str, held: Iterable[Recorded]) -> set[tuple[str, str]]:
+def not_tables(engine: Engine, catalog: str, held: Iterable[ObjectEntry]) -> set[tuple[str, str]]:
     """Objects recorded as tables that are none: copying them would execute foreign SQL."""
     return {
         (item.schema, item.name)

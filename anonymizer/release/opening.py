@@ -253,7 +253,7 @@ def place_of(policy: AnyPolicy | None, database: Path, option: str = "--database
 
 
 @contextmanager
-def opened(
+def open_for_reading(
     database: Database, where: str, files: Sequence[Path] = (), limits: Limits | None = None
 ) -> Iterator[tuple[DuckDBEngine, str]]:
     """The engine that reads a release, and the catalog of the release.

@@ -195,7 +195,7 @@ def signed(kind: str, payload: bytes, key: Ed25519PrivateKey) -> str:
     return json.dumps(envelope, indent=2) + "\n"
 
 
-def opened(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
+def signed_payload(text: bytes, kind: str, key: Ed25519PublicKey) -> bytes:
     """The payload of an envelope that the owner of a key has signed.
 
     Raises NothingToCheckError if the text is not an envelope, and GuaranteeError if it is not
@@ -372,11 +372,6 @@ def read(signed: bytes) -> dict[str, Any]:
         raise GuaranteeError(_problem("predicateType", f"is not {PREDICATE}"))
     stated: dict[str, Any] = found
     return stated
-
-
-def view_of(stated: Mapping[str, Any]) -> str:
-    """The view of the release that a statement is about."""
-    return str(stated["predicate"]["release"]["view"])
 
 
 def refuse_other_release(stated: Mapping[str, Any], manifest: Manifest) -> None:

@@ -18,7 +18,7 @@ from anonymizer.policy.kinds import PSEUDONYMISED
 from anonymizer.policy.referenced_files import digest_of, read_files
 from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL, known_attacks
 from anonymizer.release.objects import Names
-from anonymizer.review.comparison import meaning, shown
+from anonymizer.review.comparison import meaning, short_text
 from anonymizer.review.observers import ONE, OPEN, ROWS, TWO
 from anonymizer.version import __version__
 
@@ -67,7 +67,7 @@ def required(
     written with the ledger's key.
     """
     today = today or datetime.now(UTC).date()
-    listed = approvals.known(_ledger(policy, ledger))
+    listed = approvals.all_approvals(_ledger(policy, ledger))
     ours = [one for one in listed if one.release == _release(policy)]
     if not ours:
         said = f"is missing: nobody has approved {_release(policy)}"
@@ -141,7 +141,7 @@ def _changes(approval: Approval, old: AnyPolicy, new: AnyPolicy) -> Iterator[Pro
     for change in changes:
         said = f"is not as it was {since}"
         if _plain(change.old) and _plain(change.new):
-            said = f"was {shown(change.old)} {since}, and is {shown(change.new)}"
+            said = f"was {short_text(change.old)} {since}, and is {short_text(change.new)}"
         yield Problem(change.what, said, hint=APPROVE)
     if not changes and (new.digest() != approval.policy_digest or _words(old) != _words(new)):
         said = f"is not as it was {since}, in the order of columns or in sets of them"

@@ -315,7 +315,7 @@ class Part:
     @property
     def rows(self) -> list[tuple[str, str, str, str]]:
         return [
-            (change.what, shown(change.old), shown(change.new), _mark(change))
+            (change.what, short_text(change.old), short_text(change.new), _mark(change))
             for change in self.changes
             if self.all_rows or change.changed
         ]
@@ -337,7 +337,7 @@ def parts(found: Comparison) -> Iterator[Part]:
             yield part
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """One side of a change as a short text."""
     if isinstance(value, dict) and "holds" in value:
         return figure(value["reaches"]) + ("" if value["holds"] else " (does not hold)")

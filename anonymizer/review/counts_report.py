@@ -15,7 +15,7 @@ from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import ALL
 from anonymizer.process.document import Document, Rows, Section, facts, say
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of, release_file, unchanged
+from anonymizer.release.opening import open_for_reading, place_of, release_file, unchanged
 from anonymizer.run.verify import verify
 
 
@@ -82,7 +82,7 @@ def collect_counts(
     """
     path = release_file(policy, database, source)
     judged = verify(policy, path, limits=limits)
-    with opened(path, place_of(policy, path), limits=limits) as (engine, catalog):
+    with open_for_reading(path, place_of(policy, path), limits=limits) as (engine, catalog):
         view, manifest, _ = unchanged(policy, engine, catalog, path)
         counts = manifest.layout.counts
         assert counts is not None, "the policy agrees with the release"

@@ -84,7 +84,7 @@ def standards() -> dict[str, Standard]:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Block):
+class ThresholdBlock(Block):
     """A figure with the threshold of a standard or of the policy's context."""
 
     kind: ClassVar[str] = "threshold"
@@ -101,7 +101,7 @@ class Compared(Block):
 
 
 @dataclass(frozen=True, slots=True)
-class Stated(Block):
+class StatementBlock(Block):
     """A statement of the policy's context."""
 
     kind: ClassVar[str] = "stated"
@@ -153,7 +153,7 @@ class Facts:
         says = f"{says} (at most {figure(at_most)}: classes of {size} {unit} or more)"
         if value is None:
             return Open(says, "the release has no classes, and the report no such figure")
-        return Compared(says, at_most, value, value.value <= at_most)
+        return ThresholdBlock(says, at_most, value, value.value <= at_most)
 
 
 # Tables of figures that standards ask for: words, path, and another path where persons count.
@@ -240,7 +240,7 @@ def ask(field: str, facts: Facts, says: str) -> Iterator[Block]:
         yield Open(says, f"{BY_HAND}, or {IN_CONTEXT.format(field=field)}")
     else:
         text = (stated,) if isinstance(stated, str) else tuple(map(str, stated))
-        yield Stated(says, f"context.{field}", text)
+        yield StatementBlock(says, f"context.{field}", text)
 
 
 def by_hand(facts: Facts, says: str) -> Iterator[Block]:
@@ -290,7 +290,9 @@ def quotes(facts: Facts, what: str) -> Iterator[Block]:
     sentences = {
         "guarantees": report.guarantees,
         "method": (BY_NAME[report.policy.algorithm.name].words,),
-        "observer": (f"The figures of risk are for an observer who knows {report.known}.",),
+        "observer": (
+            f"The figures of risk are for an observer who knows {report.observer_knowledge}.",
+        ),
         "limits": (report.certificate, *attacks),
         "safe_harbor": (SAFE_HARBOR,),
     }
@@ -335,9 +337,11 @@ class Evidence:
         return self._of(Open)
 
     @property
-    def above(self) -> tuple[tuple[Section, Compared], ...]:
+    def above(self) -> tuple[tuple[Section, ThresholdBlock], ...]:
         """The figures that are above a threshold."""
-        return tuple((clause, entry) for clause, entry in self._of(Compared) if not entry.holds)
+        return tuple(
+            (clause, entry) for clause, entry in self._of(ThresholdBlock) if not entry.holds
+        )
 
     @property
     def says(self) -> str:

@@ -344,7 +344,7 @@ SCRIPT = "sweep/page.js"
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class NumberedPoint:
     """A point in the picture; the number is its index in the list of all points."""
 
     number: int
@@ -386,7 +386,7 @@ class Label:
         )
 
 
-def labels(placed: Sequence[Placed]) -> dict[int, Label]:
+def labels(placed: Sequence[NumberedPoint]) -> dict[int, Label]:
     """Labels by point number. Points of the frontier are placed first.
 
     A name without room is left out; the table and the point itself show it.
@@ -429,7 +429,7 @@ def page(points: Sequence[Point], title: str) -> str:
     ]
     across = Axis(LEFT, WIDTH - RIGHT, 1.08 * max((p.risk or 0 for _, p in shown), default=1) or 1)
     up = Axis(HEIGHT - BOTTOM, TOP, 1.08 * max((p.loss or 0 for _, p in shown), default=1) or 1)
-    placed = [Placed(n, one, across(one.risk or 0), up(one.loss or 0)) for n, one in shown]
+    placed = [NumberedPoint(n, one, across(one.risk or 0), up(one.loss or 0)) for n, one in shown]
     script = (folder("templates") / SCRIPT).read_text(encoding="utf-8")
     return environment().get_template("sweep/page.html.j2").render(
         title=title,
@@ -471,7 +471,7 @@ def _digest(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _data(points: Sequence[Point], placed: dict[int, Placed]) -> Markup:
+def _data(points: Sequence[Point], placed: dict[int, NumberedPoint]) -> Markup:
     """The points as JSON in a script element, escaped so that no text can close it."""
     listed = [
         {

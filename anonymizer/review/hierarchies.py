@@ -17,7 +17,7 @@ from anonymizer.hierarchy.sets import MOST_VALUES
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
 from anonymizer.policy.paths import column_path
-from anonymizer.review.assess.classes import Opened
+from anonymizer.review.assess.classes import AssessedTable
 from anonymizer.review.draft.guess import FEW, Profile, profiles
 from anonymizer.source import column_names
 from anonymizer.source.profile import kind_of
@@ -48,7 +48,7 @@ class Built:
     nested: bool = True
     """True if its levels are meant to nest."""
 
-    def shown(self, *, published: bool = False) -> HierarchyDrawing:
+    def drawing(self, *, published: bool = False) -> HierarchyDrawing:
         """Its nodes with counts and distortion; `published` by the formulas of the paper's Table 4.
 
         Raises SourceError if that table has no formula for the builder.
@@ -188,7 +188,9 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
     schema, where = name.schema or "main", "--database"
     table = Table(name.name, schema, SOURCE)
     with own_connection(database.resolve(), read_only=False) as engine:
-        ours = {(o.schema, o.name) for o in objects.recorded(engine, SOURCE) if o.kind == KIND}
+        ours = {
+            (o.schema, o.name) for o in objects.object_entries(engine, SOURCE) if o.kind == KIND
+        }
         _refuse_private(engine, schema)
         # the engine treats names that differ only in case as equal
         alike = [o for o in objects.present(engine, SOURCE) if _same(o, (schema, name.name))]
@@ -206,7 +208,7 @@ def store(wide: Wide, database: Path, name: Table, *, replace_it: bool = False) 
             engine.raw(f"insert into {ident(table)} values {values}", where)
         if (schema, name.name) not in ours:
             release = f"{schema}.{name.name}"
-            made = objects.Recorded(release, schema, name.name, KIND, "")
+            made = objects.ObjectEntry(release, schema, name.name, KIND, "")
             objects.record(engine, SOURCE, [made])
         engine.raw("commit", where)
 
@@ -229,7 +231,7 @@ def _refuse_private(engine: DuckDBEngine, schema: str) -> None:
     held = {other for other, _ in objects.present(engine, SOURCE)}
     alone = (
         seal_of(read_manifest(engine, item.table(SOURCE))).alone
-        for item in objects.recorded(engine, SOURCE)
+        for item in objects.object_entries(engine, SOURCE)
         if item.kind == "view"
     )
     said = "is a ledger" if LEDGER in held else "contains a release and nothing else"
@@ -480,7 +482,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
+class BuiltSuggestion:
     """A suggestion with its levels, or the reason why it cannot be built."""
 
     column: str
@@ -515,13 +517,13 @@ class Suggested:
 
 def suggest(
     policy: AnyPolicy, database: Database, columns: Sequence[str] = (), limits: Limits | None = None
-) -> tuple[Suggested, ...]:
+) -> tuple[BuiltSuggestion, ...]:
     """Build suggestions for `columns` of a policy's source (default: quasi and event columns).
 
     Columns of several tables are named with their table. Raises SourceError if the source has no
     such column.
     """
-    made: list[Suggested] = []
+    made: list[BuiltSuggestion] = []
     for name in columns:
         if not name.startswith(tuple(policy.apart)):
             raise SourceError.at("--column", "names no table", hint="--column TABLE.COLUMN")
@@ -531,7 +533,7 @@ def suggest(
             continue
         for p, ends in _measured(single, database, own, limits):
             found = [_built(single, database, p, one, ends, limits) for one in suggestions(p, ends)]
-            none = Suggested(p.column, None, refused=f"no hierarchy: {why_none(p, ends)}")
+            none = BuiltSuggestion(p.column, None, refused=f"no hierarchy: {why_none(p, ends)}")
             made += [replace(one, column=at + one.column) for one in found or [none]]
     return tuple(made)
 
@@ -542,13 +544,13 @@ def _measured(
     from anonymizer.engines.duckdb.source import open_session
 
     with open_session(only_quasi(policy, {}), database, limits=limits) as session:
-        opened = Opened(session.embedded, session.source, session.profile.columns)
+        opened = AssessedTable(session.embedded, session.source, session.profile.columns)
         wanted = opened.find(columns, "--column") or policy.quasi
         found = [p for p in profiles(opened) if p.column in wanted]
         return [(p, _ends(opened, p) if p.number else None) for p in found]
 
 
-def _ends(opened: Opened, p: Profile) -> tuple[float, float] | None:
+def _ends(opened: AssessedTable, p: Profile) -> tuple[float, float] | None:
     text = sql(
         "select min({c})::double, max({c})::double from {r}",
         c=ident(p.column),
@@ -584,18 +586,18 @@ def _built(
     suggestion: Suggestion,
     ends: tuple[float, float] | None,
     limits: Limits | None,
-) -> Suggested:
+) -> BuiltSuggestion:
     try:
-        shown = _shown(policy, database, p.column, suggestion, limits)
+        shown = _drawing(policy, database, p.column, suggestion, limits)
         fewer = pruned(suggestion, p, [level.nodes for level in shown.levels])
         if fewer is None:
-            return Suggested(p.column, suggestion, refused="all its values would be one node")
+            return BuiltSuggestion(p.column, suggestion, refused="all its values would be one node")
         if fewer != suggestion:
             suggestion = fewer
-            shown = _shown(policy, database, p.column, suggestion, limits)
+            shown = _drawing(policy, database, p.column, suggestion, limits)
     except AnonymizerError as error:
         said = "; ".join(problem.message for problem in error.problems)
-        return Suggested(p.column, suggestion, refused=f"cannot be built: {said}")
+        return BuiltSuggestion(p.column, suggestion, refused=f"cannot be built: {said}")
     # loss is relative to the range of the data, which the domain may exceed
     domain = suggestion.options.get("domain")
     wider = 1.0
@@ -605,15 +607,15 @@ def _built(
         Level(level, nodes, loss, _examples([n for n in shown.nodes if n.level == level]))
         for level, nodes, loss in losses(shown, wider)
     )
-    return Suggested(p.column, suggestion, tuple(levels))
+    return BuiltSuggestion(p.column, suggestion, tuple(levels))
 
 
-def _shown(
+def _drawing(
     policy: Policy, database: Database, column: str, suggestion: Suggestion, limits: Limits | None
 ) -> HierarchyDrawing:
     chosen = only_quasi(policy, {column: suggestion.options})
     with built(chosen, database, limits=limits) as made:
-        return made[0].shown()
+        return made[0].drawing()
 
 
 def losses(shown: HierarchyDrawing, wider: float = 1.0) -> Iterator[tuple[int, int, float]]:

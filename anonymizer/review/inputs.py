@@ -20,8 +20,8 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import EngineError
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.opening import opened, place_of, population_files, unchanged
-from anonymizer.run.prepare import counted, hierarchy_stages
+from anonymizer.release.opening import open_for_reading, place_of, population_files, unchanged
+from anonymizer.run.prepare import count_source, hierarchy_stages
 from anonymizer.run.source_comparison import nodes_step
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps
@@ -76,7 +76,10 @@ def open_release(
 ) -> Iterator[Published]:
     """Open the release alone. Raises NothingToCheckError if there is none."""
     files = population_files(policy.lead)
-    with opened(database, place_of(policy, database, option), files, limits) as (engine, catalog):
+    with open_for_reading(database, place_of(policy, database, option), files, limits) as (
+        engine,
+        catalog,
+    ):
         yield Published(engine, *unchanged(policy, engine, catalog, database))
 
 
@@ -130,7 +133,7 @@ def beside(policy: Policy, release: Published, session: Session) -> Beside:
     executor = Executor(session.engine)
     executor.run(reading_steps(policy, session.profile, read, session.source))
     executor.run([*values_steps(read), *hierarchy_stages(policy, read, session)])
-    _, _, profile = counted(policy, session, read)
+    _, _, profile = count_source(policy, session, read)
     found = roles(policy, profile)
     engine = session.engine
     engine.raw(

@@ -208,7 +208,7 @@ def _try(
     if policy.counts is not None:
         with _collecting(found):
             made, problems_left = plan_counts(policy.counts, session, executor)
-            found.steps = [_shown(stage) for stage in made.stages]
+            found.steps = [_stage_outline(stage) for stage in made.stages]
             found.warnings.append(made.title)
             found.problems += problems_left
         return
@@ -224,7 +224,7 @@ def _try(
         found.problems += [one for one in error.problems if one not in problems]
     else:
         found.warnings += read.told
-        found.steps = [_shown(stage) for stage in read.plan().stages]
+        found.steps = [_stage_outline(stage) for stage in read.plan().stages]
         with _collecting(found), at_persons(policy):
             InfeasibleError.refuse(_tried(read.prepared.compiled.stages, executor))
     if read is not None or not policy.lifted:
@@ -272,12 +272,12 @@ def _check_ledger(policy: Policy, database: str | None) -> None:
         ledger_session.check(database)
 
 
-def _shown(stage: Stage) -> dict[str, Any]:
+def _stage_outline(stage: Stage) -> dict[str, Any]:
     match stage:
         case Step():
             return {"name": stage.name, "purpose": stage.purpose}
         case Loop():
-            steps = [_shown(step) for step in stage.body]
+            steps = [_stage_outline(step) for step in stage.body]
             purpose = f"repeated until no more is left ({stage.until.purpose})"
             told = {"name": stage.name, "purpose": purpose}
             return {**told, "at_most": stage.at_most, "steps": steps}
@@ -286,7 +286,7 @@ def _shown(stage: Stage) -> dict[str, Any]:
         case Compute() | Composed():
             return {"name": stage.name, "purpose": stage.query.purpose}
         case Parts():
-            steps = [_shown(step) for step in stage.stages]
+            steps = [_stage_outline(step) for step in stage.stages]
             return {
                 "name": f"at most {stage.at_most:,} parts of about {stage.size:,} tuples",
                 "purpose": "in every part by itself",

@@ -58,7 +58,7 @@ def tree_of(policy: SchemaPolicy, session: Session) -> tuple[list[PlannedTable],
         except AnonymizerError as error:
             problems += error.problems
         if name in read:
-            table = _counted(policy, table, read, session)
+            table = _with_counts(policy, table, read, session)
         found.append(table)
     return list(_in_tree(found, policy.person)), problems
 
@@ -78,7 +78,7 @@ def _described(policy: SchemaPolicy, name: str) -> PlannedTable:
     )
 
 
-def _counted(
+def _with_counts(
     policy: SchemaPolicy, table: PlannedTable, read: dict[str, SourceTable], session: Session
 ) -> PlannedTable:
     own = read[table.table]

@@ -98,11 +98,6 @@ def meant_notes(
     )
 
 
-def person_notes(policy: Policy, profile: TableProfile, roles: Roles) -> tuple[Stage, ...]:
-    """The statements that count groups of persons, and persons who are alone."""
-    return (*_groups(policy, profile, roles), *_alone(policy, roles))
-
-
 def _place(policy: Policy, column: str) -> str:
     """The number of a column, by which its figures are named: a name may be too long."""
     return str(list(policy.columns).index(column))
@@ -201,7 +196,8 @@ def _beside(policy: Policy, roles: Roles, snapshot: Table, rows: int) -> Iterato
     yield Note(Step("columns that predict others", "prepare/predictors", context))
 
 
-def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:
+def group_notes(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Note]:
+    """The statements that count groups of persons, as households."""
     least = least_class(policy)
     found = household_like(policy, profile)
     if found and roles.quasi and least > 1:
@@ -220,7 +216,8 @@ def _groups(policy: Policy, profile: TableProfile, roles: Roles) -> Iterator[Not
         yield Note(Step("groups of persons", "prepare/groups", context))
 
 
-def _alone(policy: Policy, roles: Roles) -> Iterator[Note]:
+def alone_notes(policy: Policy, roles: Roles) -> Iterator[Note]:
+    """The statements that count persons who are alone with a kept value."""
     kept = [
         k for k in roles.kept if k.mask is None and not policy.columns[k.column].acknowledge_unique
     ]

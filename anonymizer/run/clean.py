@@ -10,7 +10,7 @@ from pathlib import Path
 from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.process import run_folder
 from anonymizer.release.manifest import refresh
-from anonymizer.release.opening import opened
+from anonymizer.release.opening import open_for_reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def _refreshed(database: Path) -> list[Path]:
     if not database.is_file():
         return []
     try:
-        with opened(database, "--database") as (engine, catalog):
+        with open_for_reading(database, "--database") as (engine, catalog):
             return refresh(engine, catalog, database)
     except (AnonymizerError, OSError):
         return []  # no database, or one that is being written: left to the next run

@@ -143,7 +143,7 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
     assert isinstance(engine, DuckDBEngine)  # only DuckDB reads and writes vaults
     where = tokens[0].path
-    with _opened(where, file):
+    with _vault_errors(where, file):
         engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
         file.chmod(0o600)
     try:
@@ -173,7 +173,7 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
 
 
 @contextmanager
-def _opened(where: str, file: Path) -> Iterator[None]:
+def _vault_errors(where: str, file: Path) -> Iterator[None]:
     """Report errors on opening as errors of the vault."""
     try:
         yield
@@ -195,7 +195,7 @@ class Job:
     seed: Seed
     began: float
     ledger_session: LedgerSession | None
-    told: tuple[str, ...] = ()
+    source_warnings: tuple[str, ...] = ()
     """Warnings about the source."""
     sign: Sign | None = None
     """Signs the manifest, if there is a key."""
@@ -233,7 +233,7 @@ class Job:
         assert isinstance(snapshot, Step)
         self.target.build(self.engine, Writer(self._write, snapshot))
         with self.target.built_rows(self.engine, self.compiled.layout) as (view, layout):
-            verification, measures = self._judged(view, layout)
+            verification, measures = self._verify(view, layout)
         manifest = self._manifest(verification, measures)
         manifest = self._publish(manifest)
         readers = self.target.readers
@@ -305,7 +305,7 @@ class Job:
 
         return where
 
-    def _judged(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
+    def _verify(self, view: Table, layout: Layout) -> tuple[Verification, dict[str, Any]]:
         """Verify and measure the rows behind `view`, and those of further tables.
 
         Raises GuaranteeError if a check fails.
@@ -320,7 +320,7 @@ class Job:
             republish = self.policy.republish
             grows = republish is not None and bool(republish.append_only)
             refuse_beyond(found, self.policy.suppression_limit, grows=grows)
-            source = against_source(self.policy, self.engine, self.prepared, view, layout)
+            source = against_source(self.policy, self.engine, self.prepared, view, layout, found)
             population = members_read(self.policy, self.prepared.roles)
             ask = judging(self.engine, view, layout)
             verification = judge(self.engine, view, layout, self.requirements, population, ask)
@@ -370,4 +370,4 @@ class Job:
 
     def _warnings(self, left_out: Iterable[str]) -> tuple[str, ...]:
         presence = (PRESENCE,) if presence_disclosed(self.policy) else ()
-        return (*self.told, *left_out, *presence)
+        return (*self.source_warnings, *left_out, *presence)

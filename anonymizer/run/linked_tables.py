@@ -9,7 +9,7 @@ from typing import Any
 
 from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.algorithms.core.guards import source_guard
-from anonymizer.algorithms.schema.compiler import PublishedTable, compile_tables, published_tables
+from anonymizer.algorithms.schema.compiler import PublishedTable, compile_tables, published_table
 from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.reading import Tables
@@ -240,7 +240,7 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
             single, session, executor, persons=True, redacts=has_role(policy, "redact")
         )
     _refuse_clashes(policy, policy.person, persons.roles)
-    told = list(_told(policy, policy.person, single, persons.roles, executor))
+    told = list(_table_warnings(policy, policy.person, single, persons.roles, executor))
     everybody = rows_read(single, persons.roles)
     key = Sql("identity")
     above = {policy.person: Above(everybody, everybody, SNAPSHOT, key, persons.profile, True)}
@@ -264,12 +264,12 @@ def read_tables(policy: AnyPolicy, session: Session, executor: Executor) -> Tabl
         sought += named_before(child.policy, child.profile, child.read)
         children.append(child)
         stages += (*read, *meant)
-        told += _told(policy, name, child.policy, child.roles, executor)
+        told += _table_warnings(policy, name, child.policy, child.roles, executor)
     with at_persons(policy):
         compiled = compile_tables(policy, single, persons.profile, persons.roles, children)
     prepared = Prepared(persons.roles, tuple(stages), compiled, persons.rows, persons.profile)
     told += [*_as_they_are(policy), *_left_out(children)]
-    tables = published_tables(policy, children)
+    tables = tuple(published_table(policy, child, children) for child in children)
     return TablesRead(policy, prepared, session, tuple(told), tuple(children), tables)
 
 
@@ -289,7 +289,7 @@ def _as_they_are(policy: SchemaPolicy) -> Iterator[str]:
         )
 
 
-def _told(
+def _table_warnings(
     policy: SchemaPolicy, name: str, single: Policy, described: Roles, executor: Executor
 ) -> Iterator[str]:
     """The warnings about one table; removes its counts from the notes."""

@@ -32,7 +32,12 @@ from anonymizer.policy.checks.release_options import clashes, too_long
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
 from anonymizer.release.opening import population_steps
-from anonymizer.run.ambiguities import household_digests, meant_notes, person_notes
+from anonymizer.run.ambiguities import (
+    alone_notes,
+    group_notes,
+    household_digests,
+    meant_notes,
+)
 from anonymizer.run.raw_text import (
     harbor_guard,
     harbored,
@@ -40,7 +45,7 @@ from anonymizer.run.raw_text import (
     raw_text_stages,
     refuse_unfit,
 )
-from anonymizer.run.warnings import digests, refuse_told, remark_notes, written_as_notes
+from anonymizer.run.warnings import digests, refuse_revealing, remark_notes, written_as_notes
 from anonymizer.source.identifier_scan import identifier_columns
 from anonymizer.source.masking.values import identifier_columns as sought_columns
 from anonymizer.source.masking.values import named_by, read_with
@@ -55,12 +60,14 @@ from anonymizer.source.snapshot import (
     values_step,
     values_steps,
 )
-from anonymizer.steps import Plan, Stage
+from anonymizer.steps import Note, Plan, Stage
 
 # Facts about a source after it was read and its hierarchies were built.
 
 
-def counted(policy: Policy, session: Session, described: Roles) -> tuple[int, int, TableProfile]:
+def count_source(
+    policy: Policy, session: Session, described: Roles
+) -> tuple[int, int, TableProfile]:
     """Rows read, rows kept, and the source's profile with counts and the heights of hierarchies.
 
     Rows that `nulls: suppress` leaves out count only as read. Needs the snapshot, the tables of
@@ -217,16 +224,18 @@ def read_source(
     executor.run(reading, "reading")
     if policy.ledger is not None:
         prepare_history(policy, session.engine)
-    read, rows, profile = counted(policy, session, first)
+    read, rows, profile = count_source(policy, session, first)
     if read == 0:
         raise SourceError.at("source", "has no rows", hint="there is nothing to release")
     session.engine.expect(rows)
     meant = (
         *meant_notes(policy, session.profile, first, SNAPSHOT, alone=not persons, rows=rows),
-        *person_notes(policy, session.profile, first),
+        *group_notes(policy, session.profile, first),
+        *alone_notes(policy, first),
     )
-    executor.run(meant, "checking")
-    refuse_told(policy, executor.notes)
+    # notes stand together, so that one statement computes them
+    executor.run(sorted(meant, key=lambda stage: isinstance(stage, Note)), "checking")
+    refuse_revealing(policy, executor.notes)
     profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(

@@ -332,8 +332,9 @@ def suppression(
 ) -> Suppression:
     """Count the rows (or persons) of the source and the release, without counterfeits."""
     unit, texts = suppression_counts(policy, roles, view, layout)
-    # two queries: on Spark, one that reads only the release is answered without it
-    found = [int(engine.raw(text, "suppression")[0][0]) for text in texts]
+    # two queries on Spark: one that reads only the release is answered without it
+    asked = [f"select {', '.join(f'({text})' for text in texts)}"] if engine.embedded else texts
+    found = [int(n) for text in asked for n in engine.raw(text, "suppression")[0]]
     return Suppression(unit, found[0], found[1] - counterfeits)
 
 
@@ -358,8 +359,12 @@ def counterfeits(engine: Engine, compiled: Compiled) -> int:
     return int(engine.raw(f"select count(*) from {ident(compiled.counterfeits)}", "release")[0][0])
 
 
-def _left_out(engine: Engine, compiled: Compiled, rows: int, view: Table) -> int:
+def _left_out(
+    engine: Engine, compiled: Compiled, rows: int, view: Table, found: Suppression
+) -> int:
     """Rows missing from the release; counterfeits do not count."""
+    if found.unit == "rows":
+        return rows - found.published
     published = engine.raw(f"select count(*) from {ident(view)}", "suppression")[0][0]
     return rows - int(published) + counterfeits(engine, compiled)
 
@@ -436,13 +441,18 @@ def stage_for_judging(engine: Engine, prepared: Prepared, view: Table, layout: L
 
 
 def against_source(
-    policy: Policy, engine: Engine, prepared: Prepared, view: Table, layout: Layout
+    policy: Policy,
+    engine: Engine,
+    prepared: Prepared,
+    view: Table,
+    layout: Layout,
+    found: Suppression,
 ) -> Verification:
     """Verify the release against the snapshot, after `stage_for_judging`, through the link."""
     where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     # (rows that `nulls: suppress` leaves out are not among the originals)
     rows = prepared.rows - prepared.profile.left_out
-    suppressed = _left_out(engine, prepared.compiled, rows, view)
+    suppressed = _left_out(engine, prepared.compiled, rows, view, found)
     fast = fast_source(where, LINK, view, layout, pairs=PAIRS, suppressed=suppressed)
     promoted = isinstance(policy.algorithm, Lgb) and policy.algorithm.small_patterns == "promote"
     return verify_against_source(
@@ -476,7 +486,7 @@ def release_measures(
 ) -> dict[str, Any]:
     """The measures of the release, including the suppressed rows."""
     run_sql = engine.asking("measures")
-    suppressed = _left_out(engine, prepared.compiled, prepared.rows, view)
+    suppressed = _left_out(engine, prepared.compiled, prepared.rows, view, found)
     where = originals(prepared.roles, forged=prepared.compiled.counterfeits is not None)
     measures: dict[str, Any] = measure_release(
         run_sql, view, layout, where, link=LINK, suppressed=suppressed

@@ -160,11 +160,11 @@ def run(
                     job = CountsJob(policy.counts, session, executor, counted, target, chosen)
                     return replace(job, sign=key, files=files).release()
                 read = read_tables(policy, session, executor)
-                told = (*read.told, *(ledger_session.warnings if ledger_session else ()))
+                warnings = (*read.told, *(ledger_session.warnings if ledger_session else ()))
                 with at_persons(policy):
                     executor.run(read.prepared.compiled.stages, "anonymizing")
                 refuse_changed_while_read(files, policy)
-                state = (target, chosen, began, ledger_session, told, key, files)
+                state = (target, chosen, began, ledger_session, warnings, key, files)
                 return Job(policy, session, executor, read, *state).release()
         finally:
             if target is not None:

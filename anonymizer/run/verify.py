@@ -74,7 +74,7 @@ def verify(
     changed, is not signed by this key, or has other columns or roles than the policy.
     """
     stated = _stated(certificate, public_key) if certificate is not None else None
-    asked = signing.view_of(stated) if stated is not None else None
+    asked = str(stated["predicate"]["release"]["view"]) if stated is not None else None
 
     def accept(manifest: Manifest) -> bool:
         if asked is not None:
@@ -184,7 +184,7 @@ def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:
     path = Path(certificate)
     if not path.is_file():
         raise NothingToCheckError.at("--certificate", no_file(certificate))
-    signed = signing.opened(path.read_bytes(), signing.PAYLOAD, signing.public_key(key))
+    signed = signing.signed_payload(path.read_bytes(), signing.PAYLOAD, signing.public_key(key))
     return signing.read(signed)
 
 
@@ -213,7 +213,7 @@ def _releases(
         for view in found.views(lead):
             manifest = found.manifest(view)
             if accept(manifest):
-                again = _judged_again(policy, found, view, manifest, complete)
+                again = _repeat_checks(policy, found, view, manifest, complete)
                 judged.append((manifest, again))
                 asked.add(view)
         alone = lead is not None and lead.publish.database is not None
@@ -222,7 +222,7 @@ def _releases(
         return judged, [found.manifest(view) for view in others], found.unlisted
 
 
-def _judged_again(
+def _repeat_checks(
     policy: AnyPolicy | None,
     found: PublishedReleases,
     view: Table,

@@ -35,7 +35,7 @@ from anonymizer.source.column_names import (
     names_people,
     repeats_like_persons,
 )
-from anonymizer.source.files import ends_within_line
+from anonymizer.source.files import last_bytes
 from anonymizer.source.profile import TableProfile, read_as_text
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -77,22 +77,22 @@ def meant_remarks(
     found = _figures(notes)
     for name in [name for name in notes if name.startswith(MEANT)]:
         del notes[name]
-    yield from _counted(policy, found.get("early", {}), "date", CENTURY)
-    yield from _counted(policy, found.get("large", {}), "whole number", DIGITS)
+    yield from _count_warnings(policy, found.get("early", {}), "date", CENTURY)
+    yield from _count_warnings(policy, found.get("large", {}), "whole number", DIGITS)
     yield from _spelled(policy, found.get("spelled", {}))
     yield from _repeating(found.get("copies", {}))
     yield from _groups(policy, found.get("groups", {}), reported)
-    for name, told in _told(policy, found.get("beside", {})):
+    for name, told in _revealing_columns(policy, found.get("beside", {})):
         yield f"{column_path(name)}: {told}; {UNTOLD}"
     yield from _alone(policy, found.get("alone", {}))
 
 
-def refuse_told(policy: Policy, notes: Mapping[str, Any]) -> None:
+def refuse_revealing(policy: Policy, notes: Mapping[str, Any]) -> None:
     """Raise SourceError where a kept column tells a quasi-identifier, under a preset."""
     if policy.preset in PRESETS:
         SourceError.refuse(
             Problem(column_path(name), told, hint=UNTOLD)
-            for name, told in _told(policy, _figures(notes).get("beside", {}))
+            for name, told in _revealing_columns(policy, _figures(notes).get("beside", {}))
             if policy.columns[name].role == "keep"
         )
 
@@ -110,7 +110,7 @@ def _column(policy: Policy, place: str) -> str:
     return list(policy.columns)[int(place)]
 
 
-def _counted(policy: Policy, found: Figures, unit: str, said: str) -> Iterator[str]:
+def _count_warnings(policy: Policy, found: Figures, unit: str, said: str) -> Iterator[str]:
     for place, figures in found.items():
         if figures["n"]:
             yield f"{column_path(_column(policy, place))}: has {many(figures['n'], unit)} {said}"
@@ -196,7 +196,7 @@ def _groups(policy: Policy, found: Figures, reported: Collection[str]) -> Iterat
         )
 
 
-def _told(policy: Policy, found: Figures) -> Iterator[tuple[str, str]]:
+def _revealing_columns(policy: Policy, found: Figures) -> Iterator[tuple[str, str]]:
     """Columns that tell quasi-identifiers, with what is said of them."""
     for place, others in found.items():
         named = [
@@ -422,7 +422,7 @@ def remarks(
     found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
     if counts and policy.source.format == "csv":
         file = policy.resolve(policy.source.file or "")
-        if ends_within_line(file):
+        if file.is_file() and last_bytes(file, 1) not in (b"", b"\n", b"\r"):
             found.append(
                 "source.file: has no line end after its last line: if the file was cut off there,"
                 " rows or the end of a cell are missing"

@@ -220,19 +220,15 @@ class _Dialect(NamedTuple):
 
 def refuse_cut_line(path: Path, where: str) -> None:
     """A text that ends within a letter or a line end, or with the zeros of an unwritten block."""
-    ending = _last(path, _ENDING)
+    ending = last_bytes(path, _ENDING)
     cut = ending.endswith(b"\0\0") or (ending.endswith(b"\r") and b"\r\n" in ending)
     if cut or _PART_OF_LETTER.search(ending):
         hint = "write or copy the file again, as UTF-8"
         raise SourceError.at(where, "ends in the middle of a line: it was cut off", hint=hint)
 
 
-def ends_within_line(path: Path) -> bool:
-    """Return whether no line end follows the last line of a file, as if it was cut off there."""
-    return path.is_file() and _last(path, 1) not in (b"", b"\n", b"\r")
-
-
-def _last(path: Path, size: int) -> bytes:
+def last_bytes(path: Path, size: int) -> bytes:
+    """The last `size` bytes of a file; all of a shorter one."""
     with path.open("rb") as handle:
         handle.seek(-min(size, path.stat().st_size), SEEK_END)
         return handle.read()

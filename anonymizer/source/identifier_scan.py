@@ -10,8 +10,9 @@ from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.column_names import names_people
 from anonymizer.source.identifiers import IDEOGRAPHS
-from anonymizer.source.masking.masks import UNTOLD
-from anonymizer.source.masking.values import LEAST, forms, identifying, is_numeric, value_text
+from anonymizer.source.masking import masks
+from anonymizer.source.masking.masks import UNTOLD, family_of
+from anonymizer.source.masking.values import LEAST, forms, identifying, value_text
 from anonymizer.source.profile import TableProfile, kind_of
 from anonymizer.source.roles import Roles
 
@@ -126,7 +127,7 @@ def _exact(value: Sql, least: int) -> str:
 def identifiers(policy: Policy, profile: TableProfile) -> tuple[list[str], list[str]]:
     """The identifying columns that are not numbers, and those that are."""
     named = identifying(policy, profile)
-    numbers = [name for name in named if is_numeric(profile.type_of(name))]
+    numbers = [n for n in named if family_of(profile.type_of(n)) in masks.NUMBERS]
     return [name for name in named if name not in numbers], numbers
 
 
@@ -181,7 +182,8 @@ def in_row(policy: Policy, profile: TableProfile, roles: Roles) -> list[tuple[Sq
             held = []
             for name in numbers if number else (*texts, *numbers):
                 if number:
-                    held.append(_equals(ident(column.name), ident(name)))
+                    cell, other = _exact(ident(column.name), LEAST), _exact(ident(name), LEAST)
+                    held.append(Sql(f"coalesce({cell} = {other}, false)"))
                     continue
                 holds = _holds_number if name in numbers else _holds
                 held += [holds(text_of(column.name), form) for form in _forms_of(name, profile)]
@@ -213,10 +215,6 @@ def _holds(value: Sql, identifier: Sql) -> Sql:
         f" then strpos({words(value)}, {held}) > 0 and regexp_matches({held}, {lit(LONG_ENOUGH)})"
         " else false end"
     )
-
-
-def _equals(value: Sql, identifier: Sql) -> Sql:
-    return Sql(f"coalesce({_exact(value, LEAST)} = {_exact(identifier, LEAST)}, false)")
 
 
 def _holds_number(value: Sql, number: Sql) -> Sql:

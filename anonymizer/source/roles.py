@@ -12,7 +12,7 @@ from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import closest, column_path
 from anonymizer.source.masking.masks import Mask, masks_of
-from anonymizer.source.masking.stages import shown_areas
+from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
 from anonymizer.source.profile import (
     PUBLISHED,
@@ -133,7 +133,7 @@ def _masks(
     column, persons = policy.columns[name], policy.person is not None
     made = masks_of(name, column, sql_type, physical, person=persons, number=before + 1)
     return tuple(
-        replace(mask, options=shown_areas(policy, name)) if mask.kind == "zip3" else mask
+        replace(mask, options=published_areas(policy, name)) if mask.kind == "zip3" else mask
         for mask in made
     )
 

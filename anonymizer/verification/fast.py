@@ -18,6 +18,7 @@ from anonymizer.contract.layout import (
     quasi,
     type_sql,
 )
+from anonymizer.errors import TemplateError
 from anonymizer.verification.questions import Asking, Question, ask_all
 from anonymizer.verification.source_comparison import AS_THEY_WERE
 
@@ -52,21 +53,27 @@ def answer(
 ) -> tuple[Check, ...]:
     """Answer questions by their shortcuts, and by the plain checks if there is none or no proof.
 
-    All proofs are one statement; several questions may share one.
+    All proofs and figures are one statement; several questions may share a proof.
     """
     asked = dict.fromkeys(
         sql for shortcut in shortcuts if isinstance(shortcut, Proof) for sql in shortcut.statements
     )
-    counts = ", ".join(f"(select n from ({sql}) as counted(n))" for sql in asked)
-    proven = dict(zip(asked, run_sql(f"select {counts}")[0] if asked else (), strict=True))
+    counts = [f"(select n from ({sql}) as counted(n))" for sql in asked]
+    figures = {i: one.sql for i, one in enumerate(shortcuts) if isinstance(one, Figures)}
+    rows = ", ".join(f"({sql}) as figures_{i}" for i, sql in figures.items())
+    text = f"select {', '.join([*counts, *(f'figures_{i}.*' for i in figures)])}"
+    found = run_sql(f"{text} from {rows}" if rows else text)[0] if counts or rows else ()
+    proven = dict(zip(asked, found[: len(asked)], strict=True))
     checks: dict[int, Check] = {}
+    at = len(asked)
+    for i in figures:
+        end = at + 1 + len(questions[i].achieved)
+        checks[i], at = questions[i].answer(found[at:end]), end
+    if at != len(found):
+        raise TemplateError("a figure of the verifier has other columns than its question")
     for i, (question, shortcut) in enumerate(zip(questions, shortcuts, strict=True)):
-        match shortcut:
-            case Figures(sql):
-                checks[i] = question.answer(run_sql(sql)[0])
-            case Proof(statements):
-                if all(proven[sql] == 0 for sql in statements):
-                    checks[i] = question.answer([0] * (1 + len(question.achieved)))
+        if isinstance(shortcut, Proof) and all(proven[sql] == 0 for sql in shortcut.statements):
+            checks[i] = question.answer([0] * (1 + len(question.achieved)))
     left = [i for i in range(len(questions)) if i not in checks]
     checks |= zip(left, ask_all([questions[i] for i in left], run_sql), strict=True)
     return tuple(checks[i] for i in range(len(questions)))
@@ -119,25 +126,6 @@ class PairedColumn:
     sensitive = NumberedColumn("sensitive")
     unlike = NumberedColumn("unlike")
     """0 if the row is a pair of this column: whether its cells are in buckets, and should be."""
-
-
-def paired_columns(
-    layout: Layout, physical: Mapping[str, str], flags: Mapping[str, str], pairs: Table
-) -> dict[str, PairedColumn]:
-    """The columns of the tables by their names in the source: those without buckets, and those with
-    a flag for the values that have to be in buckets. `pairs` names the tables, with a number.
-    """
-    return {
-        column.column: PairedColumn(
-            index,
-            replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
-            column,
-            physical[column.column],
-            flags.get(column.column) if column.bucket is not None else None,
-        )
-        for index, column in enumerate(quasi(layout), start=1)
-        if column.bucket is None or column.column in flags
-    }
 
 
 def pair(columns: Collection[PairedColumn], originals: Originals, link: Table) -> Iterator[str]:
@@ -325,7 +313,12 @@ def release_shortcuts(
     counted = _of_values(questions, tables.values, run_sql)
     tuples = tables.tuples if layout.class_id is not None else None
     if tuples is not None:
-        context = {"data": view, "tuples": tuples, "shown": _shown(layout), "weight": WEIGHT}
+        context = {
+            "data": view,
+            "tuples": tuples,
+            "shown": _published_cells(layout),
+            "weight": WEIGHT,
+        }
         run_sql(render("fast/tuples", context).text)
     return [
         _of_rows(question)
@@ -348,7 +341,7 @@ def _of_digests(question: Question) -> Shortcut | None:
     return None
 
 
-def _shown(layout: Layout) -> list[Sql]:
+def _published_cells(layout: Layout) -> list[Sql]:
     """The class and its generalized cells by their own names; cells in buckets are NULL."""
     shown = [ident(str(layout.class_id))]
     for column in quasi(layout):
@@ -479,9 +472,15 @@ def source_proofs(
     """The proofs of the conditions; creates the work tables."""
     kept = kept_columns(originals, layout, run_sql)
     columns = {
-        name: column
-        for name, column in paired_columns(layout, originals.values, originals.flags, pairs).items()
-        if name not in kept
+        column.column: PairedColumn(
+            index,
+            replace(pairs, name=f"{pairs.name}_{index // AT_ONCE}"),
+            column,
+            originals.values[column.column],
+            originals.flags.get(column.column) if column.bucket is not None else None,
+        )
+        for index, column in enumerate(quasi(layout), start=1)
+        if column.column not in kept and (column.bucket is None or column.column in originals.flags)
     }
     for statement in pair(columns.values(), originals, link):
         run_sql(statement)

@@ -103,7 +103,7 @@ def hours(database: Path) -> Iterator[dict[str, Any]]:
     """Table 4: every level of hours-per-week by every formula, and what agrees."""
     for name, printed in PUBLISHED.items():
         with built(policy(name), str(database), ["hours_per_week"]) as (tree,):
-            default, compatible = tree.shown(), tree.shown(published=True)
+            default, compatible = tree.drawing(), tree.drawing(published=True)
         for at, level in enumerate(default.levels):
             paper = printed["distortion"][at]
             by_range = costs(default.nodes, level.level)

@@ -71,13 +71,13 @@ select combo_id, value, cast(n as double) as weight, cast(n as bigint) as possib
 -- name: beliefs
 -- The probability of every value of one sensitive column for every target, as seen by the attacker.
 create or replace table {{ beliefs | ident }} as
-with summed as (
+with sums as (
     select c.tuple_id, w.value, sum(w.weight) as weight, cast(sum(w.possible) as bigint) as possible, cast(sum(w.bearers) as bigint) as bearers
     from {{ candidates | ident }} c
     join {{ weights | ident }} w on w.combo_id = c.combo_id
     group by c.tuple_id, w.value
 )
-select *, round(weight / sum(weight) over (partition by tuple_id), 9) as chance from summed
+select *, round(weight / sum(weight) over (partition by tuple_id), 9) as chance from sums
 
 -- name: beliefs_persons
 -- The probability that a target has a value, for every value of one sensitive column: every person of its candidate
@@ -92,7 +92,7 @@ with chosen as (
 distinct_sets as (select distinct combos from chosen),
 sets as (select combos, row_number() over (order by combos) as set_id from distinct_sets),
 members as (select set_id, unnest(combos) as combo_id from sets),
-summed as (
+sums as (
     select m.set_id, w.value, sum(w.weight) as weight, cast(sum(w.possible) as bigint) as possible, cast(sum(w.bearers) as bigint) as bearers
     from members m
     join {{ weights | ident }} w on w.combo_id = m.combo_id
@@ -128,7 +128,7 @@ expected as (select set_id, value, sum(chance) as persons from of_person group b
 select c.tuple_id, s.value, s.weight, s.possible, s.bearers, round(e.persons / p.many, 9) as chance
 from chosen c
 join sets t on t.combos = c.combos
-join summed s on s.set_id = t.set_id
+join sums s on s.set_id = t.set_id
 join persons p on p.set_id = t.set_id
 join expected e on e.set_id = t.set_id and e.value is not distinct from s.value
 

@@ -87,7 +87,7 @@ widths as (
 ),
 
 {% if shape == "halves" %}
-shaped as (
+shapes as (
     select
         lowest as origin,
         highest as last,
@@ -100,9 +100,9 @@ shaped as (
 )
 
 select origin, span / points as step, points, last
-from shaped
+from shapes
 {% elif shape == "cells" %}
-shaped as (
+shapes as (
     select
         lowest as origin,
         highest as last,
@@ -113,9 +113,9 @@ shaped as (
 )
 
 select origin, leaf as step, points, last
-from shaped
+from shapes
 {% else %}
-shaped as (
+shapes as (
     select
         case when lowest >= 1 then cast(1 as double) else floor(lowest) end as origin,
         highest
@@ -127,7 +127,7 @@ select
     cast(1 as double) as step,
     cast(floor(highest) - origin + 1 as bigint) as points,
     floor(highest) + 1 as last
-from shaped
+from shapes
 {% endif %}
 
 -- name: grid_points

@@ -166,7 +166,7 @@ best as (
     join least l on l.slice = s.slice and l.lost = s.lost
     cross join (select min(draw) as draw, max(spent) as spent from narrowed) n
 ),
-begun as (
+starts as (
     select n.slice, n.chain, n.round + 1 as round, n.draw, n.spent, s.attribute, s.bit, s.level, s.guide
     from narrowed n
     join best b on b.slice = n.slice and b.rank = n.chain % b.sets
@@ -175,7 +175,7 @@ begun as (
 ),
 placed as (
     select b.*, row_number() over (partition by b.slice, b.chain order by b.guide * ({{ chain_draw }}) desc, b.attribute) as place
-    from begun b
+    from starts b
 )
 select slice, chain, round, attribute, bit, place, level, cast(sum(guide) over (partition by slice, chain order by place) as bigint) as guide, cast(1 as bigint) as lo, count(*) over (partition by slice, chain) as hi, false as sure, draw, spent
 from placed

@@ -23,7 +23,7 @@ select
     {% endfor %}
 from {{ batch | ident }}
 {% else %}
-with counted as (
+with counts as (
     select
         cast(j.loss + cast(l.left_out as hugeint) * {{ row_loss }} as double) as loss,
         cast(f.found + cast(l.left_out as hugeint) * {{ row_loss }} as double) as bound,
@@ -52,7 +52,7 @@ select
     , {{ level }} as {{ name }}
     {% endfor %}
 from {{ batch | ident }}
-cross join counted c
+cross join counts c
 {% endif %}
 
 -- name: members

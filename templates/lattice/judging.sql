@@ -10,7 +10,7 @@ with classes as (
     group by b.number{% for word in words %}, t.{{ word.w }} & b.{{ word.m }}{% endfor %}
 
 ),
-counted as (
+counts as (
     select
         number,
         count(*) as classes,
@@ -22,13 +22,13 @@ counted as (
 )
 select b.*, c.classes, c.smallest, c.small, c.squares, c.small <= l.allowed as kept
 from {{ batch | ident }} b
-join counted c on c.number = b.number
+join counts c on c.number = b.number
 cross join {{ limits | ident }} l
 
 -- name: classes
 -- The classes of the nodes that passed the screen; those that are too small are not published.
 create or replace table {{ classes | ident }} as
-with grouped as (
+with groups as (
     select
         s.number
         {% for word in words %}
@@ -43,12 +43,12 @@ with grouped as (
 
 )
 select *, row_number() over () as class_id, n >= {{ k | lit }} as published
-from grouped
+from groups
 
 -- name: histogram
 -- How often each value of one sensitive column occurs in each class that is large enough.
 create or replace table {{ histogram | ident }} as
-with grouped as (
+with groups as (
     select
         s.number
         {% for word in words %}
@@ -62,7 +62,7 @@ with grouped as (
     group by s.number{% for word in words %}, t.{{ word.w }} & s.{{ word.m }}{% endfor %}, v.value
 )
 select g.number, c.class_id, g.value, g.n
-from grouped g
+from groups g
 join {{ classes | ident }} c on c.number = g.number{% for word in words %} and c.{{ word.g }} = g.{{ word.g }}{% endfor %}
 
 where c.published

@@ -280,7 +280,7 @@ group by k.attribute, k.level{% for word in words %}, k.{{ word.m }}{% endfor %}
 -- How many rows may still be suppressed: the limit minus the rows already suppressed for their
 -- NULLs.
 create or replace table {{ limits | ident }} as
-with counted as (
+with counts as (
     select
         (select {{ count }} from {{ everything | ident }}) as all_units,
         (select {{ count }} from {{ coded | ident }}) as units,
@@ -292,7 +292,7 @@ select
     records - kept as left_out,
     records,
     units
-from counted
+from counts
 
 -- name: cells
 -- The published cells of every class at its levels, and its number in secret-keyed order. All

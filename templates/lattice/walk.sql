@@ -135,7 +135,7 @@ raised as (
     end
 ),
 -- the other starts: nodes on a way down from the coarsest, which takes the steps in the order of what they save by themselves
-valued as (
+value_counts as (
     select
         d.walker,
         d.walk,
@@ -161,7 +161,7 @@ ordered as (
         -- the coarsest levels are where every way begins
         row_number() over (partition by walker order by level < height, worth desc, level desc, attribute) - {{ attributes | length | lit }} as step,
         count(*) over (partition by walker) - {{ attributes | length | lit }} as steps
-    from valued
+    from value_counts
 ),
 stops as (
     -- close to each other at first

@@ -172,7 +172,7 @@ grouped as (
     join classes c on c.release = p.release and c.class_id = p.class_id
     group by p.person
 ),
-counted as (
+counts as (
     select
         *,
         times < {{ ((numbers | length) + (1 if new else 0)) | lit }} as absent,
@@ -189,7 +189,7 @@ select
     here,
     absent,
     persons < alone and not (persons = earlier_persons and (absent_before or not absent)) as exposed
-from counted
+from counts
 
 -- name: series_sizes
 -- The persons in exposed groups that are absent from a release, and how many of them are in groups of fewer than k.

@@ -59,8 +59,8 @@ select
     {{ t.remembered | lit }} as remembered,
     {% if t.key and t.values %}md5_number(concat($ledger_key, ':row', {{ t.label }}, o.own)){% else %}cast(null as uhugeint){% endif %} as by_key,
     {% if t.values %}
-    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, row_number() over (partition by p.person, {{ t.content }} order by {{ t.shown }}))) as content,
-    md5_number(concat($secret, ':cells', {{ t.label }}, {{ t.shown }})) as cells,
+    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, row_number() over (partition by p.person, {{ t.content }} order by {{ t.event_text }}))) as content,
+    md5_number(concat($secret, ':cells', {{ t.label }}, {{ t.event_text }})) as cells,
     {% else %}
     cast(null as uhugeint) as content,
     cast(null as uhugeint) as cells,
@@ -166,7 +166,7 @@ select
 -- parameters: counting: releases in which somebody may know the numbers of rows
 {% from "ledger/_candidates" import candidates, lines, in_pattern with context %}
 with {{ candidates() }},
-counted as (
+counts as (
     {% for r in counting %}
     select {{ r.at | lit }} as place, person, source, count(*) as n
     from {{ lines(r) }}
@@ -179,7 +179,7 @@ counted as (
 numbers as (
     select person{% for r in counting %}, list_sort(list(concat(n, ' ', source)) filter (where place = {{ r.at | lit }})) as {{ r.e }}{% endfor %}
 
-    from counted
+    from counts
     group by person
 ),
 vectors as (

@@ -123,7 +123,7 @@ having count(*) filter (where n > floor(total / {{ least | lit }})) > 0
 -- Split every open leaf at its lower median, if both sides are non-empty and eligible.
 -- source: LGB Algorithm 2
 create or replace table {{ leaves | ident }} as
-with sized as (
+with sizes as (
     select
         *,
         sum(n) over (partition by leaf) as n_leaf
@@ -132,9 +132,9 @@ with sized as (
 {% if tight %}
 -- cuts at every boundary between values, and in the middle, which may be between equal values
 cuts as (
-    select leaf, n_leaf, start + n - leaf as cut from sized where open and start + n - leaf < n_leaf
+    select leaf, n_leaf, start + n - leaf as cut from sizes where open and start + n - leaf < n_leaf
     union
-    select leaf, n_leaf, cast(floor(n_leaf / 2) as bigint) from sized where open and n_leaf > 1
+    select leaf, n_leaf, cast(floor(n_leaf / 2) as bigint) from sizes where open and n_leaf > 1
 ),
 frequencies as (
     select
@@ -142,7 +142,7 @@ frequencies as (
         max(least(s.n, greatest(c.leaf + c.cut - s.start, 0))) as most_left,
         max(least(s.n, greatest(s.start + s.n - c.leaf - c.cut, 0))) as most_right
     from cuts c
-    join sized s on s.leaf = c.leaf
+    join sizes s on s.leaf = c.leaf
     group by c.leaf, c.n_leaf, c.cut
 ),
 chosen as (
@@ -160,7 +160,7 @@ sided as (
         *,
         -- the lower median is the first value up to which there is at least half of the leaf
         case when 2 * (start - leaf) < n_leaf then 0 else 1 end as side
-    from sized
+    from sizes
     where open
 ),
 {% if layers %}
@@ -200,7 +200,7 @@ parted as (
     select
         s.start, s.value, s.n, s.leaf, c.cut,
         least(s.n, greatest(s.leaf + c.cut - s.start, 0)) as n_left
-    from sized s
+    from sizes s
     left join chosen c on c.leaf = s.leaf
 )
 select start, value, n, leaf, false as open from parted where cut is null
@@ -229,7 +229,7 @@ select count(*) from {{ leaves | ident }} where open
 -- name: sensitive_values
 -- The sensitive cells of one column, numbered by value, with how often each value occurs among them.
 create or replace table {{ reference | ident }} as
-with counted as (
+with counts as (
     select {{ column.cell }} as original, count(*) as q
     from {{ coded | ident }}
     {% if column.present %}
@@ -239,7 +239,7 @@ with counted as (
 ),
 ordered as (
     select original, q, {{ column.is_null }} as missing
-    from counted
+    from counts
 )
 select
     cast(case when missing then 0 else row_number() over (partition by missing order by original) end as integer) as value,
@@ -267,7 +267,7 @@ having coalesce(max(q) filter (where value > 0), 0) * {{ least | lit }} > max(q_
 -- bucket would break a rule.
 -- source: Xiao and Tao 2007; closed form: bucket = rank mod buckets
 create or replace table {{ quotas | ident }} as
-with sized as (
+with sizes as (
     select leaf, cast(sum(n) as bigint) as n
     from {{ leaves | ident }}
     group by leaf
@@ -276,11 +276,11 @@ with sized as (
 -- a bucket's content depends on where its number lies between the starts of the values (modulo B)
 tried as (
     select distinct leaf, n, cast(floor(n / t.size) as bigint) as buckets
-    from sized
+    from sizes
     join range(1, {{ sizes_tried | lit }}) t(size)
         on t.size >= {{ least | lit }} and t.size <= n
     union
-    select leaf, n, 1 from sized
+    select leaf, n, 1 from sizes
 ),
 kinds as (
     select distinct t.leaf, t.buckets, (l.start - l.leaf) % t.buckets as bucket
@@ -322,12 +322,12 @@ fine as (
 ),
 {% else %}
 fine as (
-    select leaf, cast(floor(n / {{ least | lit }}) as bigint) as buckets from sized
+    select leaf, cast(floor(n / {{ least | lit }}) as bigint) as buckets from sizes
 ),
 {% endif %}
 quota as (
     select s.leaf, s.n, coalesce(f.buckets, 1) as buckets
-    from sized s left join fine f on f.leaf = s.leaf
+    from sizes s left join fine f on f.leaf = s.leaf
 )
 select
     leaf, n, buckets,

@@ -73,7 +73,7 @@ left join {{ p.domain | ident }} {{ p.d }} on {{ p.d }}.code = u.{{ p.c }}
 -- another drawn unit and the one farthest from it, which is less extreme.
 -- source: Xu et al. 2006, top-down algorithm; LGB Algorithm 4
 create or replace table {{ seeds | ident }} as
-with sized as (
+with sizes as (
     select class_id, count(*) as units, max(attempt) as attempt
     from {{ open | ident }}
     group by class_id
@@ -82,7 +82,7 @@ with sized as (
 start as (
     select s.class_id, s.units, s.attempt, o.unit
     from {{ open | ident }} o
-    join sized s on s.class_id = o.class_id and o.rank = 1 + s.attempt % s.units
+    join sizes s on s.class_id = o.class_id and o.rank = 1 + s.attempt % s.units
 ),
 {% for before, name in scans %}
 {{ name }} as (

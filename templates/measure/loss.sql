@@ -203,7 +203,7 @@ losses as (select n, ncp, ncp as glm from shares)
 {% if labelled is not none %}
 labels as (select label, count(distinct value) as leaves from {{ labelled | ident }} group by label),
 {% endif %}
-sized as (
+sizes as (
     select
         c.n,
         {% if column.list_cells %}
@@ -234,7 +234,7 @@ losses as (
         n,
         case when everything then 1 when size > 1 then size / cast(domain_size as double) else 0 end as ncp,
         case when everything then 1 when size > 1 then (size - 1) / cast(domain_size - 1 as double) else 0 end as glm
-    from sized
+    from sizes
 )
 {% endif %}
 select

@@ -421,7 +421,7 @@ with hits as (
     {% endfor %}
     group by 1, 2
 ),
-counted as (
+counts as (
     select draw, b, cast(floor(expected + 1e-9) as bigint) as fewest, cast(ceil(expected - 1e-9) as bigint) as most, certain, possible
     from hits
 )
@@ -431,7 +431,7 @@ select
     sum(h.ups[least(greatest(h.positive, c.fewest), c.most) + 1]),
     sum(h.lows[least(greatest(h.negative, c.certain), c.possible) + 1]),
     sum(h.ups[least(greatest(h.positive, c.certain), c.possible) + 1])
-from counted c
+from counts c
 join {{ help | ident }} h on h.b = c.b
 group by c.draw
 

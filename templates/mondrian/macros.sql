@@ -139,7 +139,7 @@ running as (
     join {{ positions | ident }} l on l.attribute = s.attribute and l.code = s.last_code
     {% endif %}
 ),
-scored as (
+scores as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,{% if thinned %} values_all,{% endif %}
 
@@ -177,7 +177,7 @@ worthwhile as (
             partition by class_id, attribute, single, floor({{ stretches | lit }} * n_left / n_all)
             order by {{ merit }} desc, code
         ) as place
-    from scored
+    from scores
     where cast(gain as decimal(18, 8)) > 0
 ),
 -- of an attribute with many values in a class, the best cut of every stretch of its rows is judged
@@ -186,7 +186,7 @@ candidates as (
 ),
 {% else %}
 candidates as (
-    select * from scored{% if split == "loss" %} where cast(gain as decimal(18, 8)) > 0{% endif %}
+    select * from scores{% if split == "loss" %} where cast(gain as decimal(18, 8)) > 0{% endif %}
 
 ),
 {% endif %}
@@ -310,7 +310,7 @@ from {{ units }}
 case t.attribute{% for a in attributes %} when {{ a.index | lit }} then {% if shape(a) == "set" %}1{% else %}{{ end }}{{ a.index | lit }}{% endif %}{% endfor %} end
 {%- endmacro %}
 
-{#- The common table expressions that end in `weighed`: of the best cuts of a class, the one whose
+{#- The common table expressions that end in `least_loss`: of the best cuts of a class, the one whose
     halves lose least over all attributes. Halves can also be narrower than their class in
     attributes that are not cut, which the running sums along one attribute do not show. -#}
 {% macro least_loss(open) %}
@@ -530,9 +530,9 @@ group by unit
 {%- endmacro %}
 
 -- name: _valid_cuts
--- The common table expressions that end in `judged_<i>`: the candidates for a cut whose two halves keep
--- the rules of one sensitive column. `occurred` comes first; `judged` may come twice, with the
--- candidates of two tries.
+-- The common table expressions that end in `valid_cuts_<i>`: the candidates for a cut whose two halves
+-- keep the rules of one sensitive column. `occurrences` comes first; `valid_cuts` may come twice, with
+-- the candidates of two tries.
 {#- Names end in the number of the column, and of the try, if there are two. -#}
 {% macro number(p, try) %}{{ p.index | lit }}{% if try %}_{{ try | lit }}{% endif %}{% endmacro %}
 {% macro candidates_of(try) %}candidates{% if try %}_{{ try | lit }}{% endif %}{% endmacro %}

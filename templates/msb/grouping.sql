@@ -130,14 +130,14 @@ where false
 -- name: types
 -- The groups of a pass by type: groups of equal buckets are one type, as many times as they were formed.
 create or replace table {{ arrived | ident }} as
-with signed as (
+with signatures as (
     select block, grp, string_agg(concat(bucket, ' ', c), ',' order by bucket) as signature
     from {{ formed | ident }}
     group by block, grp
 ),
 kinds as (
     select signature, count(*) as n, min(struct_pack(block := block, grp := grp)) as first_group
-    from signed
+    from signatures
     group by signature
 )
 select

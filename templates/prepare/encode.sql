@@ -3,7 +3,7 @@
 -- by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 -- parameters: nulls: the column has NULLs
 create or replace table {{ domain | ident }} as
-with valued as (
+with value_counts as (
     select value, n from {{ values | ident }}
     {% if nulls %}
     union all
@@ -36,7 +36,7 @@ coded as (
         , coalesce(h.{{ level.a }}, 0) as {{ level.a }}
         , coalesce(h.{{ level.z }}, 1) as {{ level.z }}
         {% endfor %}
-    from valued v
+    from value_counts v
     {% if attribute.height %}
     left join ancestors h on h.value = v.value
     {% endif %}
@@ -252,11 +252,11 @@ from (select person, min(draw) as draw from {{ coded | ident }} group by person)
 -- name: units
 -- The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
 create or replace table {{ units | ident }} as
-with grouped as (
+with groups as (
     select {{ keys | join }}{% if codes %}, {{ codes | join }}{% endif %}, {{ count }} as n, min(draw) as draw
     from {{ coded | ident }}
     group by {{ keys | join }}
 )
 select row_number() over (order by {{ keys | join }}) as unit, *{% for code, name in unpacked %}, {{ code }} as {{ name }}{% endfor %}
 
-from grouped
+from groups

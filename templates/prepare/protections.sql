@@ -1,7 +1,7 @@
 -- name: reference
 -- The values of one sensitive column among the rows that are published, in their own order.
 create or replace table {{ reference | ident }} as
-with counted as (
+with counts as (
     select {{ column }} as original, {{ count }} as q
     from {{ coded | ident }} r
     group by 1
@@ -28,7 +28,7 @@ ordered as (
         {% for level in levels %}
         , coalesce(h.{{ level.a }}, 0) as {{ level.a }}
         {% endfor %}
-    from counted c
+    from counts c
     {% if levels %}
     left join ancestors h on h.value = c.original
     {% endif %}

@@ -251,7 +251,7 @@ shown as (
         and not (kind = {{ kind.number | lit }} and place in ({{ kind.acknowledged | lits | join }}))
         {% endfor %}
 ),
-grouped as (
+groups as (
     select
         place, kind,
         case
@@ -268,7 +268,7 @@ words as (
         , max(case when kind = {{ kind.number | lit }} then concat(n, {{ kind.words | lit }}) end) as w{{ kind.number | lit }}
         , max(case when kind = {{ kind.number | lit }} then {{ kind.name | lit }} end) as k{{ kind.number | lit }}
         {% endfor %}
-    from grouped
+    from groups
     group by place
 )
 select
@@ -335,7 +335,7 @@ texts as materialized (
         group by place, value
     ) as different
 ),
-begun as materialized (
+starts as materialized (
     select id, word, spot
     from (
         select id, unnest(listed) as word, unnest(range(1, len(listed) + 1)) as spot
@@ -347,16 +347,16 @@ placed as (
     select id, unnest(listed) as word, unnest(range(1, len(listed) + 1)) as spot
     from (
         select id, string_split(value, ' ') as listed from texts
-        where id in (select id from begun)
+        where id in (select id from starts)
     ) as split
 ),
 pairs as materialized (
     select b.id, b.spot, concat(b.word, ' ', p.word) as run
-    from begun b
+    from starts b
     join placed p on p.id = b.id and p.spot = b.spot + 1
 ),
 runs as (
-    select id, word as run from begun
+    select id, word as run from starts
     union all
     select id, run from pairs
     union all

@@ -35,7 +35,7 @@ placed as (
         unnest([{% for a in attributes %}{{ a.height | lit }} - {{ a.level }}{% if not loop.last %}, {% endif %}{% endfor %}]) as depth
     from {{ class_levels | ident }}
 ),
-counted as (
+counts as (
     select
         p.attribute, p.depth,
         count(*) as classes,
@@ -45,20 +45,20 @@ counted as (
     join {{ depths | ident }} v on v.attribute = p.attribute and v.depth = p.depth
     group by p.attribute, p.depth
 ),
-scored as (
+scores as (
     select
         t.attribute,
         {{ merit() }} as merit
     from (
-        select attribute, cast(sum(cells) as bigint) as e from counted group by attribute
+        select attribute, cast(sum(cells) as bigint) as e from counts group by attribute
     ) t
     join (
         select attribute, max(distinct_values) as before from {{ depths | ident }} group by attribute
     ) o on o.attribute = t.attribute
     join priorities s on s.attribute = t.attribute
 )
-select attribute, depth, classes, cells, (select cast({{ total }}(merit) as decimal(38, 12)) from scored)
-from counted
+select attribute, depth, classes, cells, (select cast({{ total }}(merit) as decimal(38, 12)) from scores)
+from counts
 order by attribute, depth
 
 -- name: presample
@@ -105,11 +105,11 @@ anti join removed x on {% for c in codes %}x.{{ c }} = r.{{ c }}{% if not loop.l
 
 -- name: removed
 -- Refuse a pre-sampling that leaves out more than the limit, or everything.
-with counted as (
+with counts as (
     select
         (select {{ count }} from {{ everything | ident }}) as total,
         (select {{ count }} from {{ coded | ident }}) as kept
 )
 select total - kept, total
-from counted
+from counts
 where total - kept > floor({{ share }} * total) or kept = 0

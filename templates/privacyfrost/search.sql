@@ -36,7 +36,7 @@ nodes as (
     join codes c on c.attribute = r.attribute and c.code = r.code
     group by r.attribute, r.level, r.node
 ),
-counted as (
+counts as (
     select
         n.attribute,
         n.level,
@@ -63,7 +63,7 @@ select
     {% for word in words %}
     , cast(m.{{ word.m }} as bigint) as {{ word.m }}
     {% endfor %}
-from counted c
+from counts c
 join priorities p on p.attribute = c.attribute
 join masks m on m.attribute = c.attribute and m.level = c.level
 
@@ -749,7 +749,7 @@ merits as (
     ) o on o.attribute = c.attribute
     join priorities s on s.attribute = c.attribute
 ),
-summed as (
+sums as (
     select
         number,
         cast({{ total }}(merit) as decimal(38, 12)) as score,
@@ -773,7 +773,7 @@ select
 from {{ screened | ident }} s
 cross join {{ limits | ident }} l
 left join holding h on h.number = s.number
-left join summed t on t.number = s.number
+left join sums t on t.number = s.number
 
 -- name: none_safe
 -- No table holds: the coarsest that the minimum levels allow, and why it does not.

@@ -136,7 +136,7 @@ spread as (
     from {{ values_at | ident }}
     group by attribute, depth
 ),
-valued as (
+value_counts as (
     select *, {{ units() }} as merits
     from (select *, merit as score from {{ depths | ident }}) d
 )
@@ -149,7 +149,7 @@ select
     {% for word in words %}
     , d.{{ word.m }}
     {% endfor %}
-from valued d
+from value_counts d
 join settings s on s.attribute = d.attribute
 join spread e on e.attribute = d.attribute and e.depth = d.depth
 where d.depth >= s.floor

@@ -21,12 +21,12 @@ with present as (
     join {{ digests | ident }} d on d.row_ref = r.row_ref
     join {{ history | ident }} h on h.person = d.person
 ),
-counted as (
+counts as (
     select *, count(*) over (partition by grp) as here, row_number() over (partition by grp order by person) as place
     from present
 )
 select person, lineage
-from counted
+from counts
 where case when here = persons then here else least(here, persons - {{ k | lit }}) end >= {{ k | lit }}
     and (here = persons or place <= persons - {{ k | lit }})
 

@@ -97,12 +97,12 @@ from (
 -- Every row with the number of its sensitive value and, for a person who stays, the signature of
 -- the earlier release. A person whose value is no longer in that signature counts as new.
 create or replace table {{ standing | ident }} as
-with valued as (
+with value_counts as (
     select row_id, draw, row_ref, cast(md5_number_lower({{ text }}) >> 1 as bigint) as value
     from {{ coded | ident }}
 )
 select r.row_id, r.draw, r.value, d.person, v.signature, h.since
-from valued r
+from value_counts r
 join {{ digests | ident }} d on d.row_ref = r.row_ref
 left join {{ history | ident }} h on h.person = d.person
 left join {{ history_values | ident }} v on v.signature = h.signature and v.value = r.value
@@ -286,13 +286,13 @@ with ordered as (
         {% endfor %}
     from {{ classes | ident }}
 ),
-stepped as (
+steps as (
     select *, unnest(generate_series(1, {{ beside | lit }})) as step from ordered
 ),
 beside as (
     {% for number in range(orders | length * 2 + 1) %}
     select x.class_id as a, y.class_id as b
-    from stepped x
+    from steps x
     join ordered y on y.place_{{ number | lit }} = x.place_{{ number | lit }} + x.step
     {% if not loop.last %}
     union all
@@ -328,7 +328,7 @@ paired as (
     -- a class loses at least what its other rows lose
     where r.width * r.each + q.width * q.each < p.lost
 ),
-weighed as (
+weights as (
     select
         a, b, r, q,
         lost - width * coalesce(cast({{ extents.loss("a") }} as bigint), 0) - width_b * coalesce(cast({{ extents.loss("b") }} as bigint), 0) as gain
@@ -336,7 +336,7 @@ weighed as (
 ),
 ranked as (
     select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
-    from weighed
+    from weights
     where gain > 0
 )
 select a, b, r, q, gain from ranked where choice = 1

@@ -674,13 +674,13 @@ sets as (
 members as (
     select labels, unnest(labels) as label from sets
 ),
-counted as (
+counts as (
     select label, count(*) as n from members group by label
 ),
 rarest as (
     select m.labels, arg_min(m.label, c.n) as label
     from members m
-    join counted c on c.label = m.label
+    join counts c on c.label = m.label
     group by m.labels
 ),
 part as (

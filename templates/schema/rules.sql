@@ -78,13 +78,13 @@ with classes as (
     select class_id, class_id in (select class_id from {{ failing | ident }}) as fails, row_number() over (order by class_id) as place
     from (select distinct class_id from {{ members | ident }})
 ),
-begun as (
+starts as (
     select class_id, place = 1 or not (fails or (place = 2 and lag(fails) over (order by place))) as begins
     from classes
 ),
 groups as (
     select class_id, max(case when begins then class_id end) over (order by class_id rows unbounded preceding) as merged
-    from begun
+    from starts
 )
 select m.unit, g.merged as class_id
 from {{ members | ident }} m

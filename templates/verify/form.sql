@@ -470,13 +470,13 @@ worst as (
 members as (
     select grp, place, labels, unnest(labels) as label from worst
 ),
-counted as (
+counts as (
     select grp, label, count(*) as n from members group by grp, label
 ),
 rarest as (
     select m.grp, m.place, m.labels, arg_min(m.label, c.n) as label
     from members m
-    join counted c on c.grp = m.grp and c.label = m.label
+    join counts c on c.grp = m.grp and c.label = m.label
     group by m.grp, m.place, m.labels
 ),
 -- a set that is part of another one admits no worse value

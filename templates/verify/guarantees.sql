@@ -759,7 +759,7 @@ join owned{{ number | lit }} o on o.person = c.person
 {#- Rows of NULL weigh nothing; a group of nothing else does not hold. -#}
 {% set weighs %}{% if not person and not nulls_count %} filter (where value is not null){% endif %}{% endset %}
 with {{ value_counts() }},
-weighed as (
+weights as (
     select
         grp,
         value,
@@ -786,7 +786,7 @@ sums as (
         sum(n){{ weighs }} as total,
         max(n * needed){{ weighs }} as most,
         bool_and(needed is not null){{ weighs }} as known
-    from weighed
+    from weights
     group by grp
 ),
 verdicts as (

@@ -199,14 +199,14 @@ followed as (
         ) as ahead
     from numbered
 ),
-begun as (
+starts as (
     select f.id, f.ahead[1:l.length] as parts
     from followed f
     join (select distinct first, length from sought) l on l.first = f.word
 ),
 named as (
     select distinct b.id
-    from begun b
+    from starts b
     join sought s on s.parts = b.parts
 )
 {% endmacro %}
@@ -313,13 +313,13 @@ listed as (
 sets as (
     select place, list(label) as labels from listed group by place
 ),
-counted as (
+counts as (
     select label, count(*) as n from listed group by label
 ),
 rarest as (
     select a.value, a.labels, arg_min(u.label, coalesce(c.n, 0)) as label
     from admitting a, unnest(a.labels) as u(label)
-    left join counted c on c.label = u.label
+    left join counts c on c.label = u.label
     group by a.value, a.labels
 ),
 together as (

@@ -92,7 +92,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: object) -> None:
         raise AssertionError("the source was read")
 
-    monkeypatch.setattr(verbs, "prepare", read)
+    monkeypatch.setattr(verbs, "read_tables", read)
 
 
 # reading a query

@@ -178,13 +178,13 @@ def test_rows_that_came_meanwhile_are_not_lost(
 ) -> None:
     from anonymizer.run.job import Job
 
-    judged = Job._judged
+    judged = Job._verify
 
     def later(self: Job, *given: Any) -> Any:
         query(address, "insert into people (age) values (33)")
         return judged(self, *given)
 
-    monkeypatch.setattr(Job, "_judged", later)
+    monkeypatch.setattr(Job, "_verify", later)
     with pytest.raises(SourceError, match="1 row changed while the run was at work"):
         run(replacing(), address)
     assert columns(address) == list(PEOPLE)

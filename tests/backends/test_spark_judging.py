@@ -22,8 +22,8 @@ from anonymizer.measure import measure_release
 from anonymizer.verification.release import verify_release
 from anonymizer.verification.source_comparison import verify_against_source
 from tests.backends.tables import close
+from tests.duckdb import random_classes as rules
 from tests.duckdb import test_verify_form as form
-from tests.duckdb import test_verify_rules as rules
 from tests.selection import some
 
 pytestmark = pytest.mark.spark

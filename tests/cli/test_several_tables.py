@@ -57,11 +57,13 @@ def test_from_a_plan_to_files(place: Path, call: Call) -> None:
     assert again.code == 0, again.err
 
 
-@pytest.mark.slow
-def test_run_as_json(place: Path, call: Call) -> None:
+def test_run_and_attack_as_json(place: Path, call: Call) -> None:
     found = call("run", "policy.yml", *DATABASE, "--format", "json").json
     assert found["tables"]["visits"]["rows"] == len(hospital.tables()["visits"])
     assert found["measures"]["tables"]["visits"]["suppressed"] == 0
+    attacked = call("attack", "policy.yml", *DATABASE, "--format", "json")
+    assert attacked.code == 0, attacked.err
+    assert attacked.json["holds"] is True
 
 
 def test_plan_shows_the_tree(place: Path, call: Call) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 from tests.conftest import ENGINES, ON_REQUEST
@@ -15,18 +16,14 @@ SERVICES = (ON_REQUEST | set(ENGINES)) - {"slow", "exhaustive", "duckdb"}
 def suites() -> list[tuple[set[str], list[str]]]:
     """Of every suite of `.ci/run`: the markers it selects, and the paths it looks in."""
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [
-        line
-        for line in map(str.strip, text.splitlines())
-        if " tests/" in line and (line.startswith("suite ") or " -m " in line)
-    ]
-    return [
-        (
-            SERVICES & set(re.findall(r"\w+", line.split(" -m ")[-1].partition("tests/")[0])),
-            re.findall(r"\btests/\S+", line),
-        )
-        for line in lines
-    ]
+    found = []
+    for line in map(str.strip, text.splitlines()):
+        if " tests/" in line and (line.startswith("suite ") or " -m pytest " in line):
+            words = shlex.split(line)
+            at = 4 if words[0] == "suite" else len(words) - words[::-1].index("-m")
+            selected = SERVICES & set(re.findall(r"\w+", words[at]))
+            found.append((selected, [word for word in words if word.startswith("tests/")]))
+    return found
 
 
 def test_every_test_of_a_service_is_in_a_suite() -> None:

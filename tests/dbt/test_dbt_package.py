@@ -147,7 +147,7 @@ def test_a_policy_that_cannot_work_is_an_error_without_values(built: Project) ->
         )
         failed = built.dbt("run", "--select", "visits_release")
         assert failed.returncode == 1
-        assert "source: stands in the policy" in failed.stdout
+        assert "source: is in the policy" in failed.stdout
         assert "columns.age: is in the policy and in the column's meta" in failed.stdout
         assert "patient 0" not in failed.stdout + failed.stderr
     finally:

@@ -61,7 +61,7 @@ def test_roles_of_a_table_that_is_made(name: str, tmp_path: Path) -> None:
     assert len(wrong) <= 0.1 * len(found.guesses), wrong
 
 
-@some(0, 6)
+@some(0, 4)
 @pytest.mark.parametrize(
     ("name", "rows"),
     [

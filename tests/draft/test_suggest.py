@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.review.draft.table_draft import draft
-from anonymizer.review.hierarchies import Suggested, suggest
+from anonymizer.review.hierarchies import BuiltSuggestion, suggest
 from tests.draft.labelled import make
 from tests.tables import customers, public
 
@@ -60,14 +60,14 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def of(path: Path, name: str, columns: tuple[str, ...] = ()) -> dict[str, list[Suggested]]:
-    found: dict[str, list[Suggested]] = {}
+def of(path: Path, name: str, columns: tuple[str, ...] = ()) -> dict[str, list[BuiltSuggestion]]:
+    found: dict[str, list[BuiltSuggestion]] = {}
     for one in suggest(Policy.loads(draft(name, str(path)).text), str(path), columns):
         found.setdefault(one.column, []).append(one)
     return found
 
 
-def check(found: dict[str, list[Suggested]]) -> None:
+def check(found: dict[str, list[BuiltSuggestion]]) -> None:
     """Levels go up: fewer nodes, more loss, and the root at the end."""
     for several in found.values():
         for one in several:

@@ -1,22 +1,16 @@
-"""All plans that the golden files tell of: of settings, of hierarchies, and of the ledger."""
+"""Plans of settings of every kind, of hierarchies, and policies for a second release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import anonymizer
-from anonymizer.compile import Statement, Table, render
-from anonymizer.errors import GuaranteeError
+from anonymizer.compile import Table
 from anonymizer.hierarchy import stages
-from anonymizer.hierarchy.exchange import export_table
-from anonymizer.hierarchy.levels import distortion
-from anonymizer.ledger import compare, record
-from anonymizer.steps import Plan, Step
+from anonymizer.steps import Plan
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED, PERSONS
 from tests.duckdb.golden_settings import (
     DIVERSE,
@@ -32,7 +26,7 @@ from tests.duckdb.golden_settings import (
     sensitive,
 )
 from tests.duckdb.hierarchy_build import OPTIONS
-from tests.runs import policy, run, source
+from tests.runs import policy, source
 from tests.schema import hospital
 
 SEVERAL_TABLES: dict[str, Setting] = {
@@ -115,31 +109,7 @@ SECOND_RELEASES: dict[str, Setting] = {
         **PERSONS,
     ),
 }
-"""What the ledger asks when a release is made again, recorded while it is asked."""
-
-SECOND_RELEASES_OF_TABLES: dict[str, Setting] = {
-    "ledger_tables": {
-        "privacy.knows": {"events": 1, "rows": True},
-        "tables.patients.columns.died.protect": {"l_diversity": 2},
-        "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
-    },
-    "ledger_tables_two_events": {
-        "privacy.knows.events": 2,
-        "tables.visits.columns.day": {"role": "drop"},
-        "tables.visits.columns.ward": {"role": "drop"},
-        "tables.visits.columns.diagnosis": {"role": "keep", "acknowledge_unique": True},
-    },
-    "ledger_tables_three_events": {
-        "privacy.knows.events": 3,
-        "tables.patients.columns.died": {"role": "keep", "acknowledge_unique": True},
-        "tables.visits.columns.diagnosis": {"role": "keep", "acknowledge_unique": True},
-        "tables.labs.source": {"query": "select *, visit_id as lab_id from labs"},
-        "tables.labs.key": "lab_id",
-        "tables.labs.columns.lab_id": {"role": "drop"},
-        "tables.labs.columns.value": {"role": "sensitive", "protect": {"l_diversity": 2}},
-    },
-}
-"""The same for several tables."""
+"""Policies of which a release is made again, so that the ledger compares."""
 
 
 def hierarchy(name: str) -> Plan:
@@ -152,68 +122,19 @@ def hierarchy(name: str) -> Plan:
     return Plan(name, made)
 
 
-def second_release(name: str, folder: Path) -> Plan:
-    """The statements of the ledger for the last of three equal releases."""
-    given: Any
-    if name in SECOND_RELEASES:
-        database = source(folder, TYPES, ROWS)
-        given = policy(folder, **SECOND_RELEASES[name])
-    else:
-        database = hospital.write(folder / "hospital.duckdb", hospital.alike())
-        changes = {"ledger": "private.duckdb", **SECOND_RELEASES_OF_TABLES[name]}
-        given = hospital.policy(folder, changes)
-    steps: list[Step] = []
-
-    def recorded(rendering: Callable[..., Statement]) -> Callable[..., Statement]:
-        def wrapped(template: str, parameters: Mapping[str, Any], *rest: Any) -> Statement:
-            name = template.replace("/", " ")
-            steps.append(Step(name, template, dict(parameters)))
-            return rendering(template, parameters, *rest)
-
-        return wrapped
-
-    with pytest.MonkeyPatch.context() as listening:
-        for module in (record, compare):
-            listening.setattr(module, "render", recorded(render))
-        for _ in range(3):
-            steps.clear()
-            with suppress(GuaranteeError):  # a refusal comes after all of it was asked
-                run(given, database, seed=None)
-    return Plan(name, tuple(steps))
-
-
-def all_plans(folder: Path) -> Iterator[tuple[str, Plan]]:
-    """Every setting with its plan, the whole ones first.
+def plans(folder: Path, every: int) -> Iterator[tuple[str, Plan]]:
+    """Settings with their plans: the whole ones, and of the others one in so many.
 
     What is changed for a setting stays changed until the next one is asked for.
     """
     database = source(folder, TYPES, ROWS)
     (folder / "wards.csv").write_text("A;*\nB;*\n")
     (folder / "born.csv").write_text("2000-01-01;winter;*\n2000-03-07;spring;*\n")
-    for name, given in (WHOLE | OUTLINED).items():
+    for name, given in (*WHOLE.items(), *[*OUTLINED.items()][::every]):
         with pytest.MonkeyPatch.context() as lowered:
             for limit in CHANGED.get(name, []):
                 lowered.setattr(*limit)
             yield name, anonymizer.plan(policy(folder, **given), database)
     hospital.write(folder / "hospital.duckdb")
-    for name, changes in SEVERAL_TABLES.items():
+    for name, changes in [*SEVERAL_TABLES.items()][::every]:
         yield name, anonymizer.plan(hospital.policy(folder, changes), folder / "hospital.duckdb")
-    for name in HIERARCHIES:
-        yield f"hierarchy_{name}", hierarchy(name)
-    yield (
-        "hierarchy_distortion",
-        Plan(
-            "distortion",
-            (
-                distortion(1, "SMALLINT", "divisor"),
-                distortion(1, "SMALLINT", "divisor", published=True),
-                distortion(1, "SMALLINT", "conventional", published=True),
-                distortion(1, "VARCHAR", "prefix"),
-            ),
-        ),
-    )
-    yield "hierarchy_export", Plan("export", (export_table(1, 2, Table("kept"), bounds=True),))
-    for name in (*SECOND_RELEASES, *SECOND_RELEASES_OF_TABLES):
-        place = folder / name
-        place.mkdir()
-        yield name, second_release(name, place)

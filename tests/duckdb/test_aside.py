@@ -11,8 +11,9 @@ import pytest
 from anonymizer.compile import Statement
 from anonymizer.engines.base import Rows
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.execute import Event
+from anonymizer.engines.execute import Event, Executor
 from anonymizer.errors import EngineError
+from anonymizer.steps import Note, Step
 from tests.runs import policy, published, run, source
 
 
@@ -28,6 +29,19 @@ def test_a_connection_of_the_user_has_no_second_session(tmp_path: Path) -> None:
         DuckDBEngine(connection, owns_connection=False).second() as second,
     ):
         assert second is None
+
+
+def test_a_note_without_a_row_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adjacent notes are one statement; figures of one decide whether a run goes on."""
+    import duckdb
+
+    texts = {"one": "select 1 as a", "none": "select 2 as b where false", "two": "select 3 as c"}
+    monkeypatch.setattr(Executor, "_statement", lambda _, step: statement(texts[step.name]))
+    for names, kept in ((("one", "two"), {"a": 1, "c": 3}), (tuple(texts), {"a": 1, "c": 3})):
+        with duckdb.connect() as connection:
+            executor = Executor(DuckDBEngine(connection, owns_connection=False))
+            executor.run([Note(Step(name, name)) for name in names])
+            assert executor.notes == kept
 
 
 def rows_of_a_table() -> list[tuple[object, ...]]:

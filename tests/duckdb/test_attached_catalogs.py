@@ -82,9 +82,9 @@ def test_the_address_of_a_lake_is_refused_with_a_way_out(tmp_path: Path, address
 class Attached:
     """An engine whose catalog is of another type."""
 
-    def raw(self, text: str, where: str) -> list[tuple[str]]:
+    def raw(self, text: str, where: str) -> list[tuple[str, None, bool]]:
         assert "database_name = 'lake'" in text
-        return [("ducklake",)]
+        return [("ducklake", None, False)]
 
 
 def test_a_release_in_a_foreign_catalog_is_refused() -> None:

@@ -89,7 +89,7 @@ def least(names: list[str], rows: Rows, k: int) -> Fraction:
     return least_loss([column for _, column in found], [a for a, _ in found], k)
 
 
-@rounds(4, 20, 300)
+@rounds(4, 8, 300)
 def test_no_grouping_loses_less(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(7)
     tight = Fraction()

@@ -51,7 +51,7 @@ def groups(release: anonymizer.Release) -> dict[Any, list[dict[str, Any]]]:
 
 
 @pytest.mark.slow
-@some(1, 5)
+@some(1, 2)
 @pytest.mark.parametrize("seed", few(range(8), 1))
 @pytest.mark.parametrize("t", [0.15, 0.3])
 def test_classes_are_smaller_and_as_close(tmp_path: Path, t: float, seed: int) -> None:

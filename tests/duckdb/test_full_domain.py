@@ -183,7 +183,7 @@ PROTECTED: dict[str, tuple[dict[str, Any], Callable[[dict[Any, list[Any]]], set[
 }
 
 
-@some(1, 4)
+@some(1, 2)
 @pytest.mark.parametrize("case", few(range(10), 3))
 def test_optimum_under_k(tmp_path: Path, case: int) -> None:
     seed = random.Random(f"k {case}")
@@ -193,7 +193,7 @@ def test_optimum_under_k(tmp_path: Path, case: int) -> None:
     compare(tmp_path, Lattice(columns, seed.randint(2, 5), limit, measure=measure))
 
 
-@some(2, 4)
+@some(2, 2)
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", PROTECTED)
 def test_optimum_under_rules(tmp_path: Path, name: str, limit: float) -> None:

@@ -77,7 +77,7 @@ def one_of_k(folder: Path, case: int, budget: int = BUDGET) -> bool:
     return compare(folder, Lattice(columns, seed.randint(2, 5), limit, measure=measure), budget)
 
 
-@some(1, 3)
+@some(1, 2)
 @pytest.mark.parametrize("case", few(range(8), 2))
 def test_node_under_k(tmp_path: Path, case: int) -> None:
     one_of_k(tmp_path, case)
@@ -111,7 +111,7 @@ def test_no_bound_is_above_the_optimum(
 
 
 @pytest.mark.slow
-@some(1, 4)
+@some(1, 2)
 @pytest.mark.parametrize("limit", [0, 0.2])
 @pytest.mark.parametrize("name", few(list(PROTECTED), 3))
 def test_node_under_rules(tmp_path: Path, name: str, limit: float) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import anonymizer
-from tests.duckdb.golden_plans import all_plans
+from tests.duckdb.golden_plans import plans
 from tests.duckdb.golden_settings import ROWS, TYPES, WHOLE
 from tests.duckdb.plan_steps import steps
 from tests.runs import policy, source
@@ -26,11 +26,14 @@ def test_what_is_compiled_is_what_was_approved(
     assert text.encode() == path.read_bytes()
 
 
-@pytest.mark.slow
-def test_plans_bind_the_secret_once_and_hold_no_path_and_no_value_of_a_row(tmp_path: Path) -> None:
-    for name, plan in all_plans(tmp_path):
-        if name.startswith(("hierarchy_", "ledger_")):
-            continue
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(4, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)],
+)
+def test_plans_bind_the_secret_once_and_hold_no_path_and_no_value_of_a_row(
+    tmp_path: Path, every: int
+) -> None:
+    for name, plan in plans(tmp_path, every):
         text = plan.sql()
         assert sum("secret" in step.binds for step in steps(plan.stages)) <= 1, name
         assert text.count("$secret") == 1, name

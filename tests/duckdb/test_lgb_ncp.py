@@ -22,7 +22,7 @@ TABLES = {
     "census_income_train": ("age", "class_of_worker", "education", "marital_status", "race", "sex"),
     "acs2018_persons": ("age", "relationship", "marital_status", "race", "sex", "citizenship"),
 }
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 
 
 def sample(data: Path, name: str, rows: int) -> list[tuple[Any, ...]]:
@@ -52,7 +52,7 @@ def literal(rows: list[tuple[Any, ...]], k: int, hidden: bool, seed: int) -> flo
     return lost / cells
 
 
-@some(0, 4)
+@some(0, 3)
 @pytest.mark.slow
 @pytest.mark.parametrize("hidden", [False, True], ids=["all ages", "hidden ages"])
 @pytest.mark.parametrize("k", [5, 10])
@@ -60,7 +60,7 @@ def literal(rows: list[tuple[Any, ...]], k: int, hidden: bool, seed: int) -> flo
 def test_loses_no_more_than_the_literal_algorithm(
     tmp_path: Path, data_folder: Path, name: str, k: int, hidden: bool
 ) -> None:
-    rows = sample(data_folder, name, 3_000)
+    rows = sample(data_folder, name, 1_500)
     types = dict.fromkeys(TABLES[name], "VARCHAR") | {"age": "INTEGER", "hide": "BOOLEAN"}
     columns: dict[str, Any] = dict.fromkeys(TABLES[name], "quasi") | {"hide": "drop"}
     if hidden:

@@ -75,7 +75,7 @@ def random_table(draw: random.Random, *, nulls: bool) -> tuple[list[str], list[t
     return types, table
 
 
-@some(3, 8)
+@some(3, 4)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda o: " ".join(map(str, o.values())))
 @pytest.mark.parametrize("number", range(4))
 def test_classes_are_those_of_the_naive_recursion(
@@ -174,7 +174,7 @@ def rule_of(name: str, values: list[Any]) -> tuple[dict[str, Any], Constraint]:
             return {"alpha": 0.6}, histogram(lambda c: share(c) <= Fraction("0.6"))
 
 
-@some(2, 6)
+@some(2, 3)
 @pytest.mark.parametrize("split", ["loss", "median"])
 @pytest.mark.parametrize("name", ["l", "entropy", "recursive", "t equal", "t ordered", "alpha"])
 def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
@@ -202,7 +202,7 @@ def test_a_cut_is_taken_only_if_both_halves_keep_the_rules(
     assert len(found) < len(unconstrained), "the rule should have stopped some cut"
 
 
-@some(2, 4)
+@some(2, 2)
 @pytest.mark.parametrize("values", [63, 64, 127, 128, 200, 255, 256, 300])
 def test_a_category_of_many_values_beside_another(tmp_path: Path, values: int) -> None:
     """A class may hold so many of them that their count takes more than a byte."""

@@ -76,7 +76,7 @@ USUAL = ("whole", "real", "day", "word")
 """Types of the fast suite; the others are slow by their number."""
 
 
-@some(1, 6)
+@some(1, 3)
 @pytest.mark.parametrize(
     "column",
     [name if name in USUAL else pytest.param(name, marks=pytest.mark.slow) for name in KINDS],

@@ -60,7 +60,7 @@ def assert_whole(found: list[dict[str, Any]], persons: int) -> None:
 
 
 @pytest.mark.slow
-@some(1, 4)
+@some(1, 2)
 @pytest.mark.parametrize("privacy", PERSONS, ids="-".join)
 def test_rules_on_persons(tmp_path: Path, privacy: dict[str, Any]) -> None:
     rows = visits(random.Random(str(privacy)), 240)
@@ -100,7 +100,7 @@ def database_of(folder: Path, seed: object, rows: int, *, alike: bool = False) -
 
 
 @pytest.mark.slow
-@some(1, 4)
+@some(1, 2)
 @pytest.mark.parametrize("privacy", POPULATIONS, ids=str)
 def test_models_of_a_population(tmp_path: Path, privacy: dict[str, Any]) -> None:
     least = privacy.get("delta_presence", {}).get("min", 0)

@@ -69,7 +69,7 @@ def check(released: runs.Rows, privacy: dict[str, Any], column: str = "ill") -> 
         assert tables.judge(persons, privacy)(list(range(len(persons))))
 
 
-@some(1, 6)
+@some(1, 3)
 @pytest.mark.parametrize(
     ("name", "privacy"),
     [("mondrian", model) for model in MODELS] + [("geneir", model) for model in MODELS[1:]],
@@ -151,7 +151,7 @@ WHOLE_RECORDS: list[dict[str, Any]] = [
 ]
 
 
-@some(2, 4)
+@some(2, 2)
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("privacy", WHOLE_RECORDS, ids="+".join)
 def test_lgb_classes_hold_models_on_whole_records(
@@ -202,7 +202,7 @@ def fails(folder: Path, rows: list[tuple[Any, ...]], name: str, privacy: Any, **
     return str(caught.value)
 
 
-@some(1, 5)
+@some(1, 3)
 @pytest.mark.parametrize("name", ALL)
 def test_bad_input(tmp_path: Path, name: str) -> None:
     others = [(who, 30 + who, "m", "152", f"ill {who % 3}") for who in range(2, 7)]
@@ -276,7 +276,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 
-@some(2, 6)
+@some(2, 3)
 @pytest.mark.parametrize(
     ("name", "merged", "column"),
     [

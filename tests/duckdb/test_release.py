@@ -260,7 +260,7 @@ def test_what_fails_its_judgement_is_not_swapped_in(
     def refuse(*_: Any) -> Any:
         raise GuaranteeError([])
 
-    monkeypatch.setattr(Job, "_judged", refuse)
+    monkeypatch.setattr(Job, "_verify", refuse)
     with pytest.raises(GuaranteeError):
         run(policy(tmp_path, COLUMNS), database)
     assert listing(tmp_path) == before

@@ -305,3 +305,24 @@ def test_a_release_that_its_connection_does_not_show(tmp_path: Path, ended: str)
     for read in (release.df, lambda: release.relation().fetchall()):
         with pytest.raises(EngineError, match="connection: the release is read on the connection"):
             read()
+
+
+def test_a_view_in_place_of_the_record_is_not_read(tmp_path: Path, database: Path) -> None:
+    """A view runs SQL of whoever made it, on a connection that may reach anything."""
+    read: list[str] = []
+
+    def seen(text: str) -> str:
+        read.append(text)
+        return text
+
+    with duckdb.connect(str(database)) as connection:
+        connection.create_function("seen", seen, side_effects=True)
+        connection.execute("create schema _anonymizer")
+        connection.execute(
+            "create view _anonymizer.objects as select seen('it') as release,"
+            " 'main' as schema_name, 'x' as object_name, 'rows' as kind, '1' as run_id, 1 as rowid"
+        )
+        with pytest.raises(AnonymizerError):
+            run(policy(tmp_path, COLUMNS, publish=BESIDE), connection)
+        assert read == []
+        connection.execute("create table free as select 1 as n")  # the transaction has ended

@@ -23,7 +23,7 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@some(2, 4)
+@some(2, 2)
 @rounds(1, 3)
 @pytest.mark.parametrize("way", [nullcontext, runs.driven])
 @pytest.mark.parametrize("rule", RULES, ids="+".join)
@@ -51,7 +51,7 @@ def test_relaxed_cuts_through_ties_keep_the_rules(
         assert made.measures["classes"] > 4
 
 
-@rounds(1, 5)
+@rounds(1, 3)
 @pytest.mark.parametrize("rule", [{"l_diversity": 2}, {"entropy_l": 1.5}], ids=list)
 def test_persons_are_parted_without_leaving_a_bucket_one_value(
     tmp_path: Path, rule: dict[str, Any], rounds: int
@@ -73,8 +73,8 @@ def test_persons_are_parted_without_leaving_a_bucket_one_value(
         assert runs.run(policy, database, seed=seed).verification.passed
 
 
-@some(1, 3)
-@rounds(2, 8, 20)
+@some(1, 2)
+@rounds(2, 4, 20)
 @pytest.mark.parametrize(
     "rule",
     [

@@ -31,7 +31,7 @@ WIDEST = 119
 
 
 @pytest.mark.slow
-@some(1, 8)
+@some(1, 5)
 @pytest.mark.parametrize("name", few(SETTINGS, 10, by=3))
 def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     database = source(tmp_path, TYPES, ROWS)

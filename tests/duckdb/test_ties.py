@@ -186,7 +186,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
         yield opened
 
 
-@rounds(4, 60)
+@rounds(4, 20, 60)
 @pytest.mark.parametrize("case", FIGURES, ids=" ".join)
 def test_all_agree_at_a_tie_and_beside_it(
     connection: duckdb.DuckDBPyConnection, case: tuple[str, str, str], rounds: int

@@ -75,7 +75,7 @@ def asked(folder: Path, way: Mapping[str, Any], weights: Mapping[str, float]) ->
     )
 
 
-@some(1, 3)
+@some(1, 2)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_heavy_column_loses_less(tmp_path: Path, adult: Path, way: str) -> None:
     plain = run(asked(tmp_path, WAYS[way], {}), adult).measures
@@ -149,7 +149,7 @@ def losses_of_nodes(
 
 
 @pytest.mark.slow
-@rounds(4, 10, 40)
+@rounds(4, 6, 40)
 def test_the_node_that_loses_least_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(11)
     changed = 0
@@ -185,7 +185,7 @@ class Weighed:
 
 
 @pytest.mark.slow
-@rounds(3, 8, 40)
+@rounds(3, 5, 40)
 def test_no_grouping_loses_less_by_weight(tmp_path: Path, rounds: int) -> None:
     draw = random.Random(5)
     tree = tmp_path / "tree.csv"

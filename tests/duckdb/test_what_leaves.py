@@ -275,7 +275,7 @@ GENERALIZED = (
 )
 
 
-@some(6, 20)
+@some(6, 8)
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 @pytest.mark.parametrize("name", GENERALIZED)
 @pytest.mark.parametrize("role", ["sensitive", "list"])

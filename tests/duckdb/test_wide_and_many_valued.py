@@ -23,7 +23,7 @@ SECRET = "5" * 64
 
 
 @pytest.mark.slow
-@some(1, 3)
+@some(1, 2)
 @pytest.mark.parametrize("algorithm", ["mondrian", "lgb", "danonyir"])
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_parts_make_the_release_that_one_statement_makes(

@@ -19,7 +19,7 @@ from tests.faults.stage import Stage
 from tests.faults.test_faults import COMMAND, run_command, unharmed
 from tests.selection import some
 
-MOMENTS = 20
+MOMENTS = 8
 
 
 def interrupted(stage: Stage, after: float) -> tuple[int, str, float]:
@@ -36,7 +36,7 @@ def interrupted(stage: Stage, after: float) -> tuple[int, str, float]:
 
 @pytest.mark.slow
 def test_faults_interrupted_at_random_moments(stage: Stage, temporary: Path) -> None:
-    """Twenty moments of a run, drawn with a fixed seed: 130, a message, nothing left."""
+    """Some moments of a run, drawn with a fixed seed: 130, a message, nothing left."""
     draw = random.Random(20)
     old, users = stage.rows(), stage.users_files()
     _, _, whole = interrupted(stage, after=60.0)

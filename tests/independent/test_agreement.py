@@ -21,8 +21,7 @@ from tests.independent.agreement import Compared, both, compare, others, tamper
 from tests.independent.random_releases import REFUSALS, draw
 from tests.runs import THRIFTY
 
-FEW = 5
-SOME = 30
+SOME = 12
 MORE = int(os.environ.get("ANONYMIZER_READER_RELEASES", "150"))
 ALGORITHMS = ("mondrian", "lgb", "full_domain", "privacyfrost", "msb", "danonyir", "geneir")
 
@@ -75,12 +74,6 @@ def check(seeds: range, folder: Path, releases: int) -> Counter[str]:
             break
     assert not different, "\n".join(different)
     return found
-
-
-@pytest.mark.slow
-def test_reader_agrees_with_the_verifier(tmp_path: Path) -> None:
-    found = check(range(FEW * 20), tmp_path, FEW)
-    assert found["releases"] == FEW, found
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def a_case(folder: Path, dice: Random) -> tuple[Any, Any, dict[str, Any]]:
     return asked, database, {"replace_source": True} if how == "replace" else {}
 
 
-@some(2, 6)
+@some(2, 3)
 @pytest.mark.filterwarnings("ignore:Glyph")
 @pytest.mark.parametrize("number", range(RUNS))
 def test_a_random_policy_is_published_and_verified_or_refused(tmp_path: Path, number: int) -> None:

@@ -363,7 +363,7 @@ def step_of(kind: str) -> Any:
     return 0.25
 
 
-@some(2, 12)
+@some(2, 5)
 @pytest.mark.parametrize("method", ["nearest", "down"])
 @pytest.mark.parametrize("kind", [*WHOLE, *DECIMALS])
 def test_exact_numbers_are_rounded(tmp_path: Path, kind: str, method: str) -> None:
@@ -379,7 +379,7 @@ def test_exact_numbers_are_rounded(tmp_path: Path, kind: str, method: str) -> No
 
 
 @pytest.mark.slow
-@some(1, 13)
+@some(1, 5)
 @pytest.mark.parametrize("method", ["nearest", "down", "random"])
 @pytest.mark.parametrize("step", [0.25, 0.1, 1, 1000, 1e-9])
 @pytest.mark.parametrize("kind", REALS)
@@ -463,7 +463,7 @@ def fitting(kind: str) -> list[dict[str, float]]:
     return [share, part] if kind in ("DECIMAL(18,18)", "DECIMAL(38,38)") else [share, whole, part]
 
 
-@some(1, 14)
+@some(1, 5)
 @pytest.mark.parametrize(
     ("kind", "how"), [(kind, how) for kind in NUMBERS for how in fitting(kind)]
 )

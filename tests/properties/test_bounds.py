@@ -144,7 +144,7 @@ def asking(folder: Path, guarantee: Guarantee, holder: str, value: Options, rest
     return policy(folder, columns, k, **given, **rest)
 
 
-@some(60, 300)
+@some(30, 60)
 @pytest.mark.parametrize(("guarantee", "holder", "value", "rest"), list(cases()))
 def test_a_bound_at_its_end_holds_or_is_refused(
     tmp_path: Path, guarantee: Guarantee, holder: str, value: Options, rest: Options

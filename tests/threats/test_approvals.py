@@ -13,7 +13,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError
-from anonymizer.ledger.approvals import approvals_file, known
+from anonymizer.ledger.approvals import all_approvals, approvals_file
 from anonymizer.ledger.store import key_file
 from anonymizer.review.approval import approve, required, residual_risks
 from tests.schema import hospital
@@ -83,7 +83,7 @@ def test_an_approval_stands_until_its_last_day(place: Path) -> None:
     # the longest that stands counts, and another approval makes it stand again
     approve(of, by="Ada", until=LATER + timedelta(days=10))
     assert required(of, LATER + timedelta(days=1)).by == "Ada"
-    assert [one.by for one in known(ledger(place))] == ["Grace", "Ada"]
+    assert [one.by for one in all_approvals(ledger(place))] == ["Grace", "Ada"]
 
 
 def test_it_lists_what_is_accepted(place: Path) -> None:

@@ -31,18 +31,8 @@ from anonymizer.release.signing import (
     signed,
 )
 from tests import runs
-from tests.forging import seal_again
+from tests.forging import COLUMNS, ROWS, TYPES, VIEW, seal_again
 from tests.selection import some
-
-ROWS = [(20 + i % 30, "mf"[i % 2], f"v{i % 5}", i % 7) for i in range(120)]
-COLUMNS: dict[str, Any] = {
-    "age": "quasi",
-    "sex": "quasi",
-    "illness": {"role": "sensitive", "protect": {"l_diversity": 2}},
-    "visits": "keep",
-}
-TYPES = {"age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR", "visits": "INTEGER"}
-VIEW = "people_anonymous"
 
 
 @dataclass(frozen=True, slots=True)

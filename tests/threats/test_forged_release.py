@@ -27,19 +27,9 @@ from anonymizer.release.signing import new_key
 from anonymizer.review.report import write_report
 from anonymizer.review.report.content import collect
 from tests import runs
-from tests.forging import Place, seal_again
+from tests.forging import COLUMNS, ROWS, TYPES, VIEW, Place, seal_again
 from tests.independent.planted import RELEASES, asked, make
 from tests.selection import some
-
-VIEW = "people_anonymous"
-ROWS = [(20 + i % 30, "mf"[i % 2], f"v{i % 5}", i % 7) for i in range(120)]
-COLUMNS: dict[str, Any] = {
-    "age": "quasi",
-    "sex": "quasi",
-    "illness": {"role": "sensitive", "protect": {"l_diversity": 2}},
-    "visits": "keep",
-}
-TYPES = {"age": "INTEGER", "sex": "VARCHAR", "illness": "VARCHAR", "visits": "INTEGER"}
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,17 @@ def source_guard(
     `eras`: whether the engine writes a date before the year 1 as a text cell can hold it.
     """
     counts = [
-        *_null_counts(policy, roles),
+        *(
+            Count(
+                f"count(*) filter (where {name} is null)",
+                column_path(column, "nulls"),
+                "forbids NULL, but {n} none there",
+                ("row has", "rows have"),
+                allowed="own_class, suppress, forbid",
+            )
+            for column, name in roles.published
+            if policy.columns[column].nulls == "forbid"
+        ),
         *_quasi_counts(roles),
         *(() if eras else _era_counts(policy, roles)),
         *_key_counts(policy),
@@ -98,20 +108,6 @@ def source_guard(
         },
     )
     return (Guard(step, explain, SourceError),)
-
-
-def _null_counts(policy: Policy, roles: Roles) -> list[Count]:
-    return [
-        Count(
-            f"count(*) filter (where {name} is null)",
-            column_path(column, "nulls"),
-            "forbids NULL, but {n} none there",
-            ("row has", "rows have"),
-            allowed="own_class, suppress, forbid",
-        )
-        for column, name in roles.published
-        if policy.columns[column].nulls == "forbid"
-    ]
 
 
 def _quasi_counts(roles: Roles) -> Iterator[Count]:
@@ -401,7 +397,9 @@ def _persons_to_leave_out(rule: Rule, persons: int, pairs: int, widest: int) -> 
     if not isinstance(rule, ValueShare) or (beta := at_most(rule.beta)) >= 1:
         return 0
     among = persons if isinstance(rule, EirValueShare) else pairs
-    return max(0, math.ceil((widest - beta * among) / (1 - beta)))
+    # (widest - beta * among) / (1 - beta), rounded up; of whole numbers, as scripts print it
+    more, of = beta.denominator * widest - beta.numerator * among, beta.denominator - beta.numerator
+    return max(0, (more + of - 1) // of)
 
 
 def _exact_search(rules: PersonRules) -> tuple[Stage, ...]:

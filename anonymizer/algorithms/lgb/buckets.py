@@ -186,7 +186,8 @@ def bucket_stages(
     With `persons` no bucket holds two cells of one person. Cells are then assigned over the whole
     column, so that there are enough buckets to separate persons; buckets span wider ranges.
     """
-    rule = column.rule
+    rule, of = column.rule, column.source
+    source = Attribute(of.index, of.column, of.sql_type, of.kind)
     named = {"column": column, "coded": CODED, "reference": column.reference}
     shared = {
         **named,
@@ -209,9 +210,7 @@ def bucket_stages(
         "value_draw": later_draw("draw", "value"),
         "bucket_draw": later_draw("draw", "bucket"),
         "value": Sql("d.value" if column.coded else "f.original"),
-        "label": Sql("d.label")
-        if column.coded
-        else value_text("f.original", _as_attribute(column.source)),
+        "label": Sql("d.label") if column.coded else value_text("f.original", source),
     }
     name = column.column
     splitting: tuple[Stage, ...] = (
@@ -237,10 +236,6 @@ def bucket_stages(
         *(separation_stages(name, shared) if persons else ()),
         Step(f"permute {name}", "lgb/permute", shared),
     )
-
-
-def _as_attribute(source: Attribute | Sensitive) -> Attribute:
-    return Attribute(source.index, source.column, source.sql_type, source.kind)
 
 
 def ineligible(column: ProtectedColumn, row: Row, *, leaves_out: bool = False) -> Problem:

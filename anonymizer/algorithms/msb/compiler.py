@@ -30,7 +30,6 @@ from anonymizer.algorithms.msb.grouping import (
     dimensions,
     empty_stages,
     grouping_stages,
-    placing_step,
     refuse_size,
     residual_stages,
     values_step,
@@ -50,23 +49,6 @@ from anonymizer.source.snapshot import later_draw
 from anonymizer.steps import Guard, Row, Stage, Step
 
 # Guards of this algorithm: counts over the source that rule out a release.
-
-
-def level_guards(dimensions: Sequence[Dimension]) -> tuple[Guard, ...]:
-    """Guards that every value in the data has exactly one level."""
-    return tuple(
-        Guard(
-            Step(
-                f"one level for every value of {d.column}",
-                "msb/guard_levels",
-                {"values": d.values, "unlisted": d.default is None},
-            ),
-            lambda row, d=d: _level_problem(d, row),  # type: ignore[misc]
-            SourceError,
-        )
-        for d in dimensions
-        if d.levels
-    )
 
 
 def _level_problem(dimension: Dimension, row: Row) -> Problem:
@@ -182,11 +164,6 @@ def record_stages(roles: Roles) -> tuple[Stage, ...]:
         *(_one_value(column) for column in roles.sensitive),
         Step("one record per person", "msb/records", {"coded": CODED, "records": RECORDS}),
     )
-
-
-def group_rows_step() -> Step:
-    """The step that reduces CODED to the rows of grouped persons, with the group's number."""
-    return Step("rows of persons", "msb/person_rows", {"coded": CODED, "records": RECORDS})
 
 
 def _one_value(column: Sensitive) -> Guard:
@@ -358,15 +335,35 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         *person_stages(policy, roles),
         *(record_stages(roles) if persons else ()),
         *(values_step(d, how.records) for d in how.dimensions),
-        *level_guards(how.dimensions),
+        *(
+            Guard(
+                Step(
+                    f"one level for every value of {d.column}",
+                    "msb/guard_levels",
+                    {"values": d.values, "unlisted": d.default is None},
+                ),
+                lambda row, d=d: _level_problem(d, row),  # type: ignore[misc]
+                SourceError,
+            )
+            for d in how.dimensions
+            if d.levels
+        ),
         *bucket_stages(how),
         enough_rows(how),
         *empty_stages(how),
         *diversity_guards(policy, how),
         *grouping_stages(how),
         *residual_stages(how, profile.rows),
-        placing_step(how),
-        *([group_rows_step()] if persons else []),
+        Step(
+            "records into groups",
+            "msb/place",
+            {**how.context, "group_draw": later_draw("draw", "group")},
+        ),
+        *(
+            (Step("rows of persons", "msb/person_rows", {"coded": CODED, "records": RECORDS}),)
+            if persons
+            else ()
+        ),
     )
     generalized = options.generalize is not None
     layout, columns = layout_of(policy, roles, generalized=generalized)

@@ -389,12 +389,3 @@ def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
             at_most=(rows + 1) * PATIENCE,
         ),
     )
-
-
-def placing_step(how: Grouping) -> Step:
-    """The step that reduces `coded` to the published rows, with the number of their group."""
-    return Step(
-        "records into groups",
-        "msb/place",
-        {**how.context, "group_draw": later_draw("draw", "group")},
-    )

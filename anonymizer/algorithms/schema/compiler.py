@@ -47,6 +47,7 @@ from anonymizer.algorithms.schema.events import (
     with_events,
 )
 from anonymizer.algorithms.schema.rules import (
+    FAILING,
     Judged,
     child_protections,
     class_steps,
@@ -54,7 +55,6 @@ from anonymizer.algorithms.schema.rules import (
     holding_steps,
     pair_rules,
     ruled_tables,
-    to_merge,
 )
 from anonymizer.compile import Sql, Table, ident, sql
 from anonymizer.contract.layout import Layout, PublishedColumn
@@ -156,14 +156,10 @@ class PublishedTable:
         return Step(f"publish {self.child.name}", "link/published", context)
 
 
-def published_tables(policy: SchemaPolicy, children: Sequence[Child]) -> tuple[PublishedTable, ...]:
-    """The tables except the persons', each after its parent."""
-    return tuple(_published_table(policy, child, children) for child in children)
-
-
-def _published_table(
+def published_table(
     policy: SchemaPolicy, child: Child, children: Sequence[Child]
 ) -> PublishedTable:
+    """A table other than the persons', with the columns that it publishes."""
     table = policy.tables[child.name]
     above = policy.tables[child.above].key
     events = {a.attribute.column: a for a in event_columns(child)}
@@ -328,7 +324,7 @@ def _event_stages(
         least=known,
         ruled=ruled,
         holding=holding_steps(children, rules, judged, partial, (*of_numbers, *of_cells)),
-        merged=to_merge(),
+        merged=Step("classes merged", "schema/to_merge", {"failing": FAILING}),
     )
 
 

@@ -133,11 +133,6 @@ def holding_steps(
     )
 
 
-def to_merge() -> Step:
-    """The query that counts merged classes, whose rows have to be raised again."""
-    return Step("classes merged", "schema/to_merge", {"failing": FAILING})
-
-
 def failing_steps(
     name: str,
     column: Sensitive,

@@ -114,6 +114,8 @@ class DuckDBEngine(Engine):
     own_name: str | None = None
     free_threads: bool = False
     """True if the number of threads is left to us."""
+    threads: int = 1
+    """The number of threads with which the connection was opened."""
     most_threads: int = 1
     """Threads for laborious statements on a small table, where others get one."""
     isolated_reads: IsolatedReads | None = None
@@ -149,7 +151,7 @@ class DuckDBEngine(Engine):
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:
-            self.most_threads = int(self.raw("select current_setting('threads')", "engine")[0][0])
+            self.most_threads = self.threads
             self.raw("set threads = 1", "engine")
 
     @contextmanager
@@ -329,19 +331,8 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
     import duckdb
 
     before = connection.execute("select current_catalog(), current_schema()").fetchone()
+    attach_scratch(connection)
     try:
-        # (where the user's database was opened read-only, everything is, unless it is said)
-        connection.execute(f"attach ':memory:' as {SCRATCH} (read_write)")
-    except duckdb.BinderException as error:
-        raise attached_already(SCRATCH) from error
-    except duckdb.Error as error:
-        raise EngineError.at(
-            "connection",
-            "cannot hold a scratch database, as one that was opened read-only",
-            hint="give the path of the database instead: it is opened read-only as well",
-        ) from error
-    try:
-        connection.execute(f"use {SCRATCH}.main")
         yield
     finally:
         assert before is not None
@@ -351,6 +342,23 @@ def scratch(connection: DuckDBPyConnection) -> Iterator[None]:
         with afterwards("connection"):
             connection.execute(f"use {quote(before[0])}.{quote(before[1])}")
             connection.execute(f"detach {SCRATCH}")
+
+
+def attach_scratch(connection: DuckDBPyConnection) -> None:
+    """Attach the in-memory scratch catalog, and make it the default."""
+    import duckdb
+
+    try:
+        # (where the user's database was opened read-only, everything is, unless it is said)
+        connection.execute(f"attach ':memory:' as {SCRATCH} (read_write); use {SCRATCH}.main")
+    except duckdb.BinderException as error:
+        raise attached_already(SCRATCH) from error
+    except duckdb.Error as error:
+        raise EngineError.at(
+            "connection",
+            "cannot hold a scratch database, as one that was opened read-only",
+            hint="give the path of the database instead: it is opened read-only as well",
+        ) from error
 
 
 # A user's open connection as the engine of a run.

@@ -170,6 +170,8 @@ numbers.Integral.register(Figure)
 
 
 def _sql(value: object) -> str:
+    if isinstance(value, int) and value >= 2**31:  # its products may need more than 64 bits
+        return f"cast({value} as hugeint)"
     return value.sql if isinstance(value, Figure) else lit(value).text
 
 

@@ -192,7 +192,8 @@ class PartSolver:
         memory = _bytes(self.setting("memory_limit"))
         workers = self._workers(memory, len(parts))
         threads = max(1, int(self.setting("threads")) // workers)
-        size = _size_of_a_part(memory, workers)
+        # half for the table, half for parts; up to three quarters if one part needs more
+        size = max(memory // 2, min(NEEDED, memory * 3 // 4)) // workers
         share = Limits(threads, _size_text(size), self.limits.temp_size)
         left = memory - workers * size
         with _naming_part_size(), self._folder() as folder, self._less_memory(memory, left):
@@ -326,14 +327,6 @@ def _bytes(size: str) -> int:
 def _size_text(size: int) -> str:
     """A size in bytes as text that the engine reads."""
     return f"{size >> 20}MiB"
-
-
-def _size_of_a_part(memory: int, workers: int) -> int:
-    """Bytes per part: half of the memory is for the table and half for the parts in progress.
-
-    If half is less than one part needs, up to three quarters are for parts.
-    """
-    return max(memory // 2, min(NEEDED, memory * 3 // 4)) // workers
 
 
 @contextmanager

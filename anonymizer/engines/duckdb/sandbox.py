@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Table, as_pattern, ident, lit, work
 from anonymizer.engines.base import Limits
-from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, scratch
+from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, attach_scratch
 from anonymizer.errors import EngineError, Problem, SourceError, no_file
 from anonymizer.policy.load import begins_as_database
 from anonymizer.process import run_folder
@@ -156,8 +157,6 @@ def own_connection(
             stack.callback(folder.remove)
             spill = folder.path
         connection = stack.enter_context(restricted(spill / "spilled", limits))
-        for name, value in ZONE.items():
-            _set_option(connection, name, value)
         if database is not None:
             _attach(connection, database, where, read_only)
         if copy is not None:
@@ -177,9 +176,11 @@ def own_connection(
         if database is not None and copy is None:
             engine.isolated_reads = apart = IsolatedReads(engine, database, spill, limits)
             folders.append(apart.folder)
-        stack.enter_context(scratch(connection))
+        attach_scratch(connection)  # which the connection takes along when it closes
         logs = [Path(f"{path}{end}") for path in databases for end in LOGS]
-        close_walls(connection, [*files, *logs], folders, lends_memory=lends_memory)
+        engine.threads = close_walls(
+            connection, [*files, *logs], folders, lends_memory=lends_memory, settings=ZONE
+        )
         yield engine
 
 
@@ -203,17 +204,25 @@ def close_walls(
     folders: Sequence[Path] = (),
     *,
     lends_memory: bool = False,
-) -> None:
-    """Permanently deny the connection access to everything but these files and folders."""
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> int:
+    """Permanently deny the connection access to everything but these files and folders.
+
+    `settings` are set before. Returns the number of threads.
+    """
     free = ["threads", "preserve_insertion_order", *(["memory_limit"] if lends_memory else [])]
-    settings = {
+    walls = {
+        **{name: lit(value).text for name, value in settings.items()},
         "allowed_directories": _listed(one for path in folders for one in (path, as_pattern(path))),
         "allowed_paths": _listed(one for path in files for one in (path, as_pattern(path))),
         "enable_external_access": "false",
         "allowed_configs": _listed(free),
         "lock_configuration": "true",
     }
-    connection.execute("; ".join(f"set {name} = {text}" for name, text in settings.items()))
+    text = "; ".join(f"set {name} = {value}" for name, value in walls.items())
+    # (all rows: an unfinished result would keep the connection from other work)
+    ((threads,),) = connection.execute(f"{text}; select current_setting('threads')").fetchall()
+    return int(threads)
 
 
 def _listed(names: Iterable[str | PurePath]) -> str:

@@ -8,6 +8,7 @@ from hashlib import md5
 
 from sqlglot import exp
 
+from anonymizer.compile import SCRATCH
 from anonymizer.compile.dialect import (
     LENGTH,
     MARK,
@@ -15,7 +16,6 @@ from anonymizer.compile.dialect import (
     Rewrite,
     from_leaves,
     group_by_all,
-    is_work_table,
     named_subqueries,
     plain_stars,
     read_once,
@@ -212,7 +212,7 @@ def table_text(table: str) -> str:
 
 def places(node: exp.Expr) -> exp.Expr:
     """Qualify work tables with the schema of the run."""
-    if isinstance(node, exp.Table) and is_work_table(node):
+    if isinstance(node, exp.Table) and node.catalog == SCRATCH:
         node.set("catalog", None)
         node.set("db", exp.to_identifier(MARK, quoted=True))
     return node
@@ -336,10 +336,6 @@ def _is_utf8(node: exp.Encode) -> bool:
     return charset is None or charset.name.lower() == "utf-8"
 
 
-def _utf8() -> exp.Expr:
-    return exp.Literal.string("UTF8")
-
-
 NAMES = {"strlen": "octet_length", "nfc_normalize": "normalize"}
 CALLS = {
     # only used to compare values within a run, never for the number itself
@@ -366,7 +362,9 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.RegexpFullMatch():
             return fill("(x ~ ('^(' || y || ')$'))", x=node.this, y=node.expression)
         case exp.Encode() if _is_utf8(node):
-            return exp.Anonymous(this="convert_to", expressions=[node.this, _utf8()])
+            return exp.Anonymous(
+                this="convert_to", expressions=[node.this, exp.Literal.string("UTF8")]
+            )
         case exp.Log() if node.expression is not None:
             # only defined for numerics; the cast keeps the significant digits of a double
             return fill(

@@ -22,7 +22,7 @@ from anonymizer.release import objects
 from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
-from anonymizer.release.opening import opened, population_files, release_file
+from anonymizer.release.opening import open_for_reading, population_files, release_file
 from anonymizer.release.opening import place_of as named_at
 
 
@@ -83,13 +83,13 @@ def open_published(
     if database is None or isinstance(database, str | Path):
         file = database = release_file(policy, database)
         where = named_at(policy, file)
-    with opened(database, where, population_files(policy), limits) as (engine, catalog):
+    with open_for_reading(database, where, population_files(policy), limits) as (engine, catalog):
         yield PublishedInDatabase(engine, catalog, file)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedInDatabase:
-    """The releases of a database. See `anonymizer.publish.target.Published`."""
+    """The releases of a database. See `anonymizer.publish.target.PublishedReleases`."""
 
     engine: DuckDBEngine
     catalog: str
@@ -103,7 +103,7 @@ class PublishedInDatabase:
             return [Names.of(policy, "").view(self.catalog)]
         return [
             item.table(self.catalog)
-            for item in objects.recorded(self.engine, self.catalog)
+            for item in objects.object_entries(self.engine, self.catalog)
             if item.kind == "view"
         ]
 

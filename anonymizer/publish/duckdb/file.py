@@ -56,7 +56,7 @@ class FileTarget:
     replaces: tuple[str, ...] = ()
     _replaced_identity: Identity = None
     """The identity of the old file when its other releases were copied."""
-    _old_objects: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.ObjectEntry, ...] = ()
     """The objects of the tool in the old file."""
     _verified: list[object] = field(default_factory=list)
     """Fingerprints of the verified tables."""
@@ -100,7 +100,7 @@ class FileTarget:
             objects.create_record(engine, catalog)
             writer.write(names.rows(catalog), lambda table: names.separate(table, catalog))
             create_view(engine, names, catalog)
-            objects.record(engine, catalog, names.recorded())
+            objects.record(engine, catalog, names.entries())
             self.carry_over(engine)
             engine.raw(f"checkpoint {catalog}", "publish.database")
 
@@ -173,7 +173,7 @@ class FileTarget:
             said, hint = attach_problem(self.path, hint)
             raise TargetError.at(where, said, hint=hint) from error
         with detaching(engine, PREVIOUS, where):
-            held = objects.recorded(engine, PREVIOUS)
+            held = objects.object_entries(engine, PREVIOUS)
             TargetError.refuse(clashes_with_releases(self.names, held))
             self.replaces = replaced_release(self.names, held, self.path.name, engine, PREVIOUS)
             self.replaces += other_file(self.path, self.names, held)
@@ -200,7 +200,7 @@ class FileTarget:
             return
         engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
         with detaching(engine, PREVIOUS, "publish.database"):
-            self._old_objects = tuple(objects.recorded(engine, PREVIOUS))
+            self._old_objects = tuple(objects.object_entries(engine, PREVIOUS))
             kept = [item for item in self._old_objects if item.release != self.names.release]
             if not_tables(engine, PREVIOUS, self._old_objects):
                 raise TargetError.at("publish.database", "was changed during this run")
@@ -255,8 +255,9 @@ class FileTarget:
 
 
 def create_schema(engine: DuckDBEngine, catalog: str, schema: str) -> None:
-    """Create the schema of a release if it is missing."""
-    engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
+    """Create the schema of a release if it is missing; `main` never is."""
+    if schema != "main":
+        engine.raw(f"create schema if not exists {ident(Table(schema, None, catalog))}", "publish")
 
 
 def create_view(engine: DuckDBEngine, names: Names, catalog: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
-from anonymizer.engines.base import Engine, Rows
+from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
@@ -61,8 +61,12 @@ class InPlaceTarget(StagedTarget):
     connection: DuckDBPyConnection | None = None
     """The user's connection, if there is one."""
     warnings: tuple[str, ...] = (WARNING,)
-    _old_objects: tuple[objects.Recorded, ...] = ()
+    _old_objects: tuple[objects.ObjectEntry, ...] = ()
     """The objects of the tool in the database."""
+    _file: Path | None = None
+    """The file of the database, also for a user's connection: otherwise the JSON file next to it
+    would remain that of an earlier run. None in memory.
+    """
 
     @property
     def place(self) -> Path | None:
@@ -78,11 +82,10 @@ class InPlaceTarget(StagedTarget):
         assert isinstance(engine, DuckDBEngine)
         self.check_catalog(engine)
         place = self.database.name if self.database is not None else "the database"
-        held = self._old_objects = tuple(objects.recorded(engine, self.catalog))
+        held = self._old_objects = tuple(objects.object_entries(engine, self.catalog))
         self.replaces = replaced_release(self.names, held, place, engine, self.catalog)
-        file = self._file(engine)
-        if file is not None:
-            self.replaces += other_file(file, self.names, held)
+        if self._file is not None:
+            self.replaces += other_file(self._file, self.names, held)
         rows = engine.raw(
             f"select schema_name from duckdb_schemas() where database_name = {lit(self.catalog)}",
             "publish",
@@ -90,7 +93,8 @@ class InPlaceTarget(StagedTarget):
         others = schemas_written_otherwise(self.names, (str(schema) for (schema,) in rows))
         others += clashes_with_releases(self.names, held)
         TargetError.refuse(others)
-        clashes = self._clashes(engine, (*self.names.published(None), self.names.manifest(None)))
+        wanted = (*self.names.published(None), self.names.manifest(None))
+        clashes = self._clashes(engine, wanted, held)
         if clashes:
             raise TargetError.at(
                 self.names.path,
@@ -102,27 +106,23 @@ class InPlaceTarget(StagedTarget):
         """Raise TargetError if the catalog cannot hold a release. A file that the tool opened is
         attached read-only, and for writing only during the swap.
         """
-        refuse_foreign(engine, self.catalog)
+        path, read_only = refuse_foreign(engine, self.catalog)
+        file = Path(path).resolve() if path else None
+        self._file = file if file is not None and file.is_file() else None
         if self.connection is None:
             return
-        if any(read_only for (read_only,) in _databases(engine, "readonly", self.catalog)):
+        if read_only:
             raise TargetError.at(
                 "publish.database",
                 "is needed: the connection has the database of the source open for reading",
                 hint="publish: {database: release.duckdb}, or a connection that may write",
             )
 
-    def _file(self, engine: DuckDBEngine) -> Path | None:
-        """The file of the database, also for a user's connection: otherwise the JSON file next to
-        it would remain that of an earlier run. None in memory.
-        """
-        rows = _databases(engine, "path", self.catalog)
-        file = Path(rows[0][0]) if rows and rows[0][0] else None
-        return file.resolve() if file is not None and file.is_file() else None
-
-    def _clashes(self, engine: DuckDBEngine, wanted: Iterable[Table]) -> list[str]:
+    def _clashes(
+        self, engine: DuckDBEngine, wanted: Iterable[Table], held: Sequence[objects.ObjectEntry]
+    ) -> list[str]:
         """Those of the wanted names that are taken by objects of others."""
-        ours = objects.standing(engine, self.catalog)
+        ours = objects.standing(engine, self.catalog, held)
         # the engine treats names that differ only in case as equal
         taken = {
             (schema.lower(), name.lower())
@@ -149,7 +149,7 @@ class InPlaceTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, DuckDBEngine)
-        file = self._file(engine)
+        file = self._file
         beside = file_of(file, self.names, self._old_objects) if file is not None else None
         self._attach_for_writing(engine)
         with engine.transaction("publish"):
@@ -165,20 +165,18 @@ class InPlaceTarget(StagedTarget):
         names, catalog = self.names, self.catalog
         objects.create_record(engine, catalog)
         create_schema(engine, catalog, names.schema)
-        old = [o for o in objects.recorded(engine, catalog) if o.release == names.release]
+        old = [o for o in objects.object_entries(engine, catalog) if o.release == names.release]
         engine.raw(f"create table {ident(names.rows(catalog))} as from {ident(STAGED)}", "publish")
         create_view(engine, names, catalog)
-        engine.raw(
-            f"delete from {ident(objects.objects_table(catalog))}"
-            f" where release = {lit(names.release)}",
-            "publish",
-        )
+        if old:
+            record = ident(objects.objects_table(catalog))
+            engine.raw(f"delete from {record} where release = {lit(names.release)}", "publish")
         for item in old:
             if item.kind in ("rows", "values"):
                 engine.raw(f"drop table if exists {ident(item.table(catalog))}", "publish")
         self._freeze_separate(engine)
         manifest = self._seal(engine, manifest, sign)
-        objects.record(engine, catalog, names.recorded())
+        objects.record(engine, catalog, names.entries())
         return manifest
 
     def _seal(self, engine: DuckDBEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
@@ -195,28 +193,28 @@ class InPlaceTarget(StagedTarget):
             engine.raw(f"create table {published} as from {ident(rows)}", "publish")
 
 
-def refuse_foreign(engine: DuckDBEngine, catalog: str) -> None:
-    """Raise TargetError if the catalog is not a DuckDB database.
+def refuse_foreign(engine: DuckDBEngine, catalog: str) -> tuple[str | None, bool]:
+    """Raise TargetError if the catalog is not a DuckDB database; return its path, and whether it
+    is read-only.
 
     A release in place needs a schema of its own, binary collation and one transaction over tables
     and views, which attached lakes and databases of other kinds do not all have. A lake would also
     keep the replaced rows in earlier snapshots.
     """
-    kinds = {str(kind) for (kind,) in _databases(engine, "type", catalog)}
-    if kinds - {"duckdb"}:
+    found = engine.raw(
+        f"select type, path, readonly from duckdb_databases() where database_name = {lit(catalog)}",
+        "publish",
+    )
+    kind, path, read_only = found[0] if found else ("duckdb", None, False)
+    if kind != "duckdb":
         raise TargetError.at(
             "publish.database",
-            f"is needed: the source is in an attached catalog of type {', '.join(kinds)}, and"
+            f"is needed: the source is in an attached catalog of type {kind}, and"
             " a release is published in DuckDB's own catalogs only",
             hint="publish: {database: release.duckdb}; docs/how-to/lakehouse.md loads it into"
             " the lake",
         )
-
-
-def _databases(engine: DuckDBEngine, column: str, catalog: str) -> Rows:
-    """The engine's description of a catalog; no row where it has none of that name."""
-    text = f"select {column} from duckdb_databases() where database_name = {lit(catalog)}"
-    return engine.raw(text, "publish")
+    return path, bool(read_only)
 
 
 # Replacing the source table by its release.
@@ -250,13 +248,13 @@ class ReplaceTarget(InPlaceTarget):
                 "needs a table of the database itself, not a view or a temporary table",
                 hint="source: {table: main.visits}",
             )
-        ours = {(o.schema, o.name) for o in objects.recorded(engine, self.catalog)}
-        if (self.source.schema, self.source.name) in ours:
+        held = objects.object_entries(engine, self.catalog)
+        if (self.source.schema, self.source.name) in {(o.schema, o.name) for o in held}:
             raise TargetError.at(
                 where, "the source is a release of this tool already", hint="nothing to do"
             )
         further = [self.names.separate(name, None) for name in self.names.tables]
-        clashes = self._clashes(engine, (*further, self.names.manifest(None)))
+        clashes = self._clashes(engine, (*further, self.names.manifest(None)), held)
         if clashes:
             raise TargetError.at(
                 where,
@@ -299,6 +297,6 @@ class ReplaceTarget(InPlaceTarget):
         self._freeze_separate(engine)
         manifest = self._seal(engine, manifest, sign)
         # the table replaces the release's view
-        made = tuple(item for item in names.recorded() if item.kind != "rows")
+        made = tuple(item for item in names.entries() if item.kind != "rows")
         objects.record(engine, catalog, made)
         return manifest

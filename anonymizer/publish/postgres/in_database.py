@@ -36,8 +36,8 @@ from anonymizer.publish.postgres.objects import (
     LOST,
     dependents,
     entry,
+    object_entries,
     published_objects,
-    recorded_objects,
 )
 from anonymizer.publish.target import (
     Readers,
@@ -49,7 +49,7 @@ from anonymizer.publish.target import (
 )
 from anonymizer.release.integrity import Sign, manifest_object, projection, sealed_in
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.objects import Names, Recorded
+from anonymizer.release.objects import Names, ObjectEntry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -
         for path, name in made
         if is_long(name)
     ]
-    ours = {(item.schema, item.name) for item in recorded_objects(engine)}
+    ours = {(item.schema, item.name) for item in object_entries(engine)}
     present = engine.native(PRESENT, "publish", {"schema": ident(names.schema).text})
     taken = {(names.schema, str(name)) for (name,) in present} - ours
     return long + [
@@ -171,7 +171,7 @@ def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
 def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
     """Reasons why this role cannot replace the objects of the old release."""
     problems = []
-    for item in recorded_objects(engine):
+    for item in object_entries(engine):
         if item.release != names.release:
             continue
         made = "view" if item.kind == "view" else "table"
@@ -195,7 +195,7 @@ def irreplaceable(engine: PostgresEngine, names: Names) -> list[Problem]:
     return problems
 
 
-def hanging_on(engine: PostgresEngine, names: Names, item: Recorded) -> list[Problem]:
+def hanging_on(engine: PostgresEngine, names: Names, item: ObjectEntry) -> list[Problem]:
     """The problem if something besides the view depends on an object that is dropped."""
     own = "select 'the view ' || to_regclass(%s)::text"
     ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
@@ -291,8 +291,8 @@ class PostgresTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
-        self.replaces = replaced_release(self.names, recorded_objects(engine), "the database")
-        clashes = clashes_with_releases(self.names, recorded_objects(engine), folds=False)
+        self.replaces = replaced_release(self.names, object_entries(engine), "the database")
+        clashes = clashes_with_releases(self.names, object_entries(engine), folds=False)
         TargetError.refuse([*clashes, *self._obstacles(engine)])
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
@@ -309,9 +309,9 @@ class PostgresTarget(StagedTarget):
             *unreadable(engine, self.names.schema, self.grantees),
         ]
 
-    def _old(self, engine: PostgresEngine) -> list[Recorded]:
+    def _old(self, engine: PostgresEngine) -> list[ObjectEntry]:
         """The objects of the release that is replaced."""
-        return [item for item in recorded_objects(engine) if item.release == self.names.release]
+        return [item for item in object_entries(engine) if item.release == self.names.release]
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
@@ -360,9 +360,9 @@ class PostgresTarget(StagedTarget):
             found.without(withdrawn).give(engine, table, "publish", kinds[table])
         self._grant(engine)
         roles = [(names.release, "", role, GRANT, names.run_id) for role in self.grantees]
-        enter(engine, record, [*map(entry, names.recorded()), *roles])
+        enter(engine, record, [*map(entry, names.entries()), *roles])
 
-    def _show(self, engine: PostgresEngine, old: Sequence[Recorded]) -> None:
+    def _show(self, engine: PostgresEngine, old: Sequence[ObjectEntry]) -> None:
         """Let the view read the new rows.
 
         The old one stays if its columns are the same, with all that depends on it.
@@ -386,7 +386,7 @@ class PostgresTarget(StagedTarget):
             # whose rights decide whether its readers see the rows, which are this role's
             engine.native(f"alter view {ident(view)} owner to current_user", "publish")
 
-    def _drop(self, engine: PostgresEngine, old: Iterable[Recorded]) -> None:
+    def _drop(self, engine: PostgresEngine, old: Iterable[ObjectEntry]) -> None:
         """Drop objects. Raises TargetError if they have dependents."""
         for item in old:
             TargetError.refuse(hanging_on(engine, self.names, item))
@@ -500,9 +500,7 @@ class ReplaceTarget(PostgresTarget):
         if not ours:
             said = "needs the rights of the table's owner"
             return [Problem(PATH, said, hint="run as the owner")]
-        if any(
-            o.schema == source.schema and o.name == source.name for o in recorded_objects(engine)
-        ):
+        if any(o.schema == source.schema and o.name == source.name for o in object_entries(engine)):
             said = "the source is a release of this tool already"
             return [Problem(PATH, said, hint="nothing to do")]
         view = self.names.view(None)
@@ -535,6 +533,6 @@ class ReplaceTarget(PostgresTarget):
         manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
         self._write_manifest(engine, manifest)
         self._grant(engine)
-        made = [item for item in self.names.recorded() if item.kind != "rows"]
+        made = [item for item in self.names.entries() if item.kind != "rows"]
         enter(engine, record, map(entry, made))
         return manifest

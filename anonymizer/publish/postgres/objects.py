@@ -23,7 +23,7 @@ from anonymizer.release.integrity import (
     seal_of,
 )
 from anonymizer.release.manifest import CHANGED, Manifest, no_manifest, parsed
-from anonymizer.release.objects import Names, Recorded
+from anonymizer.release.objects import Names, ObjectEntry
 
 # Dependents of a table or view, which would be lost with it or would show other rows.
 
@@ -117,15 +117,15 @@ SORTED = "postgres-sorted-1"
 """SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
 
 
-def recorded_objects(engine: PostgresEngine, *, trusted: bool = True) -> tuple[Recorded, ...]:
+def object_entries(engine: PostgresEngine, *, trusted: bool = True) -> tuple[ObjectEntry, ...]:
     """Every recorded object published in the database, oldest first.
 
     `trusted`: only from records of roles that may decide what is dropped.
     """
-    return tuple(Recorded(*item) for item in entries(engine, trusted=trusted))
+    return tuple(ObjectEntry(*item) for item in entries(engine, trusted=trusted))
 
 
-def entry(item: Recorded) -> tuple[str, ...]:
+def entry(item: ObjectEntry) -> tuple[str, ...]:
     """The record entry of an object."""
     return (item.release, item.schema, item.name, item.kind, item.run_id)
 
@@ -157,7 +157,7 @@ def published_objects(
     `replaced`: the release replaces its source, and its view is a table.
     """
     left_out = ("manifest", "rows") if replaced else ("manifest",)
-    made = [item for item in names.recorded() if item.kind not in left_out]
+    made = [item for item in names.entries() if item.kind not in left_out]
     found: list[SealedObject] = []
     for item in made:
         if frozen_only and item.kind == "view":
@@ -243,7 +243,7 @@ class PostgresPublished:
             return [Names.of(policy, "").view(self.engine.catalog)]
         found = [
             item.table(self.engine.catalog or "")
-            for item in recorded_objects(self.engine, trusted=False)
+            for item in object_entries(self.engine, trusted=False)
             if item.kind == "view"
         ]
         if not found:
@@ -259,7 +259,7 @@ class PostgresPublished:
         kept = manifest_object(names, manifest)
         replaced = not any(
             (item.schema, item.name) == (names.schema, names.rows(None).name)
-            for item in recorded_objects(self.engine, trusted=False)
+            for item in object_entries(self.engine, trusted=False)
         )
         found = (*published_objects(self.engine, names, replaced=replaced), kept)
         yield from object_problems(seal_of(manifest), found)

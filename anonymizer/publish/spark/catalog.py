@@ -19,7 +19,7 @@ from anonymizer.engines.spark.tables import (
 )
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
-from anonymizer.publish.spark.parquet import judged_by_duckdb
+from anonymizer.publish.spark.parquet import verify_in_duckdb
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
 from anonymizer.release.integrity import (
     Columns,
@@ -29,7 +29,7 @@ from anonymizer.release.integrity import (
     sealed_in,
 )
 from anonymizer.release.manifest import Manifest
-from anonymizer.release.objects import Names, Recorded
+from anonymizer.release.objects import Names, ObjectEntry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,7 @@ class CatalogTarget(StagedTarget):
         assert isinstance(engine, SparkEngine)
         view = self.names.view(None)
         if self._exists(view):
-            made = Recorded(
+            made = ObjectEntry(
                 self.names.release,
                 self.names.schema,
                 view.name,
@@ -108,7 +108,7 @@ class CatalogTarget(StagedTarget):
         if files is None:
             self.warnings = (*self.warnings, NOT_SEEN)
         else:
-            judged_by_duckdb(files, manifest, engine.duckdb.limits)
+            verify_in_duckdb(files, manifest, engine.duckdb.limits)
         marks = (
             f"{_text(OF)} = {_text(self.names.release)}, {_text(RUN)} = {_text(self.names.run_id)}"
         )

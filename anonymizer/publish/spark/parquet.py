@@ -48,7 +48,7 @@ def _open_folder(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, T
         yield engine, view
 
 
-def judged_by_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
+def verify_in_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
     """Verify Parquet files in a new DuckDB that can read nothing else.
 
     Checks that need a population were made in the run, and are not repeated. Raises GuaranteeError
@@ -188,7 +188,7 @@ class ParquetTarget(StagedTarget):
         """Verify the files again, on DuckDB, and make them the release."""
         assert isinstance(engine, SparkEngine)
         limits = engine.duckdb.limits
-        judged_by_duckdb(self.building, manifest, limits)
+        verify_in_duckdb(self.building, manifest, limits)
         rows = files_object(self.names, self.building, limits)
         manifest = sealed(manifest, (rows,), alone=True, sign=sign)
         for path in self.building.glob(".*.crc"):

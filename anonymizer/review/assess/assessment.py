@@ -20,7 +20,14 @@ from anonymizer.policy import AnyPolicy
 from anonymizer.policy.values import file_format
 from anonymizer.process.document import Bar, Document, NotebookResult, Section, facts, say
 from anonymizer.review.assess import figures
-from anonymizer.review.assess.classes import MEMBERS, Opened, Staged, Valued, open_table, stage
+from anonymizer.review.assess.classes import (
+    MEMBERS,
+    AssessedTable,
+    SensitiveColumn,
+    Staged,
+    open_table,
+    stage,
+)
 from anonymizer.review.assess.figures import (
     ColumnFigures,
     Combinations,
@@ -122,7 +129,7 @@ OPTION = "--require"
 
 
 @dataclass(frozen=True, slots=True)
-class Required:
+class RequirementFigures:
     """One requirement as it was written."""
 
     name: str
@@ -138,12 +145,12 @@ class Required:
         return FLAGS[self.name][1]
 
 
-def parse(texts: Iterable[str]) -> tuple[Required, ...]:
+def parse(texts: Iterable[str]) -> tuple[RequirementFigures, ...]:
     """Parse requirements: `k=5`, `l=3`, `t:disease=0.2`, `recursive_cl=4/2`, separated by commas.
 
     Raises PolicyError that lists everything that cannot be read.
     """
-    found: list[Required] = []
+    found: list[RequirementFigures] = []
     problems: list[Problem] = []
     for text in (part.strip() for given in texts for part in given.split(",")):
         left, equals, right = text.partition("=")
@@ -167,7 +174,7 @@ def parse(texts: Iterable[str]) -> tuple[Required, ...]:
         if column and not guarantee.of_values:
             problems.append(Problem(f"{OPTION} {name}", "is about the table, not about a column"))
             continue
-        found.append(Required(name, column.strip() or None, figures))
+        found.append(RequirementFigures(name, column.strip() or None, figures))
     PolicyError.refuse(problems)
     return tuple(found)
 
@@ -198,7 +205,10 @@ def _figures(text: str, whole: Sequence[bool]) -> tuple[int | float, ...] | None
 
 
 def refuse_unanswerable(
-    required: Sequence[Required], sensitive: Sequence[str], person: str | None, population: bool
+    required: Sequence[RequirementFigures],
+    sensitive: Sequence[str],
+    person: str | None,
+    population: bool,
 ) -> None:
     """Raises PolicyError for requirements that need an option which was not given."""
     problems = []
@@ -217,7 +227,10 @@ def refuse_unanswerable(
 
 
 def judge(
-    staged: Staged, required: Sequence[Required], sizes: Sizes, population: Population | None
+    staged: Staged,
+    required: Sequence[RequirementFigures],
+    sizes: Sizes,
+    population: Population | None,
 ) -> list[Check]:
     """Check every requirement; one without a column is checked on every sensitive column."""
     checks: list[Check] = []
@@ -233,7 +246,9 @@ def judge(
     return checks
 
 
-def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Population | None) -> Check:
+def _of_table(
+    staged: Staged, item: RequirementFigures, sizes: Sizes, population: Population | None
+) -> Check:
     bound = item.figures[0]
     achieved: float | int | None
     if item.guarantee.of_population:
@@ -252,7 +267,7 @@ def _of_table(staged: Staged, item: Required, sizes: Sizes, population: Populati
     return Check(item.name, None, bound, achieved, passed, "", 0 if passed else 1)
 
 
-def _of_column(staged: Staged, item: Required, column: Valued) -> Check:
+def _of_column(staged: Staged, item: RequirementFigures, column: SensitiveColumn) -> Check:
     parts = item.flag.parts
     parameters = {**dict(zip(parts, item.figures, strict=True)), **item.flag.fixed}
     requirement = Requirement(item.guarantee.name, column.column, parameters)
@@ -411,7 +426,7 @@ def assess(
 
 
 def assess_opened(
-    opened: Opened,
+    opened: AssessedTable,
     table: str,
     *,
     quasi: Sequence[str] = (),
@@ -421,7 +436,7 @@ def assess_opened(
     fraction: float | None = None,
     threshold: float = THRESHOLD,
     combined: int = COMBINED,
-    required: Sequence[Required] = (),
+    required: Sequence[RequirementFigures] = (),
 ) -> Assessment:
     """Assess a table that is already open."""
     named = {

@@ -24,7 +24,7 @@ from anonymizer.source.snapshot import Relation, source_value
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class AssessedTable:
     """An engine with scratch space, the table as a relation, and its columns."""
 
     engine: DuckDBEngine
@@ -96,7 +96,7 @@ def open_table(
     *,
     files: Sequence[str | Path] = (),
     limits: Limits | None = None,
-) -> Iterator[Opened]:
+) -> Iterator[AssessedTable]:
     """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
 
     `files` may be read as well. Raises SourceError if something is not found.
@@ -138,7 +138,7 @@ def open_table(
             engine = stack.enter_context(borrowed_connection(database))
         relation = relation_of(engine, str(source) if source else table, "TABLE")
         columns = tuple(engine.describe(relation.sql.text, "TABLE"))
-        yield Opened(engine, relation, columns)
+        yield AssessedTable(engine, relation, columns)
 
 
 def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
@@ -159,7 +159,7 @@ MEMBERS = work("assess_members")
 
 
 @dataclass(frozen=True, slots=True)
-class Valued:
+class SensitiveColumn:
     """A sensitive column of an assessment; `s<index>` in MEMBERS."""
 
     index: int
@@ -174,9 +174,9 @@ class Valued:
 class Staged:
     """A table that has been reduced to its distinct tuples."""
 
-    opened: Opened
+    opened: AssessedTable
     quasi: tuple[str, ...]
-    sensitive: tuple[Valued, ...]
+    sensitive: tuple[SensitiveColumn, ...]
     person: str | None
 
     @property
@@ -203,11 +203,11 @@ class Staged:
 
 
 def stage(
-    opened: Opened, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
+    opened: AssessedTable, quasi: tuple[str, ...], sensitive: tuple[str, ...], person: str | None
 ) -> Staged:
     """Stage the table in two scans: one for the classes, one that assigns each row its class."""
     valued = tuple(
-        Valued(
+        SensitiveColumn(
             i,
             name,
             published_type(opened.type_of(name)),

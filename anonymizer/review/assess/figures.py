@@ -16,7 +16,7 @@ from anonymizer.guarantees.diversity import DistinctL, EntropyL, RecursiveCL
 from anonymizer.guarantees.frequency import Alpha, BetaLikeness, DeltaDisclosure
 from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMost
 from anonymizer.guarantees.rule import Rule, merge_layers
-from anonymizer.review.assess.classes import Opened, Staged, Valued, relation_of
+from anonymizer.review.assess.classes import AssessedTable, SensitiveColumn, Staged, relation_of
 from anonymizer.source.profile import kind_of
 
 # The achieved value of every privacy model, computed from the classes of a table. Counts only.
@@ -110,12 +110,12 @@ RULES: dict[str, tuple[Rule, str]] = {
 ORDERED: dict[str, tuple[Rule, str]] = {"t_ordered": (TOrdered(None, 1).by_runs(), "max")}
 
 
-def cells_of(column: Valued) -> Table:
+def cells_of(column: SensitiveColumn) -> Table:
     """Work table with class_id, value, n."""
     return work(f"assess_cells_{column.index}")
 
 
-def column_figures(staged: Staged, column: Valued) -> ColumnFigures:
+def column_figures(staged: Staged, column: SensitiveColumn) -> ColumnFigures:
     """Every value-based model, evaluated over the classes of the table."""
     cells = cells_of(column)
     staged.select("assess/cells", cells=cells, value=column.s)
@@ -408,7 +408,7 @@ def population_of(staged: Staged, name: str, threshold: int) -> Population:
     """Compare with a population: a table of the database, or a file, with the same columns."""
     opened = staged.opened
     relation = relation_of(opened.engine, name, "--population")
-    other = Opened(
+    other = AssessedTable(
         opened.engine, relation, tuple(opened.engine.describe(relation.sql.text, "--population"))
     )
     columns = other.find(staged.quasi, "--population")

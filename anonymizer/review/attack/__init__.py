@@ -299,7 +299,7 @@ def attack(
         raise NothingToCheckError.at("--earlier", f"there is no file {before.name}")
     further = [before] if before is not None else []
     with open_beside(policy, path, source, limits, further, "--release") as beside:
-        now, found = _attacked(beside, share, seed)
+        now, found = attack_beside(beside, share, seed)
         if before is None:
             return found
         requirements = beside.manifest.requirements
@@ -325,18 +325,14 @@ def attack(
             return replace(found, intersection=intersection, beside=True, differences=differences)
 
 
-def attack_beside(beside: Beside, share: float) -> Attack:
+def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, Attack]:
     """Attack a release that is open with its source, without an earlier release."""
-    return _attacked(beside, share, seed=0)[1]
-
-
-def _attacked(beside: Beside, share: float, seed: int) -> tuple[Arena, Attack]:
     layout, requirements = beside.layout, beside.manifest.requirements
     now = arena(beside, beside.view, layout, "attack", share=share, seed=seed)
     k = k_of(requirements)
     linking = _link(now, k)
     if linking.targets == 0 and share == SHARE:  # of a small table, nobody was drawn by chance
-        return _attacked(beside, 1.0, seed)
+        return attack_beside(beside, 1.0, seed)
     if linking.targets == 0:
         raise NothingToCheckError.at(
             "--share", "draws no target", hint="raise it, or change --test-seed"

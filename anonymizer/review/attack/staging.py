@@ -90,7 +90,7 @@ def arena(
     """Stage a release, and draw the targets; `arena_of_same` reuses them."""
     made = _staged(beside, view, layout, prefix, {})
     _draw(made, beside.originals, TARGETS, TUPLES, share, seed)
-    return _judged(made, made.quasi)
+    return _with_beliefs(made, made.quasi)
 
 
 def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now: Arena) -> Arena:
@@ -105,7 +105,7 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
     if not shared:
         said = "has no quasi-identifier in common with the release"
         raise PolicyError.at("--earlier", said, allowed=", ".join(numbers))
-    return _judged(made, shared)
+    return _with_beliefs(made, shared)
 
 
 def match_everybody(now: Arena, old: Arena, originals: Originals) -> Table:
@@ -158,7 +158,7 @@ def _staged(
     return made
 
 
-def _judged(made: Arena, known: Sequence[Quasi]) -> Arena:
+def _with_beliefs(made: Arena, known: Sequence[Quasi]) -> Arena:
     """Compute every target's candidates by its known attributes, and the beliefs."""
     _match(made, known, TUPLES, made.name("candidates"))
     for secret in made.secrets:

@@ -36,7 +36,7 @@ from anonymizer.source.profile import kind_of
 from anonymizer.source.snapshot import Relation
 
 if TYPE_CHECKING:
-    from anonymizer.review.assess.classes import Opened
+    from anonymizer.review.assess.classes import AssessedTable
 
 
 # Counts per column, from which the roles are guessed.
@@ -140,7 +140,7 @@ class Profile:
         return (self.different or 0) / self.known if self.known else 0.0
 
 
-def profiles(opened: Opened, *, identifiers: bool = False) -> tuple[Profile, ...]:
+def profiles(opened: AssessedTable, *, identifiers: bool = False) -> tuple[Profile, ...]:
     """Count every column, in one statement.
 
     `identifiers`: search texts and large numbers for the identifiers that would refuse a run, and
@@ -472,13 +472,13 @@ NUMBERED = re.compile(
 )
 
 
-def guess_columns(opened: Opened, known: Collection[str] = ()) -> dict[str, str]:
+def guess_columns(opened: AssessedTable, known: Collection[str] = ()) -> dict[str, str]:
     """Guess a role per column, without the columns in `known`."""
     found = tuple(p for p in profiles(opened, identifiers=True) if p.column not in known)
     return {name: one.role for name, one in guesses(opened, found).items()}
 
 
-def guesses(opened: Opened, found: tuple[Profile, ...]) -> dict[str, Guess]:
+def guesses(opened: AssessedTable, found: tuple[Profile, ...]) -> dict[str, Guess]:
     """One guess per column: from itself, from columns with similar names, and from the table."""
     by_name = {p.column: p for p in found}
     made = {p.column: guess(p) for p in found}
@@ -544,7 +544,7 @@ def _among_findings(by_name: dict[str, Profile], made: dict[str, Guess]) -> dict
 
 
 def _said_again(
-    opened: Opened, by_name: dict[str, Profile], made: dict[str, Guess]
+    opened: AssessedTable, by_name: dict[str, Profile], made: dict[str, Guess]
 ) -> dict[str, Guess]:
     """Columns that duplicate another: a different code for it, or a flag for one of its values."""
     usable = [p for p in by_name.values() if made[p.column].role in ("quasi", "sensitive")]

@@ -71,7 +71,7 @@ HUGE = ("HUGEINT", "UHUGEINT")
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class TableDraft:
     """One table of the policy."""
 
     found: Found
@@ -94,7 +94,7 @@ class Written:
     stem: str | None
     """Stem of the database's file name."""
     person: str
-    tables: tuple[Drafted, ...]
+    tables: tuple[TableDraft, ...]
     """The tables, the persons' table first."""
     others: tuple[str, ...]
     without: dict[str, str]
@@ -143,7 +143,7 @@ def _lines(given: Written) -> Iterator[str]:
     yield f"publish: {{database: {release_file(given.stem or 'database')}}}"
 
 
-def _table(one: Drafted) -> Iterator[str]:
+def _table(one: TableDraft) -> Iterator[str]:
     found = one.found
     if one.everybody is not None:
         parts = (found.table.schema, found.table.name)
@@ -161,7 +161,7 @@ def _table(one: Drafted) -> Iterator[str]:
         if link.nulls:
             yield f"orphans: drop   # {link.nulls:,} rows have no {comment(link.column)}"
     for several in one.not_linked:
-        yield f"# Not linked: {comment(several.told)}."
+        yield f"# Not linked: {comment(several.description)}."
         yield f"# For a link, {comment(several.cure)}."
     events, quasi = one.of_role("event"), one.of_role("quasi")
     if max(events - MANY_EVENTS, quasi - MANY) > 0:
@@ -326,10 +326,10 @@ def _reason(
 ) -> str:
     declared = [one for one in several if one.table == name]
     if declared:
-        return f"{declared[0].told}; {declared[0].cure}"
+        return f"{declared[0].description}; {declared[0].cure}"
     near = [link for link in missed if link.table == name and link.to in there]
     if near:
-        return min(near, key=lambda link: (link.fit, link.strangers / link.different)).told
+        return min(near, key=lambda link: (link.fit, link.strangers / link.different)).description
     away = [link for link in links if link.table == name and link.to not in there]
     to_it = [link for link in links if link.to == name and link.table in there]
     if to_it:
@@ -395,12 +395,12 @@ def draft_tables(
         several = links_of_several(tables)
         tree = find_tree(engine, tables, links, missed, several)
         others = _others(engine, tree, tables)
-    drafted: dict[str, Drafted] = {}
+    drafted: dict[str, TableDraft] = {}
     for table in (tree.person, *tree.links):
         guesses = roles(table, tree, tables, links, others[table])
         person = table == tree.person
         everybody = without_quasi(tables[table].profiles, guesses, file=False) if person else None
-        drafted[table] = Drafted(
+        drafted[table] = TableDraft(
             tables[table],
             guesses,
             key_of(table, tree, tables),
@@ -421,7 +421,7 @@ def draft_tables(
         {name: one.key for name, one in drafted.items()},
         {name: (link.column, link.to) for name, link in tree.links.items()},
         without,
-        {one.table: f"{one.told}; {one.cure}" for one in several if one.table in drafted},
+        {one.table: f"{one.description}; {one.cure}" for one in several if one.table in drafted},
     )
 
 

@@ -16,7 +16,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.values import file_format, table_parts
-from anonymizer.review.assess.classes import Opened, open_table
+from anonymizer.review.assess.classes import AssessedTable, open_table
 from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
 from anonymizer.review.draft.guess import guesses as guess_all
 from anonymizer.review.hierarchies import of_writing
@@ -242,7 +242,7 @@ def _person(
 
 
 def _others(
-    opened: Opened, found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
+    opened: AssessedTable, found: tuple[Profile, ...], guesses: dict[str, Guess], key: str | None
 ) -> dict[str, Guess]:
     """Columns that refer to other rows of the table."""
     shown = [p for p in found if guesses[p.column].role not in ("identifier", "drop")]
@@ -251,7 +251,7 @@ def _others(
     return of_others(opened.engine, rows, shown, rows, own, "this table") if own else {}
 
 
-def _varying(opened: Opened, guesses: dict[str, Guess], person: str | None) -> int:
+def _varying(opened: AssessedTable, guesses: dict[str, Guess], person: str | None) -> int:
     """Number of persons whose rows differ in a quasi-identifier."""
     quasi = [ident(name) for name, found in guesses.items() if found.role == "quasi"]
     if person is None or not quasi:

@@ -11,7 +11,7 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import SourceError
 from anonymizer.policy.paths import words
 from anonymizer.release import objects
-from anonymizer.review.assess.classes import Opened
+from anonymizer.review.assess.classes import AssessedTable
 from anonymizer.review.draft.guess import Guess, Profile, guesses, profiles
 from anonymizer.review.draft.table_draft import PLAIN
 from anonymizer.source import column_names
@@ -107,7 +107,7 @@ WHERE = "--database"
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredKeys:
     """Keys and links that the database declares for a table."""
 
     keys: list[str] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Found:
     """The relation from which its rows are read."""
     profiles: tuple[Profile, ...]
     guesses: dict[str, Guess]
-    declared: Declared
+    declared: DeclaredKeys
     keys: tuple[str, ...]
     """Candidate keys: unique columns without NULLs, the most likely first."""
 
@@ -161,7 +161,9 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     """
     catalog = lit(engine.catalog)
     listed = engine.raw(render("drafting/catalog", {"catalog": catalog}).text, WHERE)
-    ours = {(item.schema, item.name) for item in objects.recorded(engine, str(engine.catalog))}
+    ours = {
+        (item.schema, item.name) for item in objects.object_entries(engine, str(engine.catalog))
+    }
     others = [
         (Table(str(name), str(schema), str(of)), bool(view))
         for of, schema, name, view in listed
@@ -177,7 +179,7 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     empty: list[str] = []
     for table, name in zip(chosen, _names(chosen), strict=True):
         relation = table if tables else engine.readable_relation(table, WHERE)
-        one = _found(engine, name, table, relation, declared[str(table.schema), table.name])
+        one = _links_between(engine, name, table, relation, declared[str(table.schema), table.name])
         if one.rows:
             found[name] = one
         else:
@@ -185,9 +187,9 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     return Tables(found, tuple(empty), len(others) - len(chosen))
 
 
-def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], Declared]:
+def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], DeclaredKeys]:
     text = render("drafting/constraints", {"catalog": lit(engine.catalog)}).text
-    found: dict[tuple[str, str], Declared] = defaultdict(Declared)
+    found: dict[tuple[str, str], DeclaredKeys] = defaultdict(DeclaredKeys)
     for schema, table, kind, columns, other, keys in engine.raw(text, WHERE):
         declared, column = found[str(schema), str(table)], str(columns[0])
         if kind == "FOREIGN KEY" and len(columns) == 1:
@@ -219,12 +221,12 @@ def _names(tables: list[Table]) -> list[str]:
     return made
 
 
-def _found(
-    engine: DuckDBEngine, name: str, table: Table, relation: Table, declared: Declared
+def _links_between(
+    engine: DuckDBEngine, name: str, table: Table, relation: Table, declared: DeclaredKeys
 ) -> Found:
     text = ident(relation)
     columns = tuple(engine.describe(text.text, WHERE))
-    opened = Opened(engine, Relation(text, relation), columns)
+    opened = AssessedTable(engine, Relation(text, relation), columns)
     counted = profiles(opened, identifiers=True)
     if not counted or not counted[0].rows:
         return Found(name, table, relation, counted, {}, declared, ())
@@ -249,7 +251,7 @@ class Several:
     keys: tuple[str, ...]
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Describe it."""
         return (
             f"({', '.join(self.columns)}) is declared as a key of {self.to}"
@@ -314,7 +316,7 @@ class Link:
         return (not self.declared, self.nulls > 0, not self.own, self.fit)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Explain why it is no link, and how it becomes one."""
         return (
             f"{self.strangers:,} of {self.different:,} values of {self.column} are no key of"
@@ -499,14 +501,14 @@ def _persons(
         near = [link for link in missed if link.to == ranked[-1]]
         if near:
             link = min(near, key=lambda link: link.strangers / link.different)
-            said += f": in {link.table}, {link.told}"
+            said += f": in {link.table}, {link.description}"
     else:
         said = (
             "has no table of persons: one row each, a key that columns of other tables hold,"
             " and columns such as a birth date or a sex"
         )
     if several:
-        said += f"; in {several[0].table}, {several[0].told}"
+        said += f"; in {several[0].table}, {several[0].description}"
         raise SourceError.at(WHERE, said, hint=f"add such a column to both tables, or {INSTEAD}")
     raise SourceError.at(WHERE, said, hint=INSTEAD)
 

@@ -41,7 +41,7 @@ from anonymizer.release.manifest import Manifest, stated_certificate
 from anonymizer.release.opening import members_at_hand, population_steps, release_file
 from anonymizer.release.signing import LISTS_VALUES
 from anonymizer.review.assess import Assessment, assess_opened
-from anonymizer.review.assess.classes import Opened
+from anonymizer.review.assess.classes import AssessedTable
 from anonymizer.review.assess.figures import Combinations, Risk, Sizes, Subset
 from anonymizer.review.attack import SHARE, Attack, attack
 from anonymizer.review.inputs import (
@@ -55,7 +55,7 @@ from anonymizer.review.inputs import (
 from anonymizer.review.observers import Observer, in_source, observers_of_release, open_tables
 from anonymizer.review.report.distributions import Distribution, alone, compared
 from anonymizer.review.report.linked_tables import (
-    Linked,
+    TablesReport,
     columns_of_tables,
     figures_of_tables,
     required,
@@ -231,7 +231,7 @@ class Report:
     """Properties of which little is left."""
     attacked: Attack | None = None
     """Results of attacks run for this report."""
-    linked: Linked | None = None
+    linked: TablesReport | None = None
     """With several tables: what they tell together."""
 
     @property
@@ -247,7 +247,7 @@ class Report:
         return Manifest(self.manifest).kind
 
     @property
-    def known(self) -> str:
+    def observer_knowledge(self) -> str:
         """The knowledge that the risk figures assume of the observer."""
         known = "published values" if self.layout.classless else "quasi-identifiers"
         return f"all {known} of a person"
@@ -332,7 +332,7 @@ EXACT = frozenset({"rows", "persons", "k", "person_k", "threshold", "prosecutor_
 def before(policy: Policy, beside: Beside) -> Assessment:
     """Classes of the source, with rounded counts."""
     session = beside.session
-    opened = Opened(session.embedded, session.source, session.profile.columns)
+    opened = AssessedTable(session.embedded, session.source, session.profile.columns)
     if policy.algorithm.classless:
         person = policy.person
         names = [c.column for c in beside.layout.columns if c.column != person]
@@ -355,7 +355,7 @@ def after(release: Published) -> Assessment:
     """Classes of the release; without class numbers (msb), rows with equal published cells."""
     layout = release.layout
     described = tuple(release.engine.describe(ident(release.view).text, "release"))
-    opened = Opened(release.engine, Relation(ident(release.view), release.view), described)
+    opened = AssessedTable(release.engine, Relation(ident(release.view), release.view), described)
     names = [layout.class_id] if layout.class_id else [c.name for c in quasi(layout) if c.name]
     if layout.classless:  # everything may be known
         names = [c.name for c in layout.columns if c.name]
@@ -379,14 +379,16 @@ def after(release: Published) -> Assessment:
     )
 
 
-def _rows_differ(opened: Opened, columns: Sequence[str], person: str) -> bool:
+def _rows_differ(opened: AssessedTable, columns: Sequence[str], person: str) -> bool:
     """True if any person's rows differ in quasi-identifiers. Creates the classes of persons."""
     _stage(opened, columns, person, without=None)
     found = opened.engine.raw(f"select coalesce(max(tuples), 0) > 1 from {ident(KNOWN)}", "report")
     return bool(found[0][0])
 
 
-def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str | None) -> None:
+def _stage(
+    opened: AssessedTable, columns: Sequence[str], person: str, *, without: str | None
+) -> None:
     left = [name for name in columns if name != without]
     opened.select(
         "report/person_classes",
@@ -397,10 +399,10 @@ def _stage(opened: Opened, columns: Sequence[str], person: str, *, without: str 
     )
 
 
-def _by_persons(opened: Opened, columns: Sequence[str], person: str) -> Assessment:
+def _by_persons(opened: AssessedTable, columns: Sequence[str], person: str) -> Assessment:
     """The classes created by `_rows_differ`, and the unique persons without each column."""
     described = tuple(opened.engine.describe(ident(KNOWN).text, "report"))
-    staged = Opened(opened.engine, Relation(ident(KNOWN), KNOWN), described)
+    staged = AssessedTable(opened.engine, Relation(ident(KNOWN), KNOWN), described)
     found = assess_opened(staged, "source", quasi=["class"], person="person", combined=0)
     without: dict[str, Subset] = {}
     for name in columns if len(columns) > 1 else ():
@@ -495,9 +497,10 @@ def collect(
     if policy.several:
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")
-        return _collected_tables(policy, path, source, limits)
+        return _report_of_tables(policy, path, source, limits)
     policy = policy.one_table("report")
-    alone = source is None and not _source_at_hand(policy)
+    file = policy.source.file
+    alone = source is None and not (file is not None and policy.resolve(file).is_file())
     if not attacks and earlier is None:
         attacked = None
     elif alone:
@@ -507,13 +510,9 @@ def collect(
         attacked = attack(policy, source, release=path, earlier=earlier, share=share, limits=limits)
     if alone:
         with open_release(policy, path, limits) as release:
-            return _collected(policy, release)
+            return _report_of(policy, release)
     with open_beside(policy, path, source, limits) as release:
-        return replace(_collected(policy, release), attacked=attacked)
-
-
-def _source_at_hand(policy: Policy) -> bool:
-    return policy.source.file is not None and policy.resolve(policy.source.file).is_file()
+        return replace(_report_of(policy, release), attacked=attacked)
 
 
 def floor_of(policy: Policy) -> int:
@@ -521,21 +520,21 @@ def floor_of(policy: Policy) -> int:
     return least_class(policy, otherwise=FLOOR)
 
 
-def _collected_tables(
+def _report_of_tables(
     policy: SchemaPolicy, path: Path, source: str | Path | None, limits: Limits | None
 ) -> Report:
     with open_tables(policy, path, source, limits) as (release, tables, read):
         run_sql = release.engine.asking("report")
         after = observers_of_release(run_sql, tables, release.where)
-        linked = Linked(tables.k, tuple(figures_of_tables(release, tables)), after, ())
+        linked = TablesReport(tables.k, tuple(figures_of_tables(release, tables)), after, ())
         if read is not None:
             before = tuple(one.rounded() for one in in_source(run_sql, tables, read))
             linked = replace(linked, before=before)
             release = beside(policy.lead, release, read.session)
-        return replace(_collected(policy, release), linked=linked)
+        return replace(_report_of(policy, release), linked=linked)
 
 
-def _collected(asked: AnyPolicy, release: Published) -> Report:
+def _report_of(asked: AnyPolicy, release: Published) -> Report:
     policy, manifest = asked.lead, release.manifest
     floor = floor_of(policy)
     unit = unit_of(asked)
@@ -543,7 +542,7 @@ def _collected(asked: AnyPolicy, release: Published) -> Report:
     warnings = [*_warnings(asked, release)]
     if not asked.several:
         warnings += _remarks(policy, release)
-    verification = _judged(policy, release)
+    verification = _verify_again(policy, release)
     if verification.passed:
         refuse_other_figures(release.engine, release.view, manifest, verification)
     warnings += [f"not checked here: {n.name} {n.reason}" for n in verification.not_checked]
@@ -604,7 +603,7 @@ def without_values(manifest: Mapping[str, Any], tables: Tables | None = None) ->
     return found
 
 
-def _judged(policy: Policy, release: Published) -> Verification:
+def _verify_again(policy: Policy, release: Published) -> Verification:
     """Verify the release again, also against the population if its source is available."""
     population: Members | str
     if not isinstance(release, Beside):

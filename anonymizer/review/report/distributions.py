@@ -39,11 +39,6 @@ def rounded(part: float, whole: float, step: float) -> float:
     return round(steps * step, 3) if steps else round(step * LITTLE, 5)
 
 
-def is_little(share: float, step: float) -> bool:
-    """Return whether a share is the marker for less than half a step."""
-    return share == round(step * LITTLE, 5)
-
-
 OTHER = "other values"
 NULL = "NULL"
 WANTED = 10
@@ -283,7 +278,7 @@ def compared(
         after = {bin_: n for bin_, (_, n, _) in _binned(beside, AFTER, ordered).items()}
         total = float(sum(after.values()))
         far = distance(beside, BEFORE, AFTER, None, ordered=ordered, total=total)
-    if not _shown_whole(beside, column):
+    if not _is_complete(beside, column):
         # an exact 0 would disclose that no hidden value has moved
         below = None if far.below is None else max(far.below, EXACT)
         far = replace(far, moved=max(far.moved, EXACT), below=below)
@@ -293,7 +288,7 @@ def compared(
     return replace(made, unit="persons" if once else "rows")
 
 
-def _shown_whole(beside: Beside, column: PublishedColumn) -> bool:
+def _is_complete(beside: Beside, column: PublishedColumn) -> bool:
     """True if every value of a column is published: no row suppressed, no cell generalized."""
     measures = beside.manifest.data["measures"]
     return not (measures["suppressed"] or measures.get(f"ncp.{column.column}") or column.masks)

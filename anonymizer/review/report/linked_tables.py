@@ -63,7 +63,7 @@ class OneTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class TablesReport:
     """What a report says of several tables together."""
 
     k: int

@@ -32,7 +32,7 @@ from anonymizer.review.attack import Attack
 from anonymizer.review.observers import Observer
 from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
 from anonymizer.review.report.distributions import Distribution
-from anonymizer.review.report.linked_tables import Linked
+from anonymizer.review.report.linked_tables import TablesReport
 from anonymizer.review.report.pictures import Bars, percent
 
 STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
@@ -167,7 +167,7 @@ def _sections(report: Report) -> Iterator[Section]:
     yield Section("Manifest and the SQL to check it", tuple(_manifest(report)))
 
 
-def _linked(linked: Linked) -> Iterator[Section]:
+def _linked(linked: TablesReport) -> Iterator[Section]:
     """The tables of a release of several, and observers who know rows of a person."""
     tables = tuple(
         (
@@ -243,8 +243,9 @@ def _risk(report: Report) -> Iterator[Block]:
         yield say((said, Code("anonymizer report POLICY --source DATABASE"), "."), style="note")
     persons = report.unit == "persons"
     yield say(
-        f"For somebody who knows {report.known}{', of all of their rows,' if persons else ''} and"
-        f" looks for {'whom they fit' if persons else 'their row'}. 20 % is one in five."
+        f"For somebody who knows {report.observer_knowledge}"
+        f"{', of all of their rows,' if persons else ''} and looks for"
+        f" {'whom they fit' if persons else 'their row'}. 20 % is one in five."
     )
     names = {
         "prosecutor_max": "largest risk",

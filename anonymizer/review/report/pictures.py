@@ -10,7 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.process.document import Chart, Picture, Rows
-from anonymizer.review.report.distributions import is_little
+from anonymizer.review.report.distributions import LITTLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,7 +167,9 @@ def percent(value: float | None) -> str:
     if 0 < value < 0.0005:
         return "<0.1 %"
     text = f"{100 * value:.1f} %".replace(".0 %", " %")
-    return next((f"<{s:.0%}".replace("%", " %") for s in STEPS if is_little(value, s)), text)
+    return next(
+        (f"<{s:.0%}".replace("%", " %") for s in STEPS if value == round(s * LITTLE, 5)), text
+    )
 
 
 def _short(label: str) -> str:

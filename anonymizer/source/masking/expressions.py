@@ -84,11 +84,6 @@ TOKENS = 10**18
 """Number of possible numeric tokens."""
 
 
-def found_in_values(mask: Mask) -> bool:
-    """Return whether a masked value depends on other values of the column."""
-    return "at_least" in mask.options or (mask.kind == "noise" and "between" not in mask.options)
-
-
 def mask_value(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
     """The masked `value` of a row with the alias r.
 

@@ -223,7 +223,13 @@ class Mask:
     @property
     def description(self) -> dict[str, Any]:
         """The mask as a release describes it: no file, and nothing found in the source."""
-        return {"mask": self.kind, **_description(self.kind, self.options)}
+        return {"mask": self.kind, **describe_options(self.kind, self.options)}
+
+    @property
+    def depends_on_column(self) -> bool:
+        """Whether a masked value depends on other values of the column."""
+        drawn = self.kind == "noise" and "between" not in self.options
+        return drawn or "at_least" in self.options
 
 
 def masks_of(
@@ -231,7 +237,7 @@ def masks_of(
 ) -> tuple[Mask, ...]:
     """The masks of a column, in order. Raises SourceError if they do not fit its type."""
     made = tuple(
-        Mask(name, kind, sql_type, _options(kind, options), physical, Sql(f"o{number}"), person)
+        Mask(name, kind, sql_type, mask_options(kind, options), physical, Sql(f"o{number}"), person)
         for kind, options in column.masks
     )
     SourceError.refuse(problem for mask in made for problem in _unfit(mask, column))
@@ -243,7 +249,8 @@ LEFT_OUT = ("key_file", "vault", "per")
 DEFAULTS = {("token", "format"): "hex", ("round", "method"): "nearest"}
 
 
-def _options(kind: str, given: object) -> dict[str, Any]:
+def mask_options(kind: str, given: object) -> dict[str, Any]:
+    """The options of a policy's mask, with the defaults."""
     found: dict[str, Any] = {}
     if kind == "zip3":  # (a file is read when the columns are known)
         return {"population": GIVEN if getattr(given, "population", None) else CENSUS}
@@ -255,12 +262,8 @@ def _options(kind: str, given: object) -> dict[str, Any]:
     return found
 
 
-def described_options(kind: str, given: object) -> dict[str, Any]:
-    """The options of a policy's mask, as a release describes them."""
-    return _description(kind, _options(kind, given))
-
-
-def _description(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def describe_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a mask as a release describes them: no key, and no content of files."""
     told = {name: value for name, value in options.items() if name not in LEFT_OUT}
     if options.get("population") == CENSUS:
         told.pop("restricted", None)  # (which the guidance lists)

@@ -14,7 +14,6 @@ from anonymizer.policy.safe_harbor import CENSUS, FEW, GIVEN, NO_AREA, RESTRICTE
 from anonymizer.process.text import many
 from anonymizer.source.masking.expressions import (
     draws_rows,
-    found_in_values,
     hmac,
     like_alias,
     mask_value,
@@ -30,7 +29,7 @@ from anonymizer.steps import Guard, Loop, Row, Stage, Step
 HEAD = ("zip3", "population")
 
 
-def shown_areas(policy: Policy, column: str) -> dict[str, Any]:
+def published_areas(policy: Policy, column: str) -> dict[str, Any]:
     """The source of the populations, and the restricted areas.
 
     With a file, areas that it does not list are restricted, too. Raises SourceError.
@@ -119,7 +118,7 @@ def masking_stages(
     known = [name for name in known if str(name) not in emptied]
     first: list[Step] = []
     published = raw
-    if known and any(found_in_values(m) for m in masks):
+    if known and any(m.depends_on_column for m in masks):
         published = PUBLISHED
         kept = {"read": raw, "snapshot": published, "columns": known, "persons_whole": persons}
         first = [Step("rows that have the values asked for", "prepare/kept", kept)]

@@ -50,11 +50,6 @@ def identifying(policy: Policy, profile: TableProfile) -> list[str]:
     ]
 
 
-def is_numeric(sql_type: str) -> bool:
-    """Return whether such values are numbers; short ones are ignored."""
-    return family_of(sql_type) in NUMBERS
-
-
 def value_text(value: Sql, sql_type: str) -> Sql:
     """A value as written in a text; NULL for a number with few digits.
 
