@@ -155,13 +155,13 @@ def _attack_counts(
     if found.shown_below:
         shown = many(found.shown_below, "published figure is", "published figures are")
         output.warn(f"{shown} below {found.minimum}, and not hidden")
-    n, problems = found.minimum, []
+    problems = []
     if found.exact:
         said = many(found.exact, "hidden figure", "hidden figures")
         problems.append(Problem("TABLE", f"{said} can be recomputed from the others"))
     if found.below:
         said = many(found.below, "figure is", "figures are")
-        problems.append(Problem("TABLE", f"{said} shown to be between 1 and {n - 1}"))
+        problems.append(Problem("TABLE", f"{said} shown to be below {found.minimum}"))
     output.verdict(found.as_dict(), terminal(found.document()), problems, holds=found.passed)
 
 

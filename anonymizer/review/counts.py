@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from anonymizer.algorithms.aggregate.cells import (
     lattice,
 )
 from anonymizer.algorithms.aggregate.linear import Ranges, require_solver, shown_behind
+from anonymizer.algorithms.aggregate.nesting import Figures, parents
 from anonymizer.compile import Sql, ident, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
@@ -41,7 +43,13 @@ SHOWN = 20
 """Cells that are listed."""
 PARTS = 4
 """Most figures that an equation lists."""
-Row = tuple[Any, ...]
+Row: TypeAlias = tuple[Any, ...]
+Label: TypeAlias = tuple[str | None, str | None]
+"""A level, NULL if its column has none, and a label."""
+Key: TypeAlias = tuple[Label | None, ...]
+"""Of a row: the label in each column, None for a total."""
+Bounds: TypeAlias = tuple[Floats, Floats]
+"""The least and the largest value that each figure may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,8 @@ class CountsAttack(NotebookResult):
     """Published figures between 1 and the minimum."""
     complete: bool
     """False if the finest groups are too many, so that not all relations were used."""
+    derived: tuple[str, ...]
+    """The columns with levels of which the nesting was derived from the figures."""
     recomputed: tuple[Disclosed, ...] = ()
     """The first of the exact ones."""
     narrow: int = 0
@@ -118,12 +128,13 @@ class CountsAttack(NotebookResult):
         what = "rounded" if self.rounded else "hidden"
         top = [
             say(f"{many(self.exact, f'{what} figure')} can be recomputed exactly"),
-            say(
-                f"{many(self.below, 'figure is', 'figures are')} shown to be between 1 and {n - 1}"
-            ),
+            say(f"{many(self.below, 'figure is', 'figures are')} shown to be below {n}"),
         ]
         if self.undecided:
             top.append(say(f"{many(self.undecided, 'cell')} could not be decided in time"))
+        if self.derived:
+            said = f"how the levels of {', '.join(self.derived)} nest follows from the figures"
+            top.append(say(said))
         if not self.complete:
             said = "the finest groups are not listed, and too many to be combined"
             top.append(say(f"{said}: more may be recomputed"))
@@ -182,8 +193,15 @@ def assess_counts(
         by = columns[0]
         measure = columns[1][0] if columns[1] else _measure(opened, by, hidden)
         rows = _read(opened, by, measure, hidden, rounded or 1)
-    shape = _shape(by, rows, total)
-    return _attack(table, shape, rows, by, measure, minimum, rounded, zeros)
+    figures = np.array([np.nan if row[-1] is None else row[-1] for row in rows], np.float64)
+    # what is listed has somebody in it, unless zeros are listed too
+    least, half = 0 if zeros else 1, rounded // 2 if rounded else 0
+    bounds = (
+        np.where(np.isnan(figures), least, np.maximum(figures - half, least if half else 0)),
+        np.where(np.isnan(figures), UNBOUNDED, figures + half),
+    )
+    shape = _shape(by, rows, total, bounds)
+    return _attack(table, shape, figures, bounds, by, measure, minimum, rounded, zeros)
 
 
 def _refuse_options(
@@ -207,9 +225,15 @@ def _refuse_options(
     PolicyError.refuse(problems)
 
 
+def _level_of(column: str) -> str:
+    """The name, in small letters, of the column that holds the levels of a column."""
+    return f"{column}_level".lower()
+
+
 def _measure(opened: Opened, by: Sequence[str], mark: str | None) -> str:
     """The column that holds the counts, if there is one candidate."""
-    others = [(name, kind) for name, kind in opened.columns if name not in by]
+    levels = {_level_of(name) for name in by}
+    others = [one for one in opened.columns if one[0] not in by and one[0].lower() not in levels]
     found = [name for name, sql_type in others if kind_of(sql_type) == "numeric"]
     texts = [name for name, sql_type in others if sql_type == "VARCHAR"]
     if mark is not None and texts:
@@ -231,13 +255,15 @@ def _read(
     opened: Opened, by: Sequence[str], measure: str, mark: str | None, base: int
 ) -> list[Row]:
     """The cells, each with labels and a figure. Raises SourceError for figures that are none."""
-    names = [Sql(f"c{at}") for at in range(1, len(by) + 1)]
+    spelled = {name.lower(): ident(name) for name, _ in opened.columns}
+    levels = [spelled.get(_level_of(name), Sql("null")) for name in by]
+    names = [Sql(f"c{at}") for at in range(1, 2 * len(by) + 1)]
     status = [ident(name) for name, _ in opened.columns if name.lower() == "status"]
     opened.select(
         "counts/cells",
         "TABLE",
         cells=CELLS,
-        keys=[(ident(name), key) for name, key in zip(by, names, strict=True)],
+        keys=[*zip([*map(ident, by), *levels], names, strict=True)],
         measure=ident(measure),
         mark=mark,
         status=status[0] if status and status[0] not in map(ident, (*by, measure)) else None,
@@ -271,21 +297,15 @@ def _read(
     return opened.select("counts/figures", "TABLE", cells=CELLS, names=names)
 
 
-def _shape(by: Sequence[str], rows: Sequence[Row], total: str | None) -> Lattice:
+def _shape(by: Sequence[str], rows: Sequence[Row], total: str | None, bounds: Bounds) -> Lattice:
     """The cells of the rows, and the sums among them. Raises SourceError for rows that are none."""
-    labels = [{row[at] for row in rows} for at in range(len(by))]
-    marks = _marks(by, labels, total)
-    dimensions = []
-    nodes: list[dict[str | None, int]] = []
-    for name, found, mark in zip(by, labels, marks, strict=True):
-        ordered = sorted(found - {mark}, key=lambda label: (label is None, label))
-        named = ["(null)" if label is None else label for label in ordered]
-        dimensions.append(Dimension.flat(name, named))
-        nodes.append({label: at for at, label in enumerate((*ordered, mark))})
-    cells: list[Cell] = [
-        tuple(node[label] for node, label in zip(nodes, row[:-1], strict=True)) for row in rows
+    width = len(by)
+    marks = _marks(by, [{row[at] for row in rows} for at in range(width)], total)
+    keys = [
+        tuple(None if row[at] == marks[at] else (row[width + at], row[at]) for at in range(width))
+        for row in rows
     ]
-    twice = len(cells) - len(set(cells))
+    twice = len(keys) - len(set(keys))
     if twice:
         said = f"{many(twice, 'row repeats', 'rows repeat')} the cell of another"
         hint = (
@@ -293,12 +313,71 @@ def _shape(by: Sequence[str], rows: Sequence[Row], total: str | None) -> Lattice
             " like one, rename it, as in coalesce(region, 'unknown')"
         )
         raise SourceError.at("TABLE", said, hint=hint)
+    dimensions, nodes = [], []
+    for at, name in enumerate(by):
+        dimension, node = _dimension(name, at, keys, bounds)
+        dimensions.append(dimension)
+        nodes.append(node)
+    cells: list[Cell] = [
+        tuple(node[label] for node, label in zip(nodes, key, strict=True)) for key in keys
+    ]
     shape = lattice(dimensions, cells)
     if not len(shape.sums.parents):
         said = "has no totals, so that nothing can be recomputed from it"
         hint = "name the mark of a total: --total MARK (default: (all), else NULL)"
         raise SourceError.at("TABLE", said, hint=hint)
     return shape
+
+
+def _dimension(
+    name: str, at: int, keys: Sequence[Key], bounds: Bounds
+) -> tuple[Dimension, dict[Label | None, int]]:
+    """The labels of a column, by level, with the node of each. Raises SourceError where it is open
+    how the levels nest.
+    """
+    by_level: dict[str | None, list[Label]] = {}
+    found_labels = {label for key in keys if (label := key[at]) is not None}
+    for label in sorted(found_labels, key=str):
+        by_level.setdefault(label[0], []).append(label)
+    levels = sorted(by_level.values(), key=lambda level: (-len(level), level[0][0] or ""))
+    ordered = [label for level in levels for label in level]
+    node: dict[Label | None, int] = {label: number for number, label in enumerate((*ordered, None))}
+    up = [len(ordered)] * len(ordered)
+    for fine, coarse in pairwise(levels):
+        found = parents(*_common(fine, coarse, at, keys, bounds))
+        if found is None:
+            said = f"it does not follow from the figures how the levels of {name} nest"
+            hint = (
+                "give each level a column of its own, with the mark of a total where it is not used"
+            )
+            raise SourceError.at(f"--by {name}", said, hint=hint)
+        for label, parent in zip(fine, found, strict=True):
+            up[node[label]] = node[coarse[parent]]
+    texts = [["(null)" if text is None else text for _, text in level] for level in levels]
+    return Dimension.nested(name, texts, up), node
+
+
+def _common(
+    fine: Sequence[Label], coarse: Sequence[Label], at: int, keys: Sequence[Key], bounds: Bounds
+) -> tuple[list[Figures], list[Figures]]:
+    """The figures of the labels of two levels, in the groupings that both have."""
+    found: dict[Label | None, dict[tuple[Hashable, Hashable], tuple[float, float]]]
+    found = {label: {} for label in (*fine, *coarse)}
+    groupings: list[set[Hashable]] = [set(), set()]
+    places: dict[Label | None, int]
+    places = {label: number for number, level in enumerate((fine, coarse)) for label in level}
+    for key, low, high in zip(keys, *bounds, strict=True):
+        if key[at] in found:
+            rest = key[:at] + key[at + 1 :]
+            grouping = tuple(one if one is None else one[0] or "" for one in rest)
+            groupings[places[key[at]]].add(grouping)
+            found[key[at]][grouping, rest] = low, high
+    common = groupings[0] & groupings[1]
+    kept = {
+        label: {rest: figures for (of, rest), figures in by_rest.items() if of in common}
+        for label, by_rest in found.items()
+    }
+    return [kept[label] for label in fine], [kept[label] for label in coarse]
 
 
 def _marks(
@@ -321,7 +400,8 @@ def _marks(
 def _attack(
     table: str,
     shape: Lattice,
-    rows: Sequence[Row],
+    figures: Floats,
+    listed: Bounds,
     by: tuple[str, ...],
     measure: str,
     minimum: int,
@@ -329,23 +409,16 @@ def _attack(
     zeros: bool,
 ) -> CountsAttack:
     """Find what the figures say of the cells that are hidden or rounded."""
-    figures = np.array([np.nan if row[-1] is None else row[-1] for row in rows], np.float64)
     hidden = np.flatnonzero(np.isnan(figures))
     if len(hidden) > MOST_HIDDEN:
         said = f"hides {len(hidden):,} figures"
         raise SourceError.at("TABLE", said, allowed=f"up to {MOST_HIDDEN:,}")
-    low = np.zeros(len(shape.cells))
-    high = np.full(len(shape.cells), UNBOUNDED)
-    half = rounded // 2 if rounded else 0
-    # what is listed has somebody in it; a figure of zero says that zeros are listed too
-    least = 0 if zeros else 1
-    low[: len(rows)] = np.where(np.isnan(figures), least, figures - half)
-    high[: len(rows)] = np.where(np.isnan(figures), UNBOUNDED, figures + half)
-    if rounded:
-        low[: len(rows)] = np.maximum(low[: len(rows)], least)
-    else:
-        _refuse_unequal(shape, low, high)
-    targets = np.arange(len(rows)) if rounded else hidden
+    others = len(shape.cells) - shape.listed
+    low = np.append(listed[0], np.zeros(others))
+    high = np.append(listed[1], np.full(others, UNBOUNDED))
+    if not rounded:
+        _refuse_unequal(shape, np.where(high < UNBOUNDED / 2, low, 0), high)
+    targets = np.arange(len(figures)) if rounded else hidden
     bounds = low.copy(), high.copy()
     try:
         found = Ranges(shape.sums, *bounds, targets, minimum, SECONDS)
@@ -362,13 +435,14 @@ def _attack(
         measure=measure,
         minimum=minimum,
         rounded=rounded,
-        cells=len(rows),
+        cells=len(figures),
         hidden=len(hidden),
         exact=int(exact.sum()),
         below=int(below.sum()),
         undecided=int(found.open().sum()),
         shown_below=0 if rounded else int(((figures > 0) & (figures < minimum)).sum()),
         complete=shape.finest,
+        derived=tuple(one.name for one in shape.dimensions if len(one.above[-1]) > 2),
         recomputed=tuple(map(explain.disclosed, first[0])),
         narrow=int((below & ~exact).sum()),
         narrowed=tuple(map(explain.disclosed, first[1])),

@@ -40,11 +40,18 @@ class Dimension:
         return self.above[node].index(node)
 
     @classmethod
-    def flat(cls, name: str, labels: Sequence[str]) -> Dimension:
-        """Labels of one level, under a total."""
-        total = len(labels)
-        above = [(node, total) for node in range(total)]
-        return cls(name, (*labels, "(all)"), (*above, (-1, total)))
+    def nested(cls, name: str, levels: Sequence[Sequence[str]], up: Sequence[int]) -> Dimension:
+        """Labels by level, the finest first; `up`: the node above each, the total at last."""
+        labels = [label for level in levels for label in level]
+        above: list[tuple[int, ...]] = []
+        for number, level in enumerate(levels):
+            for _ in level:
+                path = [-1] * number + [len(above)]
+                while path[-1] < len(labels):
+                    path.append(up[path[-1]])
+                above.append(tuple(path))
+        total = (-1,) * len(levels) + (len(labels),)
+        return cls(name, (*labels, "(all)"), (*above, total))
 
 
 @dataclass(frozen=True, slots=True)
