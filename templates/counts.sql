@@ -23,7 +23,8 @@ from (
         -- frames and text files write what is missing as NaN
         value is null
         or coalesce(isnan(try_cast(value as double)), false)
-        or coalesce(trim(cast(value as varchar)) = {{ mark | lit }}, false) as hidden
+        or coalesce(trim(cast(value as varchar)) = {{ mark | lit }}, false)
+        or coalesce(try_cast(value as double) = try_cast({{ mark | lit }} as double), false) as hidden
     -- named before they are compared: a column of the source may be called value
     from (
         select

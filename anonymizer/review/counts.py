@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -218,7 +219,7 @@ def _refuse_options(
         problems.append(Problem("--minimum", "protects nobody", allowed="2 or more"))
     if rounded is not None and rounded < 2:
         problems.append(Problem("--rounded", "is not a base of rounding", allowed="2 or more"))
-    if hidden is not None and hidden.strip().isdigit():
+    if hidden is not None and re.fullmatch(r"\s*\+?[\d.]+\s*", hidden):
         said = "is a count as well, and cannot mark hidden ones"
         hint = "nullif(count, ...) in a query makes NULL of it"
         problems.append(Problem("--hidden", said, allowed="a mark such as '*'", hint=hint))

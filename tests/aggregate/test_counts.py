@@ -280,6 +280,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
         {},
         "contradict each other.*zeros",
     ),
+    "figure as mark": ("select 'x' as a, 1 as n", {"hidden": "5.0"}, "hidden: is a count as well"),
     "count as mark": ("select 'x' as a, 1 as n", {"hidden": "0"}, "hidden: is a count as well"),
     "multiples": ("from (values ('x', 7), (null, 5)) t(a, n)", {"rounded": 5}, "is no multiple"),
     "rounded": (
