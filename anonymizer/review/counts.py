@@ -27,7 +27,7 @@ from anonymizer.engines.session import Database
 from anonymizer.errors import PolicyError, Problem, SourceError
 from anonymizer.process.document import Document, NotebookResult, Section, say, table_section
 from anonymizer.process.text import many
-from anonymizer.review.assess.classes import Opened, open_table
+from anonymizer.review.assess.classes import QUERY, Opened, open_table
 from anonymizer.source.profile import kind_of
 
 CELLS = work("counts_cells")
@@ -152,13 +152,14 @@ class CountsAttack(NotebookResult):
             if cells
         ]
         sections.append(Section("Next", tuple(say(f"- {said}") for said in self._advice())))
-        title = f"{self.table}: {many(self.cells, 'cell')}, {self.hidden:,} hidden"
+        table = "the query" if QUERY.match(self.table) else self.table
+        title = f"{table}: {many(self.cells, 'cell')}, {self.hidden:,} hidden"
         return Document(title, tuple(top), tuple(sections))
 
     def _advice(self) -> Iterator[str]:
         if not self.hidden and not self.rounded:
             yield "no figure is hidden: if some are blanked by a mark, name it with --hidden"
-        if self.passed:
+        elif self.passed:
             yield "no hidden figure gives way; figures published elsewhere were not considered"
         else:
             yield "hiding small figures alone does not protect: totals less their parts show them"
@@ -290,7 +291,7 @@ def _read(
              "if a number such as -1 marks hidden counts: --hidden=-1"),
             (fractional, "figure is not whole", "figures are not whole", whole),
             (large, "figure is too large", "figures are too large", whole),
-            (uneven, "figure is no multiple", "figures are no multiples",
+            (uneven * (base > 1), "figure is no multiple", "figures are no multiples",
              f"of {base}: --rounded is the base to which all figures were rounded"),
         )
         if of
@@ -464,8 +465,8 @@ def _refuse_unequal(shape: Lattice, low: Floats, high: Floats) -> None:
     raise SourceError.at(
         "TABLE",
         f"the total of {cell} is not the sum of its parts along {along}{more}",
-        hint="every group needs a row, with NULL or the mark of --hidden if its count is hidden;"
-        " a group without a row counts as zero",
+        hint="every group needs a row, those that `having` left out too, with NULL or the mark of"
+        " --hidden if its count is hidden; a group without a row counts as zero",
     )
 
 
