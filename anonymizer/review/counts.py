@@ -19,7 +19,7 @@ from anonymizer.algorithms.aggregate.cells import (
     Lattice,
     lattice,
 )
-from anonymizer.algorithms.aggregate.linear import Ranges, require_solver, shown_behind
+from anonymizer.algorithms.aggregate.linear import Ranges, shown_behind, solver
 from anonymizer.algorithms.aggregate.nesting import Figures, parents
 from anonymizer.compile import Sql, ident, work
 from anonymizer.engines.base import Limits
@@ -189,7 +189,7 @@ def assess_counts(
     Raises PolicyError, SourceError and EngineError for what cannot be attacked.
     """
     _refuse_options(by, minimum, measure, hidden, rounded)
-    require_solver("--counts")
+    solver("--counts")  # before the table is read
     with open_table(table, database, limits=limits, queries=True) as opened:
         columns = opened.find_all({"--by": by, "--measure": [measure] if measure else []})
         by = columns[0]

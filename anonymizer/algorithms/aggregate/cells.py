@@ -83,6 +83,15 @@ class Sums:
         weights = values[self.parts].astype(np.float64)
         return np.bincount(self.of, weights, len(self.parents)).astype(np.float64)
 
+    def entries(self, relations: Ints) -> tuple[Ints, Ints, Floats]:
+        """The matrix of some relations: rows, cells, and 1 for a part, -1 for the parent."""
+        row = np.full(len(self.parents), -1)
+        row[relations] = np.arange(len(relations))
+        chosen = row[self.of] >= 0
+        rows = np.append(row[self.of[chosen]], np.arange(len(relations)))
+        cells = np.append(self.parts[chosen], self.parents[relations])
+        return rows, cells, np.append(np.ones(chosen.sum()), -np.ones(len(relations)))
+
     def basis(self, open_cells: NDArray[np.bool_]) -> Ints:
         """One relation for every parent, with few open parts: they imply all others."""
         order = np.lexsort((self.totals(open_cells), self.parents))

@@ -41,9 +41,20 @@ def solver(path: str) -> Any:
     return made
 
 
-def require_solver(path: str) -> None:
-    """Raises EngineError at `path` if no solver is installed."""
-    solver(path)
+def linear_program(rows: Ints, columns: Ints, values: Floats, width: int) -> Any:
+    """A program without cost, of the entries of its matrix; its bounds are to be set."""
+    import highspy
+
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = width, int(rows.max(initial=-1)) + 1
+    program.col_cost_ = np.zeros(width)
+    order = np.lexsort((rows, columns))
+    matrix = program.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kColwise
+    matrix.start_ = np.searchsorted(columns[order], np.arange(width + 1)).astype(np.int32)
+    matrix.index_ = rows[order].astype(np.int32)
+    matrix.value_ = values[order]
+    return program
 
 
 class Tables:
@@ -61,28 +72,14 @@ class Tables:
         self.low, self.high = low.copy(), high.copy()
         self.place = np.full(len(low), -1)
         self.place[self.cells] = np.arange(len(self.cells))
-        basis = sums.basis(columns)
-        chosen = np.isin(sums.of, basis)
-        relations = np.concatenate([sums.of[chosen], basis])
-        cells = np.concatenate([sums.parts[chosen], sums.parents[basis]])
-        signs = np.concatenate([np.ones(chosen.sum()), -np.ones(len(basis))])
+        relations, cells, signs = sums.entries(sums.basis(columns))
         varies = columns[cells]
         used, rows = np.unique(relations[varies], return_inverse=True)
         fixed = np.where(varies, 0.0, signs * low[cells])
-        right = -np.bincount(relations, fixed, minlength=len(sums.parents))[used]
-        at = self.place[cells[varies]]
-        order = np.lexsort((rows, at))
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(self.cells), len(used)
-        program.col_cost_ = np.zeros(len(self.cells))
-        program.col_lower_ = low[self.cells]
-        program.col_upper_ = self._upper(self.cells)
+        right = -np.bincount(relations, fixed)[used]
+        program = linear_program(rows, self.place[cells[varies]], signs[varies], len(self.cells))
+        program.col_lower_, program.col_upper_ = low[self.cells], self._upper(self.cells)
         program.row_lower_ = program.row_upper_ = right
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        starts = np.searchsorted(at[order], np.arange(len(self.cells) + 1))
-        program.a_matrix_.start_ = starts.astype(np.int32)
-        program.a_matrix_.index_ = rows[order].astype(np.int32)
-        program.a_matrix_.value_ = signs[varies][order]
         if whole:
             program.integrality_ = [highspy.HighsVarType.kInteger] * len(self.cells)
         self.whole = whole

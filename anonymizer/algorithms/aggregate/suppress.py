@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from anonymizer.algorithms.aggregate.cells import UNBOUNDED, Floats, Ints, Lattice, Sums
-from anonymizer.algorithms.aggregate.linear import ROUGHLY, Mask, Tables, solver
+from anonymizer.algorithms.aggregate.linear import ROUGHLY, Mask, Tables, linear_program, solver
 
 # Cells, sums and a minimum in; a mask, and tables of whole numbers that prove it, out. Nothing here
 # reads a policy or a database.
@@ -91,6 +91,34 @@ class Task:
     def targets(self) -> list[int]:
         """The finest groups below the minimum."""
         return [int(cell) for cell in np.flatnonzero(self.finest & self.primary)]
+
+    def tables(
+        self,
+        targets: Iterable[int],
+        size: int,
+        seed: int,
+        solve: Callable[[Sequence[int]], Floats | None],
+    ) -> Iterator[tuple[list[int], Floats | None]]:
+        """Find tables in which the targets reach the minimum, several at once.
+
+        Yields the targets that do, and the table. One that cannot comes alone, with None.
+        """
+        random = np.random.default_rng(seed)
+        left, queue = set(targets), list[list[int]]()
+        while left or queue:
+            batch = queue.pop() if queue else self.apart(left, size, random)
+            batch = [cell for cell in batch if cell in left]
+            if not batch:
+                continue
+            values = solve(batch)
+            if values is None and len(batch) > 1:
+                queue += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
+                continue
+            done = batch
+            if values is not None:
+                done = [cell for cell in left if values[cell] >= self.minimum - ROUGHLY]
+            left.difference_update(done)
+            yield done, values
 
     def apart(self, cells: Iterable[int], size: int, random: np.random.Generator) -> list[int]:
         """Choose up to so many cells that share no sum."""
@@ -192,34 +220,19 @@ class Moves:
         import highspy
 
         self.task, self.size = task, len(task.counts)
-        sums, size = task.sums, self.size
-        basis = sums.basis(np.zeros(size, np.bool_))
-        place = np.full(len(sums.parents), -1)
-        place[basis] = np.arange(len(basis))
-        chosen = place[sums.of] >= 0
-        rows = np.concatenate([place[sums.of[chosen]], np.arange(len(basis))])
-        cells = np.concatenate([sums.parts[chosen], sums.parents[basis]])
-        signs = np.concatenate([np.ones(int(chosen.sum())), -np.ones(len(basis))])
-        self.rows, self.cells, self.signs = rows, cells, signs
-        self.relations = len(basis)
-        order = np.lexsort((rows, cells))
-        starts = np.searchsorted(cells[order], np.arange(size + 1))
-        program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = 2 * size, len(basis)
+        size = self.size
+        entries = task.sums.entries(task.sums.basis(np.zeros(size, np.bool_)))
+        self.rows, self.cells, self.signs = entries
+        both = np.append(self.cells, self.cells + size), np.append(self.signs, -self.signs)
+        program = linear_program(np.tile(self.rows, 2), *both, 2 * size)
         program.col_cost_ = np.tile(task.cost, 2)
-        program.col_lower_ = np.zeros(2 * size)
         self.room = np.maximum(task.counts - 1.0, 0.0)
-        self.fixed = task.keep.copy()
-        program.col_upper_ = np.where(np.tile(self.fixed, 2), 0.0, self._upper())
-        program.row_lower_ = program.row_upper_ = np.zeros(len(basis))
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_ = np.append(starts, starts[-1] + starts[1:]).astype(np.int32)
-        program.a_matrix_.index_ = np.tile(rows[order], 2).astype(np.int32)
-        program.a_matrix_.value_ = np.append(signs[order], -signs[order])
+        program.col_lower_ = np.zeros(2 * size)
+        program.col_upper_ = np.where(np.tile(task.keep, 2), 0.0, self._upper())
+        program.row_lower_ = program.row_upper_ = np.zeros(program.num_row_)
         self.optimal = highspy.HighsModelStatus.kOptimal
         self.highs = solver("method")
         self.highs.passModel(program)
-        self.free = np.zeros(size, np.bool_)
 
     def _upper(self) -> Floats:
         """How much can be added, and taken: what is listed keeps somebody."""
@@ -227,19 +240,17 @@ class Moves:
 
     def hide(self, cells: Ints, cost: float = HIDDEN_COST) -> None:
         """Let cells move at next to no cost."""
-        self.free[cells] = True
         both = np.append(cells, cells + self.size).astype(np.int32)
         self.highs.changeColsCost(len(both), both, np.full(len(both), cost))
 
     def fix(self, cells: Ints, fixed: bool = True) -> None:
         """Forbid that cells move, or allow it again."""
-        self.fixed[cells] = fixed
         both = np.append(cells, cells + self.size).astype(np.int32)
         upper = np.zeros(len(both)) if fixed else self._upper()[both]
         self.highs.changeColsBounds(len(both), both, np.zeros(len(both)), upper)
 
     def reach(self, targets: Sequence[int]) -> Floats | None:
-        """What changes where all of these reach the minimum; None if they cannot."""
+        """The nearest table in which all of these reach the minimum; None if there is none."""
         need = self.task.minimum - self.task.counts
         for cell in targets:
             self.highs.changeColBounds(cell, max(0.0, float(need[cell])), np.inf)
@@ -248,49 +259,26 @@ class Moves:
         found = None
         if self.highs.getModelStatus() == self.optimal:
             values = np.array(self.highs.getSolution().col_value)
-            found = values[: self.size] - values[self.size :]
+            found = self.task.counts + values[: self.size] - values[self.size :]
         for cell in targets:
             self.highs.changeColBounds(cell, 0.0, np.inf)
             self.highs.changeColBounds(cell + self.size, 0.0, self.room[cell])
         return found
 
-    def reach_all(
-        self, targets: set[int], size: int, random: np.random.Generator
-    ) -> Iterator[tuple[list[int], Floats | None]]:
-        """Targets with the changes in which they reach the minimum, several at once.
-
-        A target that cannot reach it comes alone, with None. The caller may stop.
-        """
-        left, queue = set(targets), list[list[int]]()
-        while left or queue:
-            batch = queue.pop() if queue else self.task.apart(left, size, random)
-            batch = [cell for cell in batch if cell in left]
-            if not batch:
-                continue
-            change = self.reach(batch)
-            if change is None and len(batch) > 1:
-                queue += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
-                continue
-            done = batch
-            if change is not None:
-                large = self.task.counts + change >= self.task.minimum - ROUGHLY
-                done = [cell for cell in left if large[cell]]
-            left.difference_update(done)
-            yield done, change
-
 
 def protect(task: Task, moves: Moves, hidden: Mask) -> list[int]:
     """Hide what moves when the targets reach the minimum; return those that cannot reach it."""
-    targets = set(task.targets())
-    random = np.random.default_rng(1)
-    impossible, done = [], 0
-    for cells, change in moves.reach_all(targets, max(1, len(targets) // GROUPS), random):
+    targets = task.targets()
+    size = max(1, len(targets) // GROUPS)
+    impossible: list[int] = []
+    done = 0
+    for cells, values in task.tables(targets, size, 1, moves.reach):
         done += len(cells)
         task.listen("protect", done, len(targets))
-        if change is None:
+        if values is None:
             impossible += cells
             continue
-        new = np.flatnonzero((np.abs(change) > ROUGHLY) & ~hidden)
+        new = np.flatnonzero((np.abs(values - task.counts) > ROUGHLY) & ~hidden)
         hidden[new] = True
         moves.hide(new)
     return impossible
@@ -303,26 +291,26 @@ def clean(task: Task, hidden: Mask, until: float) -> None:
     moves = Moves(task)
     moves.fix(np.flatnonzero(~hidden))
     moves.hide(np.flatnonzero(task.primary))
-    random = np.random.default_rng(2)
-    change_of: dict[int, Floats] = {}
-    for cells, change in moves.reach_all(set(task.targets()), CLEANING, random):
-        if change is not None:
-            change_of |= dict.fromkeys(cells, change)
+    used: dict[int, Floats] = {}
+    for cells, values in task.tables(task.targets(), CLEANING, 2, moves.reach):
+        if values is not None:
+            used |= dict.fromkeys(cells, values)
     secondary = np.flatnonzero(hidden & ~task.primary)
     ordered = secondary[np.argsort(-task.cost[secondary], kind="stable")]
     for number, cell in enumerate(ordered):
         if monotonic() > until:
             break
         task.listen("clean", number, len(ordered))
-        users = {target for target, change in change_of.items() if abs(change[cell]) > ROUGHLY}
+        count = task.counts[cell]
+        users = [one for one, values in used.items() if abs(values[cell] - count) > ROUGHLY]
         moves.fix(np.array([cell]))
         new: dict[int, Floats] = {}
-        for cells, change in moves.reach_all(users, CLEANING, random):
-            if change is None:
+        for cells, values in task.tables(users, CLEANING, 2, moves.reach):
+            if values is None:
                 break
-            new |= {target: change for target in cells if target in users}
+            new |= dict.fromkeys(cells, values)
         if len(new) == len(users):
-            change_of |= new
+            used |= new
             hidden[cell] = False
         else:
             moves.fix(np.array([cell]), fixed=False)
@@ -409,30 +397,25 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
         return [], []
     tables = Tables(task.sums, low, high, hidden, whole=True)
     tables.highs.setOptionValue("mip_max_improving_sols", 1)
-    random = np.random.default_rng(3)
-    left, queue = set(targets), list[list[int]]()
-    found: list[Ints] = []
-    unproven: list[int] = []
-    while left or queue:
-        batch = queue.pop() if queue else task.apart(left, WITNESSING, random)
-        batch = [cell for cell in batch if cell in left]
-        if not batch:
-            continue
+
+    def solve(batch: Sequence[int]) -> Floats | None:
         for cell in batch:
             tables.within(cell, task.minimum, UNBOUNDED)
         values = tables.least(np.array(batch), np.zeros(len(batch)), MIP_SECONDS)
         for cell in batch:
             tables.within(cell, 1.0, UNBOUNDED)
-        if values is not None:
-            whole = np.round(values).astype(np.int64)
-            found.append(whole)
-            left = {cell for cell in left if whole[cell] < task.minimum}
-        elif len(batch) > 1:
-            queue += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
+        return None if values is None else np.round(values)
+
+    found: list[Ints] = []
+    unproven: list[int] = []
+    done = 0
+    for cells, values in task.tables(targets, WITNESSING, 3, solve):
+        done += len(cells)
+        task.listen("prove", done, len(targets))
+        if values is None:
+            unproven += cells
         else:
-            unproven += batch
-            left.discard(batch[0])
-        task.listen("prove", len(targets) - len(left), len(targets))
+            found.append(values.astype(np.int64))
     return found, unproven
 
 
