@@ -140,7 +140,7 @@ def test_tables_of_adult(adult: duckdb.DuckDBPyConnection, by: str, most: int) -
     found = suppress(shape, counts, 5, seconds=2)
     verify(shape, counts, 5, found)
     assert found.secondary <= most
-    assert len(found.witnesses) <= (70 if len(counts) > 1500 else 40)
+    assert len(found.witnesses) <= 40
     published = pd.DataFrame([*cells], columns=by.split(", "))
     published["n"] = pd.Series(counts).where(~found.hidden)
     assert assess_counts(published, by=by.split(", ")).below == 0

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from anonymizer.algorithms.aggregate.cells import UNBOUNDED, Floats, Ints, Lattice, Sums
+from anonymizer.algorithms.aggregate.cells import UNBOUNDED, Floats, Ints, Lattice, Sums, propagate
 from anonymizer.algorithms.aggregate.linear import ROUGHLY, Mask, Tables, linear_program, solver
 
 # Cells, sums and a minimum in; a mask, and tables of whole numbers that prove it, out. Nothing here
@@ -397,21 +397,25 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
         return [], []
     tables = Tables(task.sums, low, high, hidden, whole=True)
     tables.highs.setOptionValue("mip_max_improving_sols", 1)
+    propagate(task.sums, low, high)  # what has no upper bound then must not be in an objective
+    bounded = {cell for cell in targets if high[cell] < UNBOUNDED / 2}
+    random, left = np.random.default_rng(3), set(targets)
 
     def solve(batch: Sequence[int]) -> Floats | None:
         for cell in batch:
             tables.within(cell, task.minimum, UNBOUNDED)
-        values = tables.least(np.array(batch), np.zeros(len(batch)), MIP_SECONDS)
+        # the first table found is taken; an objective draws it to where many others are large
+        others = np.array(sorted(left & bounded), np.int64)
+        values = tables.least(others, -random.uniform(1, 2, len(others)), MIP_SECONDS)
         for cell in batch:
             tables.within(cell, 1.0, UNBOUNDED)
         return None if values is None else np.round(values)
 
     found: list[Ints] = []
     unproven: list[int] = []
-    done = 0
     for cells, values in task.tables(targets, WITNESSING, 3, solve):
-        done += len(cells)
-        task.listen("prove", done, len(targets))
+        left.difference_update(cells)
+        task.listen("prove", len(targets) - len(left), len(targets))
         if values is None:
             unproven += cells
         else:
