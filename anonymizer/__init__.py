@@ -13,7 +13,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anonymizer.api import anonymize, assess, attack, certify, compare, init, report
+    from anonymizer.api import (
+        anonymize,
+        assess,
+        assess_counts,
+        attack,
+        certify,
+        compare,
+        init,
+        report,
+    )
     from anonymizer.errors import AnonymizerError
     from anonymizer.policy import AggregatePolicy, Policy, SchemaPolicy
     from anonymizer.release.published import Release
@@ -31,6 +40,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "assess",
+    "assess_counts",
     "attack",
     "certify",
     "compare",
@@ -42,12 +52,9 @@ __all__ = [
     "write_report",
 ]
 
+_OF_API = ("anonymize", "assess", "assess_counts", "attack", "certify", "compare", "init", "plan")
 _HOMES = {
-    "anonymize": "anonymizer.api",
-    **dict.fromkeys(
-        ("assess", "attack", "certify", "compare", "init", "plan", "report", "run", "verify"),
-        "anonymizer.api",
-    ),
+    **dict.fromkeys((*_OF_API, "report", "run", "verify"), "anonymizer.api"),
     "AnonymizerError": "anonymizer.errors",
     "Policy": "anonymizer.policy",
     "SchemaPolicy": "anonymizer.policy",

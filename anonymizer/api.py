@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from anonymizer.review.assess import Assessment
     from anonymizer.review.attack import Attack
     from anonymizer.review.comparison import Comparison
+    from anonymizer.review.counts import CountsAttack
     from anonymizer.review.draft.schema_draft import TablesDraft
     from anonymizer.review.draft.table_draft import Draft
     from anonymizer.review.grid import Point
@@ -226,7 +227,7 @@ T = TypeVar("T")
 _ALIKE = (
     *("database", "engine", "certificate", "sign", "public_key", "population", "combined"),
     *("earlier", "fraction", "person", "quasi", "require", "sensitive", "share", "threshold"),
-    *("release", "vary"),
+    *("release", "vary", "by", "measure", "minimum", "total", "hidden", "rounded", "zeros"),
 )
 PARAMETERS = {f"--{name.replace('_', '-')}": name for name in _ALIKE} | {
     "--memory-limit": "limits.memory",
@@ -236,6 +237,7 @@ PARAMETERS = {f"--{name.replace('_', '-')}": name for name in _ALIKE} | {
     "--test-seed": "seed",
     "--as": "standard",
     "--combinations": "combined",
+    "--counts": "assess_counts",
     "TABLE": "table",
 }
 """Command-line options with the corresponding parameters of the functions here."""
@@ -354,6 +356,16 @@ def assess(table: Any, database: Any = None, **options: Any) -> Assessment | Tab
         refuse_misread(assess, options)
         return _of_policy(assess_policy)(table, database, **options)
     return _of_table(assess, table, database, options)
+
+
+def assess_counts(table: Any, database: Any = None, **options: Any) -> CountsAttack:
+    """Attack a published table of counts: see `anonymizer.review.counts.assess_counts`.
+
+    `table`: a frame, a data file, a table of `database`, or a query over it.
+    """
+    from anonymizer.review.counts import assess_counts
+
+    return _of_table(assess_counts, table, database, options)
 
 
 def init(table: Any = None, database: Any = None, **options: Any) -> Draft | TablesDraft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from anonymizer.cli.options import database_option, limit_options, load_policy, output_options
 from anonymizer.cli.output import Output
 from anonymizer.contract.checks import verdict
-from anonymizer.errors import Problem
+from anonymizer.errors import PolicyError, Problem
 from anonymizer.process.document import Document, Section, say, table_section, terminal
 from anonymizer.process.text import figure, many
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from anonymizer.review.assess.figures import Combinations, Risk
 
 SHOWN = 8
+OF_COUNTS = ("by", "measure", "minimum", "total", "hidden", "rounded", "zeros")
+"""Options of --counts."""
 MODELS = {
     "distinct_l": "distinct l",
     "entropy_l": "entropy l",
@@ -65,6 +67,23 @@ MODELS = {
     show_default=True,
     help="Combine up to N columns to see what singles people out; 0: none.",
 )
+@click.option(
+    "--counts", is_flag=True, help="TABLE holds published counts: which hidden ones give way?"
+)
+@click.option("--by", metavar="A,B", help="With --counts: the grouping columns.")
+@click.option("--measure", metavar="COLUMN", help="With --counts: the column of the counts.")
+@click.option(
+    "--minimum",
+    metavar="N",
+    type=int,
+    default=5,
+    show_default=True,
+    help="With --counts: the smallest count that may be known.",
+)
+@click.option("--total", metavar="MARK", help="With --counts: label of a total; (all), else NULL.")
+@click.option("--hidden", metavar="MARK", help="With --counts: marks a hidden count, as NULL does.")
+@click.option("--rounded", metavar="BASE", type=int, help="With --counts: all are multiples of it.")
+@click.option("--zeros", is_flag=True, help="With --counts: a hidden count may be zero.")
 @limit_options
 @output_options
 def assess_command(
@@ -78,14 +97,24 @@ def assess_command(
     Shows only counts, no values of the table; nothing is written. Separate columns by commas, and
     put a name that contains a comma in double quotes. Exit code 1 if a requirement of --require
     does not hold.
+
+    With --counts, TABLE (or a query) is a published table of counts with a row per cell and totals.
+    Exit code 1 if the published figures show a hidden one, or that it is below --minimum.
     """
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.observers import TablesAssessment
 
+    asked = click.get_current_context().get_parameter_source
+    default = ParameterSource.DEFAULT
+    counts = options.pop("counts")
+    mixed = [name for name in options if (name in OF_COUNTS) is not counts]
+    _refuse([name for name in mixed if asked(name) is not default], counts)
+    if counts:
+        _attack_counts(output, table_name, database, limits, options)
+        return
+    options = {name: value for name, value in options.items() if name not in OF_COUNTS}
     options |= {name: names(options[name]) for name in ("quasi", "sensitive")}
     if _is_policy(table_name):
-        asked = click.get_current_context().get_parameter_source
-        default = ParameterSource.DEFAULT
         named = {name: value for name, value in options.items() if asked(name) is not default}
         assessed = assess_policy(load_policy(table_name), database, limits=limits, **named)
         if isinstance(assessed, TablesAssessment):
@@ -105,6 +134,35 @@ def assess_command(
         if not c.passed
     ]
     output.verdict(found.as_dict(), terminal(document(found)), problems, holds=found.passed)
+
+
+def _refuse(given: Sequence[str], counts: bool) -> None:
+    """Raises PolicyError for options that do not go with --counts, or go with it only."""
+    said = "does not go with --counts" if counts else "is of --counts only"
+    PolicyError.refuse(
+        Problem("--combinations" if name == "combined" else f"--{name}", said) for name in given
+    )
+
+
+def _attack_counts(
+    output: Output, table: str, database: str | None, limits: Limits, options: dict[str, Any]
+) -> None:
+    """`assess --counts`."""
+    from anonymizer.review.counts import assess_counts
+
+    given = {name: options[name] for name in OF_COUNTS} | {"by": names(options["by"])}
+    found = assess_counts(table, database, limits=limits, **given)
+    if found.shown_below:
+        shown = many(found.shown_below, "published figure is", "published figures are")
+        output.warn(f"{shown} below {found.minimum}, and not hidden")
+    problems = []
+    if found.exact:
+        said = many(found.exact, "hidden figure", "hidden figures")
+        problems.append(Problem("TABLE", f"{said} can be recomputed from the others"))
+    if found.below:
+        said = many(found.below, "figure is", "figures are")
+        problems.append(Problem("TABLE", f"{said} shown to be below {found.minimum}"))
+    output.verdict(found.as_dict(), terminal(found.document()), problems, holds=found.passed)
 
 
 def _is_policy(name: str) -> bool:

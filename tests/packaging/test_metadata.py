@@ -38,12 +38,12 @@ def test_changelog_names_the_version() -> None:
 
 
 def test_lowest_versions_are_the_declared_bounds(project: dict[str, Any]) -> None:
-    # the test command needs those of the test extra, and the extra of explore that it names
+    # the test command needs those of the test extra, and the extras that it names
     needed = ("pytest-xdist", "phonenumbers", "python-stdnum")
     extras = project["optional-dependencies"]
     extra = [e for e in extras["test"] if e.startswith(needed)]
-    assert "sql-anonymizer[explore]" in extras["test"]
-    entries = [*project["dependencies"], *extra, *extras["explore"]]
+    assert "sql-anonymizer[aggregate,explore]" in extras["test"]
+    entries = [*project["dependencies"], *extra, *extras["aggregate"], *extras["explore"]]
     declared = {
         match[1]: match[2]
         for match in (re.match(r"([\w.-]+)>=([\d.]+)", entry) for entry in entries)

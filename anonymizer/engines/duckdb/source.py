@@ -214,10 +214,10 @@ def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     if source.kind == "table":
         table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)
-    return _run_query(source.query or "", engine, queried)
+    return run_query(source.query or "", engine, queried, "source.query")
 
 
-def _run_query(query: str, engine: DuckDBEngine, target: Table) -> Relation:
+def run_query(query: str, engine: DuckDBEngine, target: Table, path: str) -> Relation:
     """Run a user's query over the source once, on a separate connection if the engine has one."""
     import duckdb
 
@@ -226,14 +226,14 @@ def _run_query(query: str, engine: DuckDBEngine, target: Table) -> Relation:
     except duckdb.Error:
         statements = []
     if len(statements) != 1 or statements[0].type.name != "SELECT":
-        raise PolicyError.at("source.query", "is not one SELECT statement")
+        raise PolicyError.at(path, "is not one SELECT statement")
     text = statements[0].query.strip().rstrip(";")
     if engine.isolated_reads is not None:
-        engine.isolated_reads.query(text, target, "source.query")
+        engine.isolated_reads.query(text, target, path)
     else:
         assert engine.catalog is not None
         with engine.names_of(engine.catalog, engine.schema):
-            make_table(engine, target, text, "source.query")
+            make_table(engine, target, text, path)
     return Relation(ident(target), target)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.engines.duckdb.source import run_query
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import FORMATS, file_format
@@ -89,6 +91,11 @@ def open_database(database: Database, limits: Limits | None = None) -> Iterator[
         yield engine
 
 
+QUERY = re.compile(r"\s*(select|with|from|values)\s|\s*\(", re.IGNORECASE)
+"""How a query begins."""
+QUERIED = work("assess_query")
+
+
 @contextmanager
 def open_table(
     table: str,
@@ -96,16 +103,22 @@ def open_table(
     *,
     files: Sequence[str | Path] = (),
     limits: Limits | None = None,
+    queries: bool = False,
 ) -> Iterator[AssessedTable]:
     """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
 
-    `files` may be read as well. Raises SourceError if something is not found.
+    `files` may be read as well; with `queries`, `table` may be a query over `database`. Raises
+    SourceError if something is not found.
     """
+    is_query = queries and QUERY.match(table) is not None
     path = Path(database).resolve() if isinstance(database, str | Path) else None
     if isinstance(database, str | Path):
         refuse_missing(database)
     source = None
-    if database is None or (file_format(table) and Path(table).is_file()):
+    if is_query and database is None:
+        hint = "or name a .parquet, .csv or .json file instead of a query"
+        raise SourceError.at("--database", "is needed for a query", hint=hint)
+    if not is_query and (database is None or (file_format(table) and Path(table).is_file())):
         if "://" in table:
             hint = "fetch the file first; nothing is read from a network"
             raise SourceError.at("TABLE", "must be a local path", hint=hint)
@@ -136,7 +149,10 @@ def open_table(
         else:
             assert not isinstance(database, str | Path)
             engine = stack.enter_context(borrowed_connection(database))
-        relation = relation_of(engine, str(source) if source else table, "TABLE")
+        if is_query:
+            relation = run_query(table, engine, QUERIED, "TABLE")
+        else:
+            relation = relation_of(engine, str(source) if source else table, "TABLE")
         columns = tuple(engine.describe(relation.sql.text, "TABLE"))
         yield AssessedTable(engine, relation, columns)
 
