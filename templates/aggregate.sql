@@ -148,6 +148,7 @@ from {{ split | ident }}
 cross join remaining
 where left_out and remaining.persons - (remaining.members - 1) >= {{ minimum | lit }}
 {% endif %}
+{% if leaves_out %}
 union all
 select
     {% for d in dimensions %}
@@ -162,6 +163,7 @@ select
     'other'
 from remaining
 where persons{% if listed %} - (members - 1){% endif %} >= {{ minimum | lit }}
+{% endif %}
 
 -- name: release
 -- The rows of the release in the order of their labels, the totals last.
@@ -181,6 +183,74 @@ order by
     {{ d.name | ident }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
+
+-- name: finest
+-- The finest groups with their labels on every level, and their persons.
+select {{ labels | join }}, persons
+from {{ atoms | ident }}
+
+-- name: _hidden
+-- Cells beside what is known of them in the tables of witnesses.
+{% macro same_cell() %}
+{% for d in dimensions %}h.{{ d.label }} = c.{{ d.name | ident }}{% if d.level %} and h.{{ d.number }} = c.{{ d.level | ident }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
+{% endmacro %}
+
+-- name: hidden_release
+-- The rows of the release: every cell, those that are hidden without figures.
+{% from "aggregate/_hidden" import same_cell with context %}
+create or replace table {{ release | ident }} as
+select
+    {% for d in dimensions %}
+    c.{{ d.name | ident }},
+    {% if d.level %}
+    c.{{ d.level | ident }},
+    {% endif %}
+    {% endfor %}
+    {% for measure in measures %}
+    case when h.witness is null then c.{{ measure | ident }} end as {{ measure | ident }},
+    {% endfor %}
+    case when h.witness is null then 'shown' else 'hidden' end as status
+from {{ cells | ident }} as c
+left join {{ hidden | ident }} as h on h.witness = 1 and {{ same_cell() }}
+order by
+    {% for d in dimensions %}
+    {% if d.level %}
+    c.{{ d.level | ident }},
+    {% else %}
+    case when c.{{ d.name | ident }} = '(all)' then 1 else 0 end,
+    {% endif %}
+    {% endfor %}
+    {% for d in dimensions %}
+    c.{{ d.name | ident }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+
+-- name: witnesses
+-- Tables of whole numbers that agree with what is published: the figures of the hidden cells.
+create or replace table {{ release | ident }} as
+select
+    {% for d in dimensions %}
+    {{ d.label }} as {{ d.name | ident }},
+    {% if d.level %}
+    {{ d.number }} as {{ d.level | ident }},
+    {% endif %}
+    {% endfor %}
+    {% for measure in measures %}
+    figure as {{ measure | ident }},
+    {% endfor %}
+    witness
+from {{ hidden | ident }}
+order by witness{% for d in dimensions %}, {{ d.number }}, {{ d.label }}{% endfor %}
+
+
+-- name: hidden_figures
+-- What the search found: for its owner, and no part of the release.
+select
+    (select count(*) from {{ split | ident }}) as atoms,
+    (select count(*) from {{ hidden | ident }} where witness = 1) as atoms_left_out,
+    (select cast(coalesce(sum(persons), 0) as bigint) from {{ split | ident }}) as persons,
+    0 as persons_left_out,
+    (select count(*) from {{ cells | ident }}) as cells
 
 -- name: figures
 -- What the search found: for its owner, and no part of the release.

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, with_config
 
+from anonymizer.policy.aggregate import WITNESS
+
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 MINIMUM = "minimum"
 """The requirement that no group of 1 to n - 1 persons is shown to exist."""
@@ -65,6 +67,12 @@ class Counts:
         """The place of the measure by which groups are judged, from 1."""
         kinds = [one.of for one in self.measures]
         return kinds.index("persons" if "persons" in kinds else "rows") + 1
+
+    @property
+    def witness_columns(self) -> tuple[str, ...]:
+        """The columns of the table of witnesses."""
+        names = (name for d in self.by for name in (d.name, d.level) if name is not None)
+        return (*names, *(one.name for one in self.measures), WITNESS)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

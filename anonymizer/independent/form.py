@@ -364,6 +364,9 @@ def _columns(opened: OpenRelease, layout: Layout, keys: Collection[str]) -> int:
     """Columns that are not in the layout, and duplicate columns."""
     listed = [(opened.rows.columns, {*published_columns(layout), *keys})]
     for name, table in opened.tables.items():
+        if layout.counts is not None:
+            listed.append((table.columns, {*layout.counts.witness_columns}))
+            continue
         column = layout.column(name)
         assert column is not None
         listed.append((table.columns, {str(layout.group_id), str(column.name)}))

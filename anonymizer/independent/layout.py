@@ -307,6 +307,10 @@ class Measured:
     of: Literal["persons", "rows"]
 
 
+WITNESS = "witness"
+"""The further table of a release that hides figures, and its column of numbers."""
+
+
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class CountsForm:
@@ -323,6 +327,12 @@ class CountsForm:
         """The place of the measure that counts persons."""
         kinds = [one.of for one in self.measures]
         return kinds.index("persons") if "persons" in kinds else 0
+
+    @property
+    def witness_columns(self) -> tuple[str, ...]:
+        """The columns of the table of witnesses."""
+        names = (name for d in self.by for name in (d.name, d.level) if name is not None)
+        return (*names, *(one.name for one in self.measures), WITNESS)
 
 
 @with_config(FORBID)
@@ -371,6 +381,10 @@ def consistent(layout: Layout) -> Layout:
         unread = one.role == "semi" or one.hierarchy or one.column in layout.tables
         if unread and one.safe_harbor not in (None, "none"):
             raise ValueError("Safe Harbor is said of cells that do not show it")
+    if layout.counts is not None:
+        if {*layout.tables} - {WITNESS}:
+            raise ValueError("tables: a table of counts has one of witnesses at most")
+        return layout
     for source in layout.tables:
         column = layout.column(source)
         if column is None or column.role != "sensitive" or column.bucket or not layout.group_id:

@@ -394,7 +394,7 @@ def decode(opened: OpenRelease) -> Release:
         for place, raw in enumerate(opened.rows.rows)
     )
     separate = {}
-    for name, table in opened.tables.items():
+    for name, table in opened.tables.items() if layout.counts is None else ():
         column = layout.column(name)
         assert column is not None
         separate[name] = _separate(layout, column, table, faults)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
-from anonymizer.independent.layout import ALL, CountsForm
+from anonymizer.independent.cells import Raw
+from anonymizer.independent.fetch import UnreadableError
+from anonymizer.independent.layout import ALL, WITNESS, CountsForm
 from anonymizer.independent.rows import OpenRelease, number
 from anonymizer.independent.rules import Check, form_check
 
@@ -29,7 +32,9 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
     """Every check of a table of counts."""
     cells = list(_cells(opened, form))
     shown = {cell.place: cell for cell in cells if cell.status == "shown"}
-    yield form_check("cell_form", None, sum(not _is_well_formed(cell, form) for cell in cells))
+    suppresses = opened.manifest.layout.algorithm == "suppress"
+    odd = sum(not _is_well_formed(cell, form, suppresses) for cell in cells)
+    yield form_check("cell_form", None, odd)
     places = Counter(cell.place for cell in cells)
     yield form_check("cell_once", None, sum(n > 1 for n in places.values()))
     odd = sum(cell.status not in ("shown", "hidden", "other") for cell in cells)
@@ -38,6 +43,9 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
     small = [n for n in told if n is None or n < minimum]
     least = min((n for n in told if n is not None), default=None)
     yield Check("no_small_cells", None, {"n": minimum}, {"n": least}, len(small))
+    if suppresses:
+        yield from _judge_hidden(opened, cells, form, minimum)
+        return
     yield form_check("additive", None, sum(_differences(shown, form)))
     yield form_check("other_room", None, 0 if _has_room(cells, form, minimum) else 1)
 
@@ -45,20 +53,24 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
 def _cells(opened: OpenRelease, form: CountsForm) -> Iterator[Cell]:
     at = {name: i for i, name in enumerate(opened.rows.columns)}
     for row in opened.rows.rows:
-        place = []
-        for d in form.by:
-            label = str(row[at[d.name]])
-            level = 0 if label != ALL else d.levels
-            if d.level is not None:
-                stated = number(row[at[d.level]])
-                level = -1 if stated is None else stated
-            place.append((-1 if label == OTHER and d.level is None else level, label))
         figures = tuple(number(row[at[one.name]]) for one in form.measures)
         status = row[at[form.status]]
-        yield Cell(tuple(place), figures, None if status is None else str(status))
+        yield Cell(_place(row, at, form), figures, None if status is None else str(status))
 
 
-def _is_well_formed(cell: Cell, form: CountsForm) -> bool:
+def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Place:
+    place = []
+    for d in form.by:
+        label = str(row[at[d.name]])
+        level = 0 if label != ALL else d.levels
+        if d.level is not None:
+            stated = number(row[at[d.level]])
+            level = -1 if stated is None else stated
+        place.append((-1 if label == OTHER and d.level is None else level, label))
+    return tuple(place)
+
+
+def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
     levels = tuple(level for level, _ in cell.place)
     labels = [label for _, label in cell.place]
     counted = all(n is not None and n >= 1 for n in cell.figures)
@@ -68,9 +80,13 @@ def _is_well_formed(cell: Cell, form: CountsForm) -> bool:
         return counted and all(total) and OTHER not in labels and levels in form.groupings
     if cell.status == "hidden":
         none = all(n is None for n in cell.figures)
+        if suppresses:
+            placed = zip(cell.place, form.by, strict=True)
+            total = [(label == ALL) == (level == d.levels) for (level, label), d in placed]
+            return none and all(total) and OTHER not in labels and levels in form.groupings
         return form.list_hidden and none and not any(levels) and not {ALL, OTHER} & {*labels}
     if cell.status == "other":
-        return counted and {*labels} == {OTHER} and {*levels} == {-1}
+        return not suppresses and counted and {*labels} == {OTHER} and {*levels} == {-1}
     return True  # which is another check
 
 
@@ -104,3 +120,86 @@ def _has_room(cells: list[Cell], form: CountsForm, minimum: int) -> bool:
     if not others:
         return listed == 0
     return len(others) == 1 and others[0] - max(listed - 1, 0) >= minimum
+
+
+def _judge_hidden(
+    opened: OpenRelease, cells: Sequence[Cell], form: CountsForm, minimum: int
+) -> Iterator[Check]:
+    """Every check of hidden figures: lines of the table, and the tables of witnesses."""
+    shown = {cell.place: _persons(cell, form) for cell in cells if cell.status == "shown"}
+    hidden = {cell.place for cell in cells if cell.status == "hidden"}
+    left = [*_left_by_lines(shown, hidden, form)]
+    small = sum(n < minimum for n in left)
+    yield Check("one_step", None, {"n": minimum}, {"n": min(left, default=None)}, small)
+    tables = _witnesses(opened, form)
+    odd = sum(
+        any(len(found) != 1 or found[0] is None or found[0] < 1 for found in table.values())
+        + len(hidden ^ {*table})
+        for table in tables
+    )
+    yield form_check("witness_whole", None, odd)
+    wrong = 0
+    for table in tables or [{}]:
+        values = shown | {place: found[0] or 0 for place, found in table.items()}
+        wrong += sum(_wrong_totals(values, form))
+    yield form_check("witness_agrees", None, wrong)
+    finest = [place for place in hidden if not any(level for level, _ in place)]
+    proved = {
+        place
+        for table in tables
+        for place, found in table.items()
+        if max((n or 0 for n in found), default=0) >= minimum
+    }
+    yield form_check("witness_covers", None, sum(place not in proved for place in finest))
+
+
+def _persons(cell: Cell, form: CountsForm) -> int:
+    return cell.figures[form.persons] or 0
+
+
+def _witnesses(opened: OpenRelease, form: CountsForm) -> list[dict[Place, list[int | None]]]:
+    """By table of witnesses: the figures of its cells."""
+    held = opened.tables.get(WITNESS)
+    if held is None:
+        raise UnreadableError("release: has no table of witnesses")
+    at = {name: i for i, name in enumerate(held.columns)}
+    if {*at} != {*form.witness_columns}:
+        raise UnreadableError("release: its table of witnesses has other columns")
+    persons = at[form.measures[form.persons].name]
+    tables: dict[object, dict[Place, list[int | None]]] = {}
+    for row in held.rows:
+        table = tables.setdefault(row[at[WITNESS]], {})
+        table.setdefault(_place(row, at, form), []).append(number(row[persons]))
+    return [*tables.values()]
+
+
+def _wrong_totals(values: Mapping[Place, int], form: CountsForm) -> Iterator[bool]:
+    """For every published place: whether it is not the total of its finest groups."""
+    totals: Counter[Place] = Counter()
+    published = {*form.groupings}
+    for place, n in values.items():
+        if any(level for level, _ in place):
+            continue
+        above = [[one, *d.above(*one)] for one, d in zip(place, form.by, strict=True)]
+        for whole in product(*above):
+            if tuple(level for level, _ in whole) in published:
+                totals[whole] += n
+    for place in {*values, *totals}:
+        yield values.get(place) != totals.get(place)
+
+
+def _left_by_lines(
+    shown: Mapping[Place, int], hidden: set[Place], form: CountsForm
+) -> Iterator[int]:
+    """What a total leaves for its hidden parts along one column."""
+    lines: dict[tuple[Place, int, int], list[int]] = {}
+    for place in (*shown, *hidden):
+        for i, d in enumerate(form.by):
+            for above in d.above(*place[i]) if place[i][0] < d.levels else ():
+                key = ((*place[:i], above, *place[i + 1 :]), i, place[i][0])
+                line = lines.setdefault(key, [0, 0])
+                line[0] += shown.get(place, 0)
+                line[1] += place in hidden
+    for (whole, _, _), (figure, n) in lines.items():
+        if n and whole in shown:
+            yield shown[whole] - figure

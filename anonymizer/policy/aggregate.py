@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Annotated, Any, ClassVar, Literal
@@ -39,6 +39,10 @@ NULL = "(null)"
 LABELS = (ALL, OTHER, NULL)
 """Labels of the tool: a total, the persons left out, and the group of NULL."""
 STATUS = "status"
+WITNESS = "witness"
+"""The further table that proves a release of hidden figures, and its column with the number of
+the table of whole numbers that a row belongs to."""
+METHODS = ("rest", "suppress")
 SINGLE_VALUES = ("avg", "mean", "median", "quantile", "min", "max", "mode", "first", "last")
 """Aggregates that show the values of single persons."""
 MOST_COLUMNS = 6
@@ -204,6 +208,17 @@ class Rest(Options):
     """The largest share of persons left out; more fails the run."""
 
 
+class Suppress(Options):
+    """Figures stay true; those of small groups are hidden, and others so that none follows."""
+
+    cost: Literal["log", "cells", "persons"] = "log"
+    """What hiding a cell costs: the logarithm of its persons, the same for all, or its persons."""
+    keep: Annotated[tuple[tuple[Text, ...], ...], BeforeValidator(_margins)] = ()
+    """Margins that are never hidden, as lists of columns."""
+    limit_s: Annotated[float, Field(ge=0)] = 60
+    """Seconds for showing cells again and for the least cost; the protection has no limit."""
+
+
 TYPED = Refused("is for tables of rows: a table of counts has labels", "leave it out")
 INPLACE = Refused("would replace rows by counts", "publish: {database: release.duckdb}")
 RENAMED = Refused("is for tables of rows", "name the measures in aggregate.measures")
@@ -239,10 +254,13 @@ class AggregateFields(Document):
     """The table of counts."""
     protect: Protection
     """What the published figures must not show."""
-    method: Literal["rest"] = "rest"
-    """How it is protected: rest leaves small groups out of the table and its totals."""
+    method: Literal["rest", "suppress"] = "rest"
+    """How it is protected: rest leaves small groups out of the table and its totals, suppress hides
+    figures."""
     rest: Rest = Rest()
     """Options of the method rest."""
+    suppress: Suppress = Suppress()
+    """Options of the method suppress."""
     ledger: LocalPath | None = None
     """A private database file that records releases."""
     publish: CountsPublish = CountsPublish()
@@ -275,6 +293,13 @@ class AggregateFields(Document):
     def options(self) -> Any:
         """The options of the method."""
         return getattr(self, self.method)
+
+    @property
+    def separated(self) -> Mapping[str, str]:
+        """The further published tables: their names, by what they hold."""
+        if self.method != "suppress":
+            return {}
+        return {WITNESS: f"{self.publish.name}__{WITNESS}"}
 
     @cached_property
     def measured(self) -> tuple[str, ...]:
@@ -313,6 +338,8 @@ class AggregateFields(Document):
             (_levels, {"aggregate"}),
             (_place, {"publish", "source"}),
             (_of_rest, {"aggregate", "method"}),
+            (_of_suppress, {"aggregate", "method", "suppress"}),
+            (_of_others, {"method"}),
         )
         found = [p for check, needs in checks if not needs & whole for p in check(self)]
         if self.ledger is not None:
@@ -345,7 +372,7 @@ def _names(policy: AggregateFields) -> Iterator[Problem]:
     by = {name.casefold(): name for name in policy.by}
     if len(by) < len(policy.by):
         yield Problem("aggregate.by", "names a column twice: upper and lower case are the same")
-    taken = {STATUS, *by, *(f"{name}_level" for name in by)}
+    taken = {STATUS, WITNESS, *by, *(f"{name}_level" for name in by)}
     for name, of in policy.aggregate.measures.items():
         if name.casefold() in taken:
             said = "is the name of another column of the release"
@@ -358,7 +385,7 @@ def _names(policy: AggregateFields) -> Iterator[Problem]:
     ):
         yield Problem("aggregate.measures", "has two names that differ only in case")
     for name in policy.by:
-        if name.casefold() == STATUS or f"{name.casefold()}_level" in by:
+        if name.casefold() in (STATUS, WITNESS) or f"{name.casefold()}_level" in by:
             said = "has the name of a generated column"
             yield Problem(_at("by", name), said, hint="rename it in source.query")
     if policy.person is not None and policy.person.casefold() in by:
@@ -400,16 +427,23 @@ def _margin_names(policy: AggregateFields) -> Iterator[Problem]:
     chosen = policy.aggregate.margins
     if not isinstance(chosen, tuple):
         return
-    for number, margin in enumerate(chosen):
+    yield from _columns_of(policy, chosen, ("aggregate", "margins"))
+    if not chosen:
+        yield Problem(_at("margins"), "is empty", hint="margins: none, which keeps the groups")
+
+
+def _columns_of(
+    policy: AggregateFields, margins: Sequence[Sequence[str]], path: tuple[str, str]
+) -> Iterator[Problem]:
+    """Unknown and repeated columns of lists of columns."""
+    for number, margin in enumerate(margins):
+        at = path_text((*path, number))
         for name in margin:
             if name not in policy.by:
                 said = "names a column that is not in aggregate.by"
-                allowed = ", ".join(policy.by)
-                yield Problem(_at("margins", number), said, allowed, closest(name, policy.by))
+                yield Problem(at, said, ", ".join(policy.by), closest(name, policy.by))
         if len({*margin}) < len(margin):
-            yield Problem(_at("margins", number), "names a column twice")
-    if not chosen:
-        yield Problem(_at("margins"), "is empty", hint="margins: none, which keeps the groups")
+            yield Problem(at, "names a column twice")
 
 
 def _levels(policy: AggregateFields) -> Iterator[Problem]:
@@ -443,3 +477,30 @@ def _of_rest(policy: AggregateFields) -> Iterator[Problem]:
             said = "is not available with rest: its groups share persons"
             hint = "let source.query choose one value for every person"
             yield Problem(_at("by", name, "multiple"), said, hint=hint)
+
+
+def _of_suppress(policy: AggregateFields) -> Iterator[Problem]:
+    if policy.method != "suppress":
+        return
+    if policy.aggregate.zeros == "list":
+        said = "is not available yet with suppress: a group that is not listed is empty"
+        yield Problem("aggregate.zeros", said, allowed="omit")
+    for name, of in policy.by.items():
+        if of.multiple:
+            said = "is not available yet with suppress"
+            hint = "let source.query choose one value for every person"
+            yield Problem(_at("by", name, "multiple"), said, hint=hint)
+    yield from _columns_of(policy, policy.suppress.keep, ("suppress", "keep"))
+    chosen, finest = policy.aggregate.margins, [*policy.by]
+    lists = isinstance(chosen, tuple) and not any({*finest} == {*one} for one in chosen)
+    if lists or (isinstance(chosen, Depth) and chosen.depth < len(finest)):
+        said = "lacks the finest groups, which suppress lists"
+        hint = f"add [{', '.join(finest)}], or method: rest"
+        yield Problem("aggregate.margins", said, hint=hint)
+
+
+def _of_others(policy: AggregateFields) -> Iterator[Problem]:
+    for name in METHODS:
+        if name in policy.model_fields_set and name != policy.method:
+            said = f"is of another method than {policy.method}"
+            yield Problem(name, said, hint="leave it out, or choose that method")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from pydantic import PrivateAttr
+
 from anonymizer.policy import defaults
 from anonymizer.policy.algorithms import Algorithm, Mondrian
 from anonymizer.policy.columns import MASKS, ByRole, Column
@@ -92,7 +94,11 @@ def cell_names(
 
 
 def separated_tables(policy: PolicyFields) -> dict[str, str]:
-    """For msb: every sensitive column, and the name of the table of its values by group."""
+    """For msb: every sensitive column, and the name of the table of its values by group; for counts
+    with hidden figures the table of witnesses.
+    """
+    if policy._further is not None:
+        return dict(policy._further)
     if policy.algorithm.values_in != "group":
         return {}
     return {name: f"{policy.publish.name}_{name}" for name in policy.sensitive}
@@ -107,6 +113,9 @@ def renamed(policy: PolicyFields, published: PublishedName) -> str:
 
 class PolicyFields(ByRole, Document):
     """The fields of a policy of one table, and what follows from them."""
+
+    _further: Mapping[str, str] | None = PrivateAttr(None)
+    """The further tables of a table of counts that this policy opens the source for."""
 
     engine: Literal["duckdb", "spark", "postgres"] = "duckdb"
     """The engine that does the work."""

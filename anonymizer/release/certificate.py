@@ -119,7 +119,12 @@ COUNTS = (
     "A table of counts of persons. Take the finest groups that it distinguishes: for every one of 1"
     " to {less} there is another table of whole numbers that agrees with everything published, in"
     " which it has {n} or more. So no sum or difference of its figures shows that a group has fewer"
-    " than {n}. Groups that are not listed may be empty, or be left out."
+    " than {n}."
+)
+UNLISTED = "Groups that are not listed may be empty, or be left out."
+WITNESSED = (
+    "Groups that are not listed are empty; one without a figure has somebody. The table {table}"
+    " holds such tables, found from the published figures alone, and SQL checks them."
 )
 OTHER_ROW = "{left_out} in groups that are left out; totals are those of the groups shown."
 LISTED_GROUPS = (
@@ -169,9 +174,14 @@ def certificate(
     return " ".join((PERSONAL, *said, *more))
 
 
-def counts_certificate(*, minimum: int, listed: bool, left_out: int) -> str:
-    """The sentences that accompany a table of counts."""
+def counts_certificate(
+    *, minimum: int, listed: bool, left_out: int, witnesses: str | None = None
+) -> str:
+    """The sentences that accompany a table of counts. `witnesses`: the table that proves it."""
     said = COUNTS.format(n=minimum, less=minimum - 1)
+    if witnesses is not None:
+        return f"{said} {WITNESSED.format(table=witnesses)} {NOT_OF_COUNTS}"
+    said = f"{said} {UNLISTED}"
     persons = many(left_out, "person is", "persons are")
     rest = f" {OTHER_ROW.format(left_out=persons)}" if left_out else ""
     return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"

@@ -20,6 +20,7 @@ from anonymizer.contract.reading import in_release
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.policy.aggregate import WITNESS
 from anonymizer.policy.paths import name_text, path_text
 from anonymizer.release import objects
 from anonymizer.release.across_tables import names_of, released_tables
@@ -382,6 +383,9 @@ def _tables(engine: Engine, view: Table, manifest: Manifest) -> Iterator[tuple[T
         if column.column in layout.tables:
             separate = Table(layout.tables[column.column], view.schema, view.catalog)
             yield separate, [name for name in (layout.group_id, column.name) if name is not None]
+    if layout.counts is not None and WITNESS in layout.tables:
+        witnesses = Table(layout.tables[WITNESS], view.schema, view.catalog)
+        yield witnesses, list(layout.counts.witness_columns)
     for one in tables.children if tables is not None else ():
         yield in_release(view)(one), column_names(one.layout)
     if not engine.embedded or view.catalog is None:

@@ -204,7 +204,7 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     if policy.counts is not None:
         made = {check.name for check in verification.checks}
-        asked = (*ALONE, *(AGAINST_SOURCE if source else ()))
+        asked = (*ALONE[policy.counts.method], *(AGAINST_SOURCE if source else ()))
         yield from (("protect.minimum", name) for name in asked if name not in made)
         return
     lead, further = policy.whole, policy.further.items()

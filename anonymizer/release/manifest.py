@@ -23,6 +23,7 @@ from anonymizer.engines.duckdb.sandbox import is_database
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy, safe_harbor
+from anonymizer.policy.aggregate import WITNESS
 from anonymizer.policy.hierarchies import levels_given
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.process.files import read_beside
@@ -145,6 +146,7 @@ def stated_certificate(manifest: Manifest) -> str:
             minimum=manifest.requirements[0].parameters["n"],
             listed=counts.list_hidden,
             left_out=manifest.data["measures"]["suppressed"],
+            witnesses=manifest.layout.tables.get(WITNESS),
         )
     return certificate(
         manifest.kind,

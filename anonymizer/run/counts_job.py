@@ -28,7 +28,7 @@ from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
 from anonymizer.policy.paths import column_path, path_text
 from anonymizer.process.secret import Seed
-from anonymizer.publish.target import Target, Writer
+from anonymizer.publish.target import Places, Target, Writer
 from anonymizer.release.integrity import Sign
 from anonymizer.release.judge import judge, refuse_unanswered, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, make_manifest
@@ -77,11 +77,8 @@ class CountsRead:
 
     def plan(self, figures: Mapping[str, int]) -> Plan:
         """Everything that a run executes, in order, with what it would leave out."""
-        share = figures["persons_left_out"] / max(figures["persons"], 1)
-        title = (
-            f"{self.method.name} over {figures['atoms']:,} groups: {figures['cells']:,} cells, and"
-            f" {share:.1%} of the persons would be left out ({PRIVATE})"
-        )
+        said = self.compiled.words(figures)
+        title = f"{self.method.name} over {figures['atoms']:,} groups: {said} ({PRIVATE})"
         return Plan(title, (*self.stages, *self.compiled.stages))
 
 
@@ -147,7 +144,8 @@ def plan_counts(
 
 def beyond_limit(policy: AggregatePolicy, figures: Mapping[str, int]) -> Iterator[Problem]:
     """The problem of a share of persons left out that is above the limit of the policy."""
-    share, limit = figures["persons_left_out"] / max(figures["persons"], 1), policy.options.limit
+    share = figures["persons_left_out"] / max(figures["persons"], 1)
+    limit = getattr(policy.options, "limit", 1.0)
     if share > limit:
         yield Problem(
             f"{policy.method}.limit",
@@ -182,7 +180,7 @@ class CountsJob:
         self.executor.run(self.read.compiled.stages, "protecting")
         GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
         layout = self._layout()
-        writer = Writer(lambda rows, _: self._write(rows), self.read.snapshot)
+        writer = Writer(self._write, self.read.snapshot)
         self.target.build(engine, writer)
         requirements = requirements_of(self.policy.lead)
         with self.target.built_rows(engine, layout) as (view, built):
@@ -213,8 +211,10 @@ class CountsJob:
             _frame=readers.frame,
         )
 
-    def _write(self, rows: Table) -> None:
-        self.executor.run([self.read.compiled.write(rows)], "writing")
+    def _write(self, rows: Table, places: Places) -> None:
+        named, compiled = self.policy.separated, self.read.compiled
+        further = [write(places(named[name])) for name, write in compiled.further.items()]
+        self.executor.run([compiled.write(rows), *further], "writing")
 
     def _layout(self) -> Layout:
         engine, found = self.session.engine, self.read.dimensions
@@ -235,6 +235,7 @@ class CountsJob:
             cells="text",
             columns=published_columns(counts),
             class_id=None,
+            tables=dict(self.policy.separated),
             counts=counts,
         )
 

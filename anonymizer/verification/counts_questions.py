@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,17 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.counts_layout import MINIMUM, Counts
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
+from anonymizer.policy.aggregate import WITNESS
 from anonymizer.verification.questions import FigureColumn, Question, condition
 
-ALONE = ("cell_form", "cell_once", "no_reason", "no_small_cells", "additive", "other_room")
-"""The checks of every table of counts."""
+FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
+ALONE: Mapping[str, tuple[str, ...]] = {
+    "rest": (*FORM, "additive", "other_room"),
+    "suppress": (*FORM, "one_step", "witness_whole", "witness_agrees", "witness_covers"),
+}
+"""By method: the checks of a table of counts."""
+OF_MINIMUM = ("no_small_cells", "one_step")
+"""The checks whose figure is compared with the minimum."""
 AGAINST_SOURCE = ("source_cells", "source_hidden")
 """The checks that only a run can make."""
 
@@ -35,13 +42,13 @@ def counts_questions(
 ) -> tuple[Question, ...]:
     """Every question that the release alone answers."""
     counts, minimum = _asked(layout, requirements)
-    parameters = _shared(view, counts, minimum)
+    parameters = _shared(view, layout, counts, minimum)
     least = (FigureColumn("achieved", "least"),)
     return tuple(
         Question(name, None, minimum, f"counts_{name}", parameters, least)
-        if name == "no_small_cells"
+        if name in OF_MINIMUM
         else condition(name, None, parameters, template=f"counts_{name}")
-        for name in ALONE
+        for name in _alone(layout)
     )
 
 
@@ -56,7 +63,7 @@ def source_questions(
 ) -> tuple[Question, ...]:
     """The questions that compare the release with the snapshot."""
     counts, minimum = _asked(layout, requirements)
-    shared = _shared(view, counts, minimum)
+    shared = _shared(view, layout, counts, minimum)
     by = [
         {
             "name": d.name,
@@ -94,9 +101,20 @@ def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts,
     return layout.counts, minimum
 
 
-def _shared(view: Table, counts: Counts, minimum: int) -> dict[str, Any]:
+def _alone(layout: Layout) -> tuple[str, ...]:
+    if layout.algorithm not in ALONE:
+        raise NothingToCheckError.at("method", "is no method of a table of counts")
+    if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
+        raise NothingToCheckError.at("method", "has no table of witnesses, or one too many")
+    return ALONE[layout.algorithm]
+
+
+def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[str, Any]:
+    named = layout.tables.get(WITNESS)
     return {
         "data": view,
+        "witnesses": Table(named, view.schema, view.catalog) if named is not None else None,
+        "finest": (0,) * len(counts.by) in counts.groupings,
         "by": [
             {
                 "index0": number,

@@ -52,15 +52,26 @@ verdicts as (
                 {% endfor %}
                 exists (select 1 from groupings where {% for d in by %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %})
             when 'hidden' then
+                {% if witnesses %}
+                {% for d in by %}
+                l{{ loop.index | lit }} is not null and l{{ loop.index | lit }} <> '(other)'
+                and (l{{ loop.index | lit }} = '(all)') = (v{{ loop.index | lit }} = {{ d.levels | lit }}) and
+                {% endfor %}
+                exists (select 1 from groupings where {% for d in by %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}) and
+                {% else %}
                 {{ listed | lit }} and
                 {% for d in by %}
                 l{{ loop.index | lit }} not in ('(all)', '(other)') and v{{ loop.index | lit }} = 0 and
                 {% endfor %}
+                {% endif %}
                 {% for _ in measures %}
                 m{{ loop.index | lit }} is null{% if not loop.last %} and {% endif %}
                 {% endfor %}
 
             when 'other' then
+                {% if witnesses %}
+                false and
+                {% endif %}
                 {% for d in by %}
                 l{{ loop.index | lit }} = '(other)' and v{{ loop.index | lit }} is null and
                 {% endfor %}
@@ -110,13 +121,69 @@ verdicts as (
 )
 {{ verdict("achieved") }}
 
--- name: counts_additive
--- Totals that are not the sums of their shown parts, in any direction.
-{% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels, groupings with context %}
-with {{ rows() }},
-{{ groupings() }},
-cells as (select * from read_cells where status = 'shown'),
+-- name: _counts_sums
+-- Totals of the finest groups, and of the parts of a total along one column.
+-- The labels above each finest one, with itself.
+{% macro labels_above() %}
+{% for d in by %}
+above{{ loop.index | lit }} as (
+    select distinct 0 as level, l{{ loop.index | lit }} as label, l{{ loop.index | lit }} as above
+    from cells
+    where v{{ loop.index | lit }} = 0
+    union all
+    {% if d.paths %}
+    select level, label, above
+    from (values
+        {% for below, label, level, above in d.paths %}
+        ({{ below | lit }}, {{ label | lit }}, {{ level | lit }}, {{ above | lit }}){% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    ) as listed(below, label, level, above)
+    where below = 0
+    {% else %}
+    select distinct 1, l{{ loop.index | lit }}, '(all)'
+    from cells
+    where v{{ loop.index | lit }} = 0
+    {% endif %}
+),
+{% endfor %}
+{% endmacro %}
+{% macro totals(numbered) %}
+totals as (
+    select
+        {% for _ in by %}
+        u{{ loop.index | lit }}.above as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }},
+        {% endfor %}
+        {% for _ in measures %}
+        sum(a.m{{ loop.index | lit }}) as m{{ loop.index | lit }},
+        {% endfor %}
+        {% if numbered %}a.witness{% else %}0{% endif %} as witness
+    from cells a
+    {% for _ in by %}
+    join above{{ loop.index | lit }} u{{ loop.index | lit }} on u{{ loop.index | lit }}.label = a.l{{ loop.index | lit }}
+    {% endfor %}
+    join groupings g on {% for _ in by %}g.g{{ loop.index | lit }} = u{{ loop.index | lit }}.level{% if not loop.last %} and {% endif %}{% endfor %}
+
+    where {% for _ in by %}a.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
+
+    group by {% for _ in by %}u{{ loop.index | lit }}.above, u{{ loop.index | lit }}.level{% if not loop.last %}, {% endif %}{% endfor %}{% if numbered %}, a.witness{% endif %}
+
+),
+verdicts as (
+    select
+        coalesce(c.l1, t.l1) as grp,
+        1 as mismatches,
+        {% for _ in measures %}
+        coalesce(c.m{{ loop.index | lit }} = t.m{{ loop.index | lit }}, false){% if not loop.last %} and {% endif %}
+        {% endfor %}
+ as holds
+    from cells c
+    full join totals t on {% for _ in by %}t.l{{ loop.index | lit }} = c.l{{ loop.index | lit }} and t.v{{ loop.index | lit }} = c.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}{% if numbered %} and t.witness = c.witness{% endif %}
+
+)
+{% endmacro %}
+-- Labels with the level above them.
+{% macro paths() %}
 {% for d in by %}
 paths{{ loop.index | lit }} as (
     {% if d.paths %}
@@ -133,6 +200,43 @@ paths{{ loop.index | lit }} as (
     {% endif %}
 ),
 {% endfor %}
+{% endmacro %}
+-- The parts of every total along one column, for the figures that the caller adds up.
+{% macro parts(d, i) %}
+(
+        select
+            {% for e in by %}
+            {% if loop.index0 != d.index0 %}
+            c.l{{ loop.index | lit }}, c.v{{ loop.index | lit }},
+            {% else %}
+            p.above as l{{ loop.index | lit }}, p.level as v{{ loop.index | lit }}, p.below,
+            {% endif %}
+            {% endfor %}
+            {{ caller() }}
+        from cells c
+        join paths{{ i }} p on p.label = c.l{{ i }} and p.below = c.v{{ i }}
+        join groupings g on {% for e in by %}{% if loop.index0 != d.index0 %}g.g{{ loop.index | lit }} = c.v{{ loop.index | lit }}{% else %}g.g{{ loop.index | lit }} = p.level{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
+
+        group by {% for e in by %}{% if loop.index0 != d.index0 %}c.l{{ loop.index | lit }}, c.v{{ loop.index | lit }}{% else %}p.above, p.level, p.below{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    ) as parts
+{% endmacro %}
+{% macro same_total() %}{% for e in by %}whole.l{{ loop.index | lit }} = parts.l{{ loop.index | lit }} and whole.v{{ loop.index | lit }} = parts.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}{% endmacro %}
+
+-- name: counts_additive
+-- Totals that are not the sums of their shown parts: of the finest groups, or where these are not
+-- published, in any direction.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_sums" import labels_above, totals, paths, parts, same_total with context %}
+with {{ rows() }},
+{{ groupings() }},
+cells as (select * from read_cells where status = 'shown'),
+{% if finest %}
+{{ labels_above() }}
+{{ totals(false) }}
+{% else %}
+{{ paths() }}
 verdicts as (
     {% for d in by %}
     {% set i = loop.index | lit %}
@@ -143,26 +247,7 @@ verdicts as (
         coalesce(whole.m{{ loop.index | lit }} = parts.m{{ loop.index | lit }}, false){% if not loop.last %} and {% endif %}
         {% endfor %}
  as holds
-    from (
-        select
-            {% for e in by %}
-            {% if loop.index0 != d.index0 %}
-            c.l{{ loop.index | lit }}, c.v{{ loop.index | lit }},
-            {% else %}
-            p.above as l{{ loop.index | lit }}, p.level as v{{ loop.index | lit }}, p.below,
-            {% endif %}
-            {% endfor %}
-            {% for _ in measures %}
-            sum(c.m{{ loop.index | lit }}) as m{{ loop.index | lit }}{% if not loop.last %},{% endif %}
-
-            {% endfor %}
-        from cells c
-        join paths{{ i }} p on p.label = c.l{{ i }} and p.below = c.v{{ i }}
-        join groupings g on {% for e in by %}{% if loop.index0 != d.index0 %}g.g{{ loop.index | lit }} = c.v{{ loop.index | lit }}{% else %}g.g{{ loop.index | lit }} = p.level{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
-
-        group by {% for e in by %}{% if loop.index0 != d.index0 %}c.l{{ loop.index | lit }}, c.v{{ loop.index | lit }}{% else %}p.above, p.level, p.below{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}
-
-    ) as parts
+    from {% call parts(d, i) %}{% for _ in measures %}sum(c.m{{ loop.index | lit }}) as m{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endcall %}
     full join (
         -- every total, with each level below it that is published
         select c.*, g.g{{ i }} as below
@@ -170,11 +255,139 @@ verdicts as (
         join groupings g on {% for e in by %}{% if loop.index0 != d.index0 %}g.g{{ loop.index | lit }} = c.v{{ loop.index | lit }}{% else %}g.g{{ loop.index | lit }} < c.v{{ loop.index | lit }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
 
     ) as whole
-        on {% for e in by %}whole.l{{ loop.index | lit }} = parts.l{{ loop.index | lit }} and whole.v{{ loop.index | lit }} = parts.v{{ loop.index | lit }} and {% endfor %}whole.below = parts.below
+        on {{ same_total() }} and whole.below = parts.below
     {% if not loop.last %}
     union all
     {% endif %}
     {% endfor %}
+)
+{% endif %}
+{{ verdict("mismatches") }}
+
+-- name: counts_one_step
+-- Shown totals from which the shown parts leave fewer persons than the minimum for the hidden ones.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_sums" import paths, parts, same_total with context %}
+{% set p = persons | lit %}
+with {{ rows() }},
+{{ groupings() }},
+cells as (select * from read_cells),
+{{ paths() }}
+verdicts as (
+    {% for d in by %}
+    {% set i = loop.index | lit %}
+    select
+        whole.l1 as grp,
+        case when parts.hidden > 0 then whole.m{{ p }} - parts.figure end as achieved,
+        parts.hidden = 0 or whole.m{{ p }} - parts.figure >= {{ minimum | lit }} as holds
+    from {% call parts(d, i) %}sum(case when c.status = 'shown' then c.m{{ p }} else 0 end) as figure, sum(case when c.status = 'shown' then 0 else 1 end) as hidden{% endcall %}
+    join cells whole on whole.status = 'shown' and {{ same_total() }}
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+)
+{{ verdict("achieved") }}
+
+-- name: _counts_witnesses
+-- The tables of witnesses as the checks read them.
+{% macro witness_rows() %}
+witness_rows as (
+    select
+        {% for d in by %}
+        {{ d.name | ident }} as l{{ loop.index | lit }},
+        {% if d.level %}
+        {{ d.level | ident }} as v{{ loop.index | lit }},
+        {% else %}
+        case when {{ d.name | ident }} = '(all)' then 1 else 0 end as v{{ loop.index | lit }},
+        {% endif %}
+        {% endfor %}
+        {% for name in measures %}
+        {{ name | ident }} as m{{ loop.index | lit }},
+        {% endfor %}
+        witness
+    from {{ witnesses | ident }}
+),
+numbers as (
+    select witness from witness_rows
+    union
+    select 0 as witness where (select count(*) from witness_rows) = 0
+)
+{% endmacro %}
+{% macro same_cell() %}{% for d in by %}w.l{{ loop.index | lit }} = c.l{{ loop.index | lit }} and w.v{{ loop.index | lit }} = c.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}{% endmacro %}
+
+-- name: counts_witness_whole
+-- Hidden cells that do not have one whole number of at least 1 in every witness, and other cells.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels with context %}
+{% from "verify/_counts_witnesses" import witness_rows, same_cell with context %}
+with {{ rows() }},
+{{ witness_rows() }},
+wanted as (
+    select c.*, n.witness
+    from read_cells c
+    cross join numbers n
+    where c.status = 'hidden'
+),
+given as (
+    select
+        {{ labels() }}, {{ levels() }}, witness,
+        count(*) as n,
+        sum(case when {% for _ in measures %}m{{ loop.index | lit }} >= 1 and floor(m{{ loop.index | lit }}) = m{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %} then 1 else 0 end) as whole
+    from witness_rows
+    group by {{ labels() }}, {{ levels() }}, witness
+),
+verdicts as (
+    select
+        coalesce(c.l1, w.l1) as grp,
+        1 as mismatches,
+        coalesce(c.status = 'hidden' and w.n = 1 and w.whole = 1, false) as holds
+    from wanted c
+    full join given w on {{ same_cell() }} and w.witness = c.witness
+)
+{{ verdict("mismatches") }}
+
+-- name: counts_witness_agrees
+-- Totals that are not the sums of their finest groups in some witness.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_sums" import labels_above, totals with context %}
+{% from "verify/_counts_witnesses" import witness_rows with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ witness_rows() }},
+cells as (
+    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}n.witness
+    from read_cells
+    cross join numbers n
+    where status = 'shown'
+    union all
+    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}witness
+    from witness_rows
+),
+{{ labels_above() }}
+{{ totals(true) }}
+{{ verdict("mismatches") }}
+
+-- name: counts_witness_covers
+-- Hidden finest groups that reach the minimum in no witness.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels with context %}
+{% from "verify/_counts_witnesses" import witness_rows, same_cell with context %}
+with {{ rows() }},
+{{ witness_rows() }},
+largest as (
+    select {{ labels() }}, {{ levels() }}, max(m{{ persons | lit }}) as figure
+    from witness_rows
+    group by {{ labels() }}, {{ levels() }}
+),
+verdicts as (
+    select c.l1 as grp, 1 as mismatches, coalesce(w.figure >= {{ minimum | lit }}, false) as holds
+    from read_cells c
+    left join largest w on {{ same_cell() }}
+    where c.status = 'hidden' and {% for _ in by %}c.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
+
 )
 {{ verdict("mismatches") }}
 
@@ -232,6 +445,9 @@ labelled as (
 small as (
     select * from labelled where persons < {{ minimum | lit }}
 ),
+{% if witnesses %}
+present as (select * from labelled)
+{% else %}
 next_one as (
     -- one more is enough, as it has the minimum itself
     select * from labelled
@@ -244,6 +460,7 @@ next_one as (
 ),
 absent as (select * from small union all select * from next_one),
 present as (select * from labelled except all select * from absent)
+{% endif %}
 {% endmacro %}
 
 -- name: counts_source_cells
@@ -284,6 +501,7 @@ expected as (
 
     group by {% for d in by %}u{{ loop.index | lit }}.label, u{{ loop.index | lit }}.level{% if not loop.last %}, {% endif %}{% endfor %}
 
+    {% if not witnesses %}
     {% if listed %}
     union all
     select {% for d in by %}l{{ loop.index | lit }}_0, {% endfor %}{% for d in by %}0, {% endfor %}{% for _ in measures %}null, {% endfor %}'hidden'
@@ -294,14 +512,29 @@ expected as (
     select {% for d in by %}'(other)', {% endfor %}{% for d in by %}null, {% endfor %}{% for measure in figures_of %}sum({{ measure }}), {% endfor %}'other'
     from absent
     having sum(persons){% if listed %} - (count(*) - 1){% endif %} >= {{ minimum | lit }}
+    {% endif %}
 ),
 ordered_cells as (
     select {{ labels() }}, {{ levels() }}, {% for _ in measures %}cast(m{{ loop.index | lit }} as bigint) as m{{ loop.index | lit }}, {% endfor %}status
     from read_cells
 ),
 ordered_expected as (
+    {% if witnesses %}
+    -- what is hidden has no figure, whatever it is
+    select
+        {% for _ in by %}e.l{{ loop.index | lit }}, {% endfor %}{% for _ in by %}e.v{{ loop.index | lit }}, {% endfor %}
+
+        {% for _ in measures %}
+        case when w.status is null then cast(e.m{{ loop.index | lit }} as bigint) end as m{{ loop.index | lit }},
+        {% endfor %}
+        coalesce(w.status, e.status) as status
+    from expected e
+    left join read_cells w on w.status = 'hidden' and {% for _ in by %}w.l{{ loop.index | lit }} = e.l{{ loop.index | lit }} and w.v{{ loop.index | lit }} = e.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    {% else %}
     select {{ labels() }}, {{ levels() }}, {% for _ in measures %}cast(m{{ loop.index | lit }} as bigint) as m{{ loop.index | lit }}, {% endfor %}status
     from expected
+    {% endif %}
 ),
 verdicts as (
     select l1 as grp, 1 as mismatches, false as holds

@@ -42,12 +42,13 @@ def database(folder: Path, rows: Iterable[tuple[Any, ...]], columns: str) -> Pat
 def policy(folder: Path, by: Any, minimum: int = 5, **parts: Any) -> AggregatePolicy:
     """A policy of counts over `t`."""
     aggregate = {"by": by, "measures": {"patients": {"count": "persons"}}}
+    if "method" not in parts:
+        parts["rest"] = {"limit": 1.0, **parts.get("rest", {})}
     given: dict[str, Any] = {
         "version": 1,
         "source": {"table": "t"},
         "aggregate": {**aggregate, **parts.pop("aggregate", {})},
         "protect": {"minimum": minimum, **parts.pop("protect", {})},
-        "rest": {"limit": 1.0, **parts.pop("rest", {})},
         "publish": {"name": "counts", "database": str(folder / "release.duckdb")},
         **parts,
     }

@@ -43,7 +43,6 @@ def given(name: str, **options: Any) -> Any:
             "aggregate": {"by": BY, "measures": {"patients": {"count": "persons"}}},
             "protect": {"minimum": 5},
             "publish": {"name": f"{name}_counts"},
-            **OPTIONS,
             **options,
         }
     )
@@ -56,8 +55,15 @@ def _sorted(frame: Any) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_postgres(postgres: str, tmp_path: Path, listed: bool) -> None:
+METHODS: tuple[dict[str, Any], ...] = (
+    OPTIONS,
+    {"rest": {"limit": 1.0, "list_hidden": True}},
+    {"method": "suppress"},
+)
+
+
+@pytest.mark.parametrize("options", METHODS)
+def test_postgres(postgres: str, tmp_path: Path, options: dict[str, Any]) -> None:
     import psycopg
 
     name = f"t_{uuid.uuid4().hex[:8]}"
@@ -65,22 +71,20 @@ def test_postgres(postgres: str, tmp_path: Path, listed: bool) -> None:
         con.execute(f"create table {name} ({COLUMNS})")
         with con.cursor() as cursor:
             cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
-    options = {"rest": {"limit": 1.0, "list_hidden": listed}}
     made = given(name, **options)
     release = verbs.run(made, postgres, seed=1)
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
     assert _sorted(release.df()) == _sorted(wanted.df())
     assert verify(made, postgres).passed
     plan = verbs.plan(made, postgres)
-    assert "would be left out" in plan.title
+    assert "not to be handed over" in plan.title
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_spark(spark: Any, tmp_path: Path, listed: bool) -> None:
+@pytest.mark.parametrize("options", METHODS)
+def test_spark(spark: Any, tmp_path: Path, options: dict[str, Any]) -> None:
     name = f"t_{uuid.uuid4().hex[:8]}"
     frame = spark.createDataFrame(rows(), COLUMNS.replace("varchar", "string"))
     frame.createOrReplaceTempView(name)
-    options = {"rest": {"limit": 1.0, "list_hidden": listed}}
     made = given(name, **options)
     release = verbs.run(made, spark, seed=1)
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anonymizer.algorithms.aggregate.cell_suppression import Cost, Suppression, suppress
 from anonymizer.algorithms.aggregate.cells import Dimension, Lattice, lattice
-from anonymizer.algorithms.aggregate.suppress import Cost, Suppression, suppress
 from anonymizer.api import assess_counts
 from tests.aggregate.enumeration import ALL, Publication, covers, draw
 from tests.aggregate.test_counts import EDUCATION, EXAMPLE, FOUR, NESTED, THREE, crossed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TypeAlias, cast
 
@@ -30,6 +30,10 @@ class CompiledCounts:
     """The query for the published labels of a column, the finest first."""
     write: Callable[[Table], Step]
     """Writes the rows of the release."""
+    words: Callable[[Mapping[str, int]], str]
+    """Describes the figures of the search."""
+    further: Mapping[str, Callable[[Table], Step]] = field(default_factory=dict)
+    """Write the further published tables."""
 
 
 Compile: TypeAlias = "Callable[[AggregatePolicy, Sequence[Dimension]], CompiledCounts]"
@@ -59,6 +63,7 @@ class Method:
 
 
 ZEROS = "zeros: that nobody is in a group may follow from what is published"
+ABSENT = "zeros: a group that is not listed has no persons"
 METHOD = (
     "method: a reader who knows how groups were chosen may infer more from the choice than from the"
     " figures"
@@ -75,7 +80,14 @@ METHODS: Mapping[str, Method] = {
         "groups below the minimum are left out of the table and its totals, and their persons are"
         " counted together",
         (METHOD, ELSEWHERE, ZEROS),
-    )
+    ),
+    "suppress": Method(
+        "suppress",
+        "anonymizer.algorithms.aggregate.suppress:compile_suppress",
+        "figures are true, and some are hidden: those of groups below the minimum, and others, so"
+        " that no sum or difference gives them away; tables of whole numbers prove it",
+        (METHOD, ELSEWHERE, ABSENT),
+    ),
 }
 
 

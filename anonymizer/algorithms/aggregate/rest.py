@@ -10,14 +10,14 @@ that is drawn would show the other group when the table is published again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
 from anonymizer.algorithms.aggregate.method import CompiledCounts
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import AggregatePolicy
-from anonymizer.steps import Guard, Row, Step
+from anonymizer.steps import Guard, Row, Stage, Step
 
 SPLIT = work("split_groups")
 """The finest groups, and whether each is left out."""
@@ -29,14 +29,46 @@ MEASURED = {"persons": Sql("persons"), "rows": Sql("counted")}
 
 def compile_rest(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
     """The stages of a policy with the method rest."""
+    tables = {"split": SPLIT, "cells": CELLS}
+
+    def write(rows: Table) -> Step:
+        context = {"release": rows, "cells": CELLS, "dimensions": found}
+        return Step("write the release", "aggregate/release", context)
+
+    return CompiledCounts(
+        stages=cells_stages(policy, found, MOST_CELLS),
+        cells=CELLS,
+        figures=Step("figures of the search", "aggregate/figures", tables),
+        labels=labels_step,
+        write=write,
+        words=_words,
+    )
+
+
+def _words(figures: Mapping[str, int]) -> str:
+    share = figures["persons_left_out"] / max(figures["persons"], 1)
+    return f"{figures['cells']:,} cells, and {share:.1%} of the persons would be left out"
+
+
+def labels_step(d: Dimension) -> Step:
+    """The query for the published labels of a column, the finest first."""
+    context = {"split": SPLIT, "labels": list(d.names)}
+    return Step(f"labels of {d.column}", "aggregate/labels", context)
+
+
+def cells_stages(
+    policy: AggregatePolicy, found: Sequence[Dimension], most: int, *, leaves_out: bool = True
+) -> tuple[Stage, ...]:
+    """The stages that count every published cell. `leaves_out`: of the groups that remain."""
     labels = [name for d in found for name in d.names]
-    listed = policy.rest.list_hidden
+    listed = leaves_out and policy.rest.list_hidden
     groupings = policy.groupings(tuple(d.levels for d in found))
+    minimum = policy.minimum if leaves_out else 0
     split = {
         "split": SPLIT,
         "atoms": ATOMS,
         "labels": labels,
-        "minimum": policy.minimum,
+        "minimum": minimum,
         "listed": listed,
     }
     cells = {
@@ -48,38 +80,22 @@ def compile_rest(policy: AggregatePolicy, found: Sequence[Dimension]) -> Compile
         "measures": [
             (MEASURED[str(of.count)], name) for name, of in policy.aggregate.measures.items()
         ],
-        "minimum": policy.minimum,
+        "minimum": minimum,
         "listed": listed,
+        "leaves_out": leaves_out,
     }
 
-    tables = {"split": SPLIT, "cells": CELLS}
+    def too_many(row: Row) -> Problem:
+        said = f"would have {int(row[0]):,} cells"
+        hint = "margins: {depth: 2}, or fewer columns and coarser groups"
+        return Problem("aggregate.by", said, allowed=f"at most {most:,}", hint=hint)
 
-    def labels_of(d: Dimension) -> Step:
-        context = {"split": SPLIT, "labels": list(d.names)}
-        return Step(f"labels of {d.column}", "aggregate/labels", context)
-
-    def write(rows: Table) -> Step:
-        context = {"release": rows, "cells": CELLS, "dimensions": found}
-        return Step("write the release", "aggregate/release", context)
-
-    return CompiledCounts(
-        stages=(
-            Step("leave small groups out", "aggregate/split", split),
-            Step("add up what is shown", "aggregate/cells", cells),
-            Guard(
-                Step("number of cells", "aggregate/too_many", {"cells": CELLS, "most": MOST_CELLS}),
-                _too_many,
-                SourceError,
-            ),
+    return (
+        Step("leave small groups out", "aggregate/split", split),
+        Step("add up what is shown", "aggregate/cells", cells),
+        Guard(
+            Step("number of cells", "aggregate/too_many", {"cells": CELLS, "most": most}),
+            too_many,
+            SourceError,
         ),
-        cells=CELLS,
-        figures=Step("figures of the search", "aggregate/figures", tables),
-        labels=labels_of,
-        write=write,
     )
-
-
-def _too_many(row: Row) -> Problem:
-    said = f"would have {int(row[0]):,} cells"
-    hint = "margins: {depth: 2}, or fewer columns and coarser groups"
-    return Problem("aggregate.by", said, allowed=f"at most {MOST_CELLS:,}", hint=hint)

@@ -1,0 +1,436 @@
+"""Which cells to hide so that no group below the minimum can be recognized, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from time import monotonic
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from anonymizer.algorithms.aggregate.cells import UNBOUNDED, Floats, Ints, Lattice, Sums, propagate
+from anonymizer.algorithms.aggregate.linear import ROUGHLY, Mask, Tables, linear_program, solver
+
+# Cells, sums and a minimum in; a mask, and tables of whole numbers that prove it, out. Nothing here
+# reads a policy or a database.
+
+Cost: TypeAlias = Literal["log", "cells", "persons"]
+COSTS: dict[str, Callable[[Ints], Floats]] = {
+    "log": lambda counts: np.log2(1.0 + counts),
+    "cells": lambda counts: np.ones(len(counts)),
+    "persons": lambda counts: counts.astype(np.float64),
+}
+"""What it costs to hide a cell, by its count."""
+HIDDEN_COST = 1e-3
+"""Of a cell that is hidden already, for each person by whom it changes."""
+GROUPS = 60
+"""Targets that share no sum are moved together, a part of this size at a time."""
+CLEANING = 30
+"""The same, while cells are shown again."""
+WITNESSING = 12
+"""The same, in whole numbers."""
+MIP_SECONDS = 20.0
+EXACT_CELLS = 300
+"""Up to so many cells the optimum is sought."""
+Listener: TypeAlias = Callable[[str, int, int], None]
+"""Hears of the phase, how many of its targets are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """What is hidden, and tables that show for every hidden finest group that it may be large."""
+
+    hidden: Mask
+    primary: Mask
+    """The cells that are below the minimum themselves."""
+    witnesses: tuple[Ints, ...]
+    """Figures of all cells. They follow from the published ones alone."""
+    impossible: tuple[int, ...] = ()
+    """Finest groups below the minimum that cannot be protected, whatever else is hidden."""
+    unproven: tuple[int, ...] = ()
+    """Hidden finest groups without a witness: nothing may be published."""
+    cost: float = 0.0
+    """Of the cells that are hidden besides the primary ones."""
+    bound: float | None = None
+    """A lower bound of that cost, where the optimum was sought."""
+
+    @property
+    def secondary(self) -> int:
+        """How many cells are hidden besides the primary ones."""
+        return int((self.hidden & ~self.primary).sum())
+
+
+@dataclass(slots=True)
+class Task:
+    """A table with its sums, and what is to be protected in it."""
+
+    shape: Lattice
+    counts: Ints
+    minimum: int
+    cost: Floats
+    keep: Mask
+    """Cells that must stay published."""
+    listen: Listener = lambda phase, done, of: None
+    sums: Sums = field(init=False)
+    finest: Mask = field(init=False)
+    primary: Mask = field(init=False)
+    within: list[Ints] = field(init=False)
+    """By cell: the sums of which it is a part."""
+
+    def __post_init__(self) -> None:
+        self.sums = self.shape.sums
+        self.finest = np.ones(len(self.counts), np.bool_)
+        self.finest[self.sums.parents[self.sums.of]] = False
+        self.primary = (self.counts > 0) & (self.counts < self.minimum)
+        order = np.argsort(self.sums.parts, kind="stable")
+        ends = np.searchsorted(self.sums.parts[order], np.arange(len(self.counts) + 1))
+        self.within = [self.sums.of[order[first:end]] for first, end in pairwise(ends)]
+
+    def targets(self) -> list[int]:
+        """The finest groups below the minimum."""
+        return [int(cell) for cell in np.flatnonzero(self.finest & self.primary)]
+
+    def tables(
+        self,
+        targets: Iterable[int],
+        size: int,
+        seed: int,
+        solve: Callable[[Sequence[int]], Floats | None],
+    ) -> Iterator[tuple[list[int], Floats | None]]:
+        """Find tables in which the targets reach the minimum, several at once.
+
+        Yields the targets that do, and the table. One that cannot comes alone, with None.
+        """
+        random = np.random.default_rng(seed)
+        left, queue = set(targets), list[list[int]]()
+        while left or queue:
+            batch = queue.pop() if queue else self.apart(left, size, random)
+            batch = [cell for cell in batch if cell in left]
+            if not batch:
+                continue
+            values = solve(batch)
+            if values is None and len(batch) > 1:
+                queue += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
+                continue
+            done = batch
+            if values is not None:
+                done = [cell for cell in left if values[cell] >= self.minimum - ROUGHLY]
+            left.difference_update(done)
+            yield done, values
+
+    def apart(self, cells: Iterable[int], size: int, random: np.random.Generator) -> list[int]:
+        """Choose up to so many cells that share no sum."""
+        chosen: list[int] = []
+        used: set[int] = set()
+        for cell in random.permutation(sorted(cells)):
+            if used.isdisjoint(self.within[cell].tolist()):
+                chosen.append(int(cell))
+                used.update(self.within[cell].tolist())
+                if len(chosen) == size:
+                    break
+        return chosen
+
+    def spent(self, hidden: Mask) -> float:
+        """The cost of what is hidden besides the primary cells."""
+        return float(self.cost[hidden & ~self.primary].sum())
+
+
+def suppress(
+    shape: Lattice,
+    counts: Ints,
+    minimum: int,
+    *,
+    cost: Cost = "log",
+    keep: Mask | None = None,
+    seconds: float = 60.0,
+    listen: Listener | None = None,
+) -> Suppression:
+    """Hide the cells below the minimum, and others so that each of them may be as large as that.
+
+    `counts`: of all cells of `shape`, all listed; `keep`: cells that stay published; `seconds`: for
+    showing cells again and for the optimum, not for the protection itself.
+    """
+    kept = np.zeros(len(counts), np.bool_) if keep is None else keep
+    task = Task(shape, counts, minimum, COSTS[cost](counts), kept)
+    if listen is not None:
+        task.listen = listen
+    refused = np.flatnonzero(task.primary & kept)
+    if len(refused):
+        return Suppression(task.primary, task.primary, (), impossible=tuple(map(int, refused)))
+    hidden = task.primary.copy()
+    fill_lines(task, hidden)
+    moves = Moves(task)
+    moves.hide(np.flatnonzero(hidden))
+    impossible = protect(task, moves, hidden)
+    if impossible:
+        return Suppression(hidden, task.primary, (), impossible=tuple(impossible))
+    until = monotonic() + seconds
+    clean(task, hidden, until)
+    bound = None
+    if len(counts) <= EXACT_CELLS:
+        bound = optimum(task, hidden, until)
+    found, unproven = witnesses(task, hidden)
+    for _ in range(len(counts)):
+        if not unproven or not _widen(task, hidden, unproven):
+            break
+        found, unproven = witnesses(task, hidden)
+    return Suppression(
+        hidden,
+        task.primary,
+        tuple(found),
+        unproven=tuple(unproven),
+        cost=task.spent(hidden),
+        bound=bound,
+    )
+
+
+def fill_lines(task: Task, hidden: Mask) -> None:
+    """In every sum: what the hidden parts leave together is enough for one of them to be large.
+
+    Hides the cheapest part, or the total, where it is not. That is necessary, not sufficient.
+    """
+    sums, counts = task.sums, task.counts
+    ends = np.searchsorted(sums.of, np.arange(len(sums.parents) + 1))
+    changed = True
+    while changed:
+        changed = False
+        for relation, parent in enumerate(sums.parents):
+            parts = sums.parts[ends[relation] : ends[relation + 1]]
+            while not hidden[parent] and (hidden[parts] & (counts[parts] < task.minimum)).any():
+                left = parts[hidden[parts]]
+                if counts[left].sum() - (len(left) - 1) >= task.minimum:
+                    break
+                free = parts[~hidden[parts] & ~task.keep[parts]]
+                if not len(free) and task.keep[parent]:
+                    break
+                cell = free[np.argmin(task.cost[free])] if len(free) else parent
+                hidden[cell] = changed = True
+
+
+class Moves:
+    """The table nearest to the true one in which some cells are at least as large as the minimum.
+
+    A linear program over what is added to every cell and taken from it. What moves has to be
+    hidden; what is hidden already costs next to nothing.
+    """
+
+    def __init__(self, task: Task) -> None:
+        import highspy
+
+        self.task, self.size = task, len(task.counts)
+        size = self.size
+        entries = task.sums.entries(task.sums.basis(np.zeros(size, np.bool_)))
+        self.rows, self.cells, self.signs = entries
+        both = np.append(self.cells, self.cells + size), np.append(self.signs, -self.signs)
+        program = linear_program(np.tile(self.rows, 2), *both, 2 * size)
+        program.col_cost_ = np.tile(task.cost, 2)
+        self.room = np.maximum(task.counts - 1.0, 0.0)
+        program.col_lower_ = np.zeros(2 * size)
+        program.col_upper_ = np.where(np.tile(task.keep, 2), 0.0, self._upper())
+        program.row_lower_ = program.row_upper_ = np.zeros(program.num_row_)
+        self.optimal = highspy.HighsModelStatus.kOptimal
+        self.highs = solver("method")
+        self.highs.passModel(program)
+
+    def _upper(self) -> Floats:
+        """How much can be added, and taken: what is listed keeps somebody."""
+        return np.append(np.full(self.size, np.inf), self.room)
+
+    def hide(self, cells: Ints, cost: float = HIDDEN_COST) -> None:
+        """Let cells move at next to no cost."""
+        both = np.append(cells, cells + self.size).astype(np.int32)
+        self.highs.changeColsCost(len(both), both, np.full(len(both), cost))
+
+    def fix(self, cells: Ints, fixed: bool = True) -> None:
+        """Forbid that cells move, or allow it again."""
+        both = np.append(cells, cells + self.size).astype(np.int32)
+        upper = np.zeros(len(both)) if fixed else self._upper()[both]
+        self.highs.changeColsBounds(len(both), both, np.zeros(len(both)), upper)
+
+    def reach(self, targets: Sequence[int]) -> Floats | None:
+        """The nearest table in which all of these reach the minimum; None if there is none."""
+        need = self.task.minimum - self.task.counts
+        for cell in targets:
+            self.highs.changeColBounds(cell, max(0.0, float(need[cell])), np.inf)
+            self.highs.changeColBounds(cell + self.size, 0.0, 0.0)
+        self.highs.run()
+        found = None
+        if self.highs.getModelStatus() == self.optimal:
+            values = np.array(self.highs.getSolution().col_value)
+            found = self.task.counts + values[: self.size] - values[self.size :]
+        for cell in targets:
+            self.highs.changeColBounds(cell, 0.0, np.inf)
+            self.highs.changeColBounds(cell + self.size, 0.0, self.room[cell])
+        return found
+
+
+def protect(task: Task, moves: Moves, hidden: Mask) -> list[int]:
+    """Hide what moves when the targets reach the minimum; return those that cannot reach it."""
+    targets = task.targets()
+    size = max(1, len(targets) // GROUPS)
+    impossible: list[int] = []
+    done = 0
+    for cells, values in task.tables(targets, size, 1, moves.reach):
+        done += len(cells)
+        task.listen("protect", done, len(targets))
+        if values is None:
+            impossible += cells
+            continue
+        new = np.flatnonzero((np.abs(values - task.counts) > ROUGHLY) & ~hidden)
+        hidden[new] = True
+        moves.hide(new)
+    return impossible
+
+
+def clean(task: Task, hidden: Mask, until: float) -> None:
+    """Show cells again, the dearest first, where all targets reach the minimum without them."""
+    if monotonic() > until:
+        return
+    moves = Moves(task)
+    moves.fix(np.flatnonzero(~hidden))
+    moves.hide(np.flatnonzero(task.primary))
+    used: dict[int, Floats] = {}
+    for cells, values in task.tables(task.targets(), CLEANING, 2, moves.reach):
+        if values is not None:
+            used |= dict.fromkeys(cells, values)
+    secondary = np.flatnonzero(hidden & ~task.primary)
+    ordered = secondary[np.argsort(-task.cost[secondary], kind="stable")]
+    for number, cell in enumerate(ordered):
+        if monotonic() > until:
+            break
+        task.listen("clean", number, len(ordered))
+        count = task.counts[cell]
+        users = [one for one, values in used.items() if abs(values[cell] - count) > ROUGHLY]
+        moves.fix(np.array([cell]))
+        new: dict[int, Floats] = {}
+        for cells, values in task.tables(users, CLEANING, 2, moves.reach):
+            if values is None:
+                break
+            new |= dict.fromkeys(cells, values)
+        if len(new) == len(users):
+            used |= new
+            hidden[cell] = False
+        else:
+            moves.fix(np.array([cell]), fixed=False)
+
+
+def optimum(task: Task, hidden: Mask, until: float) -> float | None:
+    """Replace the mask by the cheapest one, by cutting planes (Fischetti and Salazar 2000).
+
+    A program in zeros and ones chooses the cells; for each target that cannot reach the minimum
+    then, the dual of that failure is a condition that the choice breaks. Returns a lower bound of
+    the cost besides the primary cells, or None if there was no time for one.
+    """
+    import highspy
+
+    size, best = len(task.counts), task.spent(hidden)
+    moves = Moves(task)
+    master = solver("method")
+    lower, upper = task.primary.astype(np.float64), (~task.keep).astype(np.float64)
+    for cell in range(size):
+        cost = 0.0 if task.primary[cell] else float(task.cost[cell])
+        master.addCol(cost, lower[cell], upper[cell], 0, np.zeros(0, np.int32), np.zeros(0))
+    places = np.arange(size, dtype=np.int32)
+    bound: float | None = None
+    for whole in (False, True):
+        if whole:
+            master.changeColsIntegrality(size, places, np.ones(size, np.uint8))
+            master.setOptionValue("mip_rel_gap", 1e-6)
+        while monotonic() < until:
+            master.setOptionValue("time_limit", master.getRunTime() + until - monotonic())
+            master.run()
+            info, status = master.getInfo(), master.getModelStatus()
+            done = status == highspy.HighsModelStatus.kOptimal
+            if whole or done:
+                reached = info.mip_dual_bound if whole else info.objective_function_value
+                bound = max(bound or 0.0, float(reached))
+            if not done or bound is None or bound > best - ROUGHLY:
+                return bound if bound is None else min(bound, best)
+            chosen = np.clip(np.array(master.getSolution().col_value), 0.0, 1.0)
+            chosen = np.round(chosen) if whole else chosen
+            cuts = [*_cuts(task, moves, chosen)]
+            for weights, need in cuts:
+                at = np.flatnonzero(weights > ROUGHLY).astype(np.int32)
+                master.addRow(need, np.inf, len(at), at, weights[at])
+            if not cuts and whole:
+                hidden[:] = chosen > 0.5
+                return task.spent(hidden)
+            if not cuts:
+                break
+    return bound
+
+
+def _cuts(task: Task, moves: Moves, chosen: Floats) -> Iterator[tuple[Floats, float]]:
+    """Conditions on the choice of cells that it breaks: weights, and what their sum must reach."""
+    size, highs = len(task.counts), moves.highs
+    most = float(task.counts[task.finest].sum())
+    both = np.arange(2 * size, dtype=np.int32)
+    highs.changeColsCost(2 * size, both, np.zeros(2 * size))
+    upper = np.append(most * chosen, moves.room * chosen)
+    highs.changeColsBounds(2 * size, both, np.zeros(2 * size), upper)
+    for cell in task.targets():
+        need = float(task.minimum - task.counts[cell])
+        highs.changeColsCost(2, np.array([cell, cell + size], np.int32), np.array([-1.0, 1.0]))
+        highs.run()
+        if -highs.getInfo().objective_function_value < need - ROUGHLY:
+            prices = np.array(highs.getSolution().row_dual)
+            effect = -np.bincount(moves.cells, prices[moves.rows] * moves.signs, size)
+            effect[cell] -= 1.0  # what a person more in a cell brings: negative where it helps
+            weights = np.where(effect < 0, -effect * most, effect * moves.room)
+            weights = np.minimum(np.where(np.abs(effect) > ROUGHLY, weights, 0.0), need)
+            if weights @ chosen < need - ROUGHLY:
+                yield weights, need
+        highs.changeColsCost(2, np.array([cell, cell + size], np.int32), np.zeros(2))
+
+
+def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
+    """Find tables of whole numbers that agree with what is published, from that alone.
+
+    In each, some hidden finest groups have the minimum or more. Returns also those without any.
+    """
+    low = np.where(hidden, 1.0, task.counts)
+    high = np.where(hidden, UNBOUNDED, task.counts)
+    targets = [int(cell) for cell in np.flatnonzero(task.finest & hidden)]
+    if not targets:
+        return [], []
+    tables = Tables(task.sums, low, high, hidden, whole=True)
+    tables.highs.setOptionValue("mip_max_improving_sols", 1)
+    propagate(task.sums, low, high)  # what has no upper bound then must not be in an objective
+    bounded = {cell for cell in targets if high[cell] < UNBOUNDED / 2}
+    random, left = np.random.default_rng(3), set(targets)
+
+    def solve(batch: Sequence[int]) -> Floats | None:
+        for cell in batch:
+            tables.within(cell, task.minimum, UNBOUNDED)
+        # the first table found is taken; an objective draws it to where many others are large
+        others = np.array(sorted(left & bounded), np.int64)
+        values = tables.least(others, -random.uniform(1, 2, len(others)), MIP_SECONDS)
+        for cell in batch:
+            tables.within(cell, 1.0, UNBOUNDED)
+        return None if values is None else np.round(values)
+
+    found: list[Ints] = []
+    unproven: list[int] = []
+    for cells, values in task.tables(targets, WITNESSING, 3, solve):
+        left.difference_update(cells)
+        task.listen("prove", len(targets) - len(left), len(targets))
+        if values is None:
+            unproven += cells
+        else:
+            found.append(values.astype(np.int64))
+    return found, unproven
+
+
+def _widen(task: Task, hidden: Mask, cells: Sequence[int]) -> bool:
+    """Hide for each cell the cheapest one that stands in a sum with it; False if all are hidden."""
+    before = hidden.copy()
+    for cell in cells:
+        around = {int(task.sums.parents[sum_]) for sum_ in task.within[cell]}
+        for sum_ in task.within[cell]:
+            around.update(task.sums.parts_of(int(sum_)).tolist())
+        free = [one for one in around if not hidden[one] and not task.keep[one]]
+        if free:
+            hidden[min(free, key=lambda one: (task.cost[one], one))] = True
+    return bool((hidden != before).any())
