@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.errors import PolicyError, Problem
-from anonymizer.policy import AnyPolicy, Policy, load
+from anonymizer.policy import AnyPolicy, Policy, yaml_text
 from anonymizer.policy.paths import column_path
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:
     problems: list[Problem] = []
     if isinstance(given, str):
         path = project / given
-        text, base = load.text_of(path), path.parent
-        given = load.parse(text, path.name)
-        problems += load.blanks(text)
+        text, base = yaml_text.text_of(path), path.parent
+        given = yaml_text.parse(text, path.name)
+        problems += yaml_text.blanks(text)
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise PolicyError.at("policy", "is neither a mapping nor the path of a file")

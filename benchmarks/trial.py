@@ -19,7 +19,7 @@ from anonymizer.engines.execute import Executor, Listener
 from anonymizer.measure import measure_release
 from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import Prepared, prepare
-from anonymizer.run.source_comparison import originals, stage_link
+from anonymizer.run.release_rows import originals, stage_link
 
 
 @dataclass(frozen=True)

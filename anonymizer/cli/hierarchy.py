@@ -107,12 +107,12 @@ def _with_or_without(path: str) -> Policy:
 
     Only problems with columns are tolerated, since another algorithm may not cause them.
     """
-    from anonymizer.policy import Policy, load
+    from anonymizer.policy import Policy, yaml_text
 
     try:
         return options.load_policy(path)
     except PolicyError as error:
-        given = load.read(Path(path))
+        given = yaml_text.read(Path(path))
         of_columns = all(problem.path.startswith("columns.") for problem in error.problems)
         if of_columns and isinstance(given, dict):
             with suppress(PolicyError):

@@ -27,7 +27,7 @@ from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.report.content import FLOOR, after, before, floor_of
 from anonymizer.review.report.distributions import compared
 from anonymizer.review.trial import Bench, Figures, Scratch, alone
-from anonymizer.run.source_comparison import LINK
+from anonymizer.run.release_rows import LINK
 from anonymizer.source.profile import kind_of
 
 # Details after a policy's figures: distributions, observers, and examples of published rows.

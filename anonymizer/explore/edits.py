@@ -21,7 +21,7 @@ from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem, TargetError
-from anonymizer.policy import Policy, load
+from anonymizer.policy import Policy, yaml_text
 from anonymizer.policy.paths import path_text
 from anonymizer.process.files import write_text
 
@@ -125,7 +125,7 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
 
     `first`: the text with which the desk started.
     """
-    began = load.parse(first)
+    began = yaml_text.parse(first)
     yaml = _yaml(text)
     document = yaml.load(text)
     unchanged = _yaml_text(yaml, document)
@@ -209,7 +209,7 @@ def _split_text(text: str, begins: Sequence[int]) -> list[str]:
 
 def _same(one: str, other: str) -> bool:
     try:
-        return bool(load.parse(one) == load.parse(other))
+        return bool(yaml_text.parse(one) == yaml_text.parse(other))
     except PolicyError:
         return False
 

@@ -116,8 +116,9 @@ class Guarantee:
     implied: Callable[[Any], int] | None = None
     """The fewest persons of a class that it implies."""
     bucket_size: Callable[[Any], int] | None = None
-    """The fewest rows of a bucket of different values that satisfies it; without this, the rules
-    judge every bucket."""
+    """The fewest different values that satisfy it if each occurs once, and with fewer than which no
+    class can: true of rules on shares, not of rules on counts. Without this, the rules judge every
+    bucket."""
     chance: Callable[[Requirement], float | None] | None = None
     """The largest probability of one value that a requirement guarantees."""
     enhanced: tuple[str, tuple[str, ...]] | None = None

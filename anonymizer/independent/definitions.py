@@ -220,7 +220,7 @@ def members(table: Table, layout: Layout, person: str | None) -> Members:
     return Members(tuple((values, len(who)) for values, who in found.items()))
 
 
-def judge(terms: Terms, release: Release, population: Members) -> Check:
+def judge_population(terms: Terms, release: Release, population: Members) -> Check:
     """Judge every published tuple, and for delta-presence every member."""
     units: dict[tuple[Cell, ...], set[int]] = {}
     for row in release.rows:

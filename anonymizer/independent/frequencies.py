@@ -359,7 +359,7 @@ def ordered_distance(p: Distribution, q: Distribution) -> Fraction:
 
 
 def hierarchical(p: Distribution, q: Distribution, paths: Paths) -> Fraction:
-    """½ Σ |p−q| over the values of the table."""
+    """Σ over inner nodes of height/H · min(surplus, deficit) of their children."""
     height = len(next(iter(paths.values()))) if paths else 1
     children: dict[Node, dict[Node, Fraction]] = {}
     for value, share in q.items():

@@ -346,4 +346,4 @@ def _of_population(
     if any(one.hierarchy for one in release.layout.quasi):
         said = "needs the hierarchies of the columns, which the release does not hold"
         return NotChecked(requirement.name, said)
-    return definitions.judge(terms, release, members)
+    return definitions.judge_population(terms, release, members)

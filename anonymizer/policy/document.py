@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from anonymizer.errors import PolicyError, PolicyFormError, Problem
-from anonymizer.policy import defaults, load
+from anonymizer.policy import defaults, yaml_text
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.problems import Broken, field_problems
 from anonymizer.policy.values import Options, fail, portable
@@ -212,7 +212,7 @@ class Document(Options):
         Raises `PolicyError` with every problem found.
         """
         path = Path(path)
-        return cls._loaded(load.text_of(path), path.name, path.parent, preset)
+        return cls._loaded(yaml_text.text_of(path), path.name, path.parent, preset)
 
     @classmethod
     def loads(cls, text: str, base: str | Path = "", preset: str | None = None) -> Self:
@@ -221,10 +221,10 @@ class Document(Options):
 
     @classmethod
     def _loaded(cls, text: str, name: str, base: Path, preset: str | None) -> Self:
-        given = load.parse(text, name)
+        given = yaml_text.parse(text, name)
         if preset is not None and isinstance(given, dict):
             given = {**given, "preset": preset}
-        blank = load.blanks(text)
+        blank = yaml_text.blanks(text)
         try:
             policy = cls.model_validate(given, context={"base": base})
         except PolicyError as error:
@@ -237,7 +237,7 @@ class Document(Options):
     @classmethod
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """As `loads`: JSON is YAML."""
-        text = json_data if isinstance(json_data, str) else load.decode(bytes(json_data))
+        text = json_data if isinstance(json_data, str) else yaml_text.decode(bytes(json_data))
         return cls.loads(text)
 
     @classmethod

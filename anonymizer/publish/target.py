@@ -98,7 +98,7 @@ class Writer:
 
 
 class Target(Protocol):
-    """The target of a release. A run calls `check`, `build`, `judged` and `publish`, in this order.
+    """The target of a release: a run calls `check`, `build`, `built_rows`, `publish` in this order.
 
     If anything fails before the end of `publish`, the old release stays as it was.
     """

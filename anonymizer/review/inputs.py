@@ -22,7 +22,7 @@ from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import open_for_reading, place_of, population_files, unchanged
 from anonymizer.run.prepare import count_source, hierarchy_stages
-from anonymizer.run.source_comparison import nodes_step
+from anonymizer.run.release_rows import nodes_step
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT, reading_steps, values_steps
 from anonymizer.verification.across_tables import Where

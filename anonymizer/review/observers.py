@@ -32,8 +32,8 @@ from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure, many
 from anonymizer.release.opening import place_of, release_file, unchanged
 from anonymizer.review.inputs import Published, attached_release, open_release
-from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.problem_paths import at_persons
+from anonymizer.run.tables import TablesRead, read_tables
 from anonymizer.source.masking.masks import bound_values
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.verification.across_tables import Where, owned_parameters

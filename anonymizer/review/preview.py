@@ -28,9 +28,9 @@ from anonymizer.release.objects import Names
 from anonymizer.review.table_tree import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
 from anonymizer.run.counts_job import plan_counts
-from anonymizer.run.linked_tables import TablesRead, read_tables
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons, of_file
+from anonymizer.run.tables import TablesRead, read_tables
 from anonymizer.run.verbs import executing
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT

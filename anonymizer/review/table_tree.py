@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.policy import SchemaPolicy
-from anonymizer.run.linked_tables import SourceTable, source_table
 from anonymizer.run.problem_paths import at_table
+from anonymizer.run.tables import SourceTable, source_table
 from anonymizer.source.roles import roles
 from anonymizer.source.snapshot import key_text
 

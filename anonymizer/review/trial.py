@@ -36,16 +36,9 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.release.objects import Names
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.observers import Observer, observers_of_release, open_source
-from anonymizer.run.linked_tables import (
-    read_tables,
-    source_table,
-    stage_table_originals,
-    tables_measures,
-    tables_read,
-)
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons
-from anonymizer.run.source_comparison import (
+from anonymizer.run.release_rows import (
     counterfeits,
     judging,
     members_read,
@@ -54,6 +47,13 @@ from anonymizer.run.source_comparison import (
     release_measures,
     stage_originals,
     suppression,
+)
+from anonymizer.run.tables import (
+    read_tables,
+    source_table,
+    stage_table_originals,
+    tables_measures,
+    tables_read,
 )
 from anonymizer.source.masking.masks import bound_values
 from anonymizer.source.snapshot import Relation

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from anonymizer.algorithms.core.compiled import Compiled
-from anonymizer.compile import Table, ident, lit
+from anonymizer.compile import Table
 from anonymizer.contract.checks import Verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import ReleasedTable
 from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import attach_problem
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.ledger import LedgerSession, Written
 from anonymizer.measure.proofs import linked_below
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.paths import column_path
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, StagedTarget, Target, Writer
 from anonymizer.release.certificate import PRESENCE, presence_disclosed
@@ -39,16 +32,9 @@ from anonymizer.release.judge import (
 )
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
-from anonymizer.run.linked_tables import (
-    TablesRead,
-    rows_left_out,
-    tables_against_source,
-    tables_measures,
-    tables_read,
-)
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons
-from anonymizer.run.source_comparison import (
+from anonymizer.run.release_rows import (
     LINK,
     ORIGINALS,
     against_source,
@@ -60,126 +46,19 @@ from anonymizer.run.source_comparison import (
     stage_for_judging,
     suppression,
 )
+from anonymizer.run.tables import (
+    TablesRead,
+    rows_left_out,
+    tables_against_source,
+    tables_measures,
+    tables_read,
+)
+from anonymizer.run.vaults import Tokens, remember, tokens_of
 from anonymizer.run.warnings import little
-from anonymizer.source.masking.masks import Mask
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Step
 from anonymizer.verification.across_tables import Where
 from anonymizer.version import __version__
-
-# Vaults: private files that map each published token to its value.
-#
-# A vault is a DuckDB database with one table. It is written before the release is published, so
-# that every published token is in it; if the run then fails, it has tokens that were never
-# published.
-
-
-CATALOG = "anon_vault"
-TOKENS = Table("tokens", "main", CATALOG)
-COLUMNS = (("name", "VARCHAR"), ("value", "VARCHAR"), ("token", "VARCHAR"))
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The tokens of a column: its name, the columns of values and tokens, and the vault."""
-
-    path: str
-    """The path in the policy that names the vault."""
-    column: str
-    file: Path
-    rows: Table
-    mask: Mask
-
-
-def tokens_of(policy: Policy, masks: Iterable[Mask], rows: Table, at: str = "") -> Iterator[Tokens]:
-    """The columns of a table whose tokens are recorded in a vault."""
-    for mask in masks:
-        vault = mask.options.get("vault")
-        if vault is not None:
-            path = at + column_path(mask.column, "vault")
-            yield Tokens(path, mask.column, policy.resolve(vault).resolve(), rows, mask)
-
-
-def refuse_misplaced(
-    policies: Mapping[str, Policy], database: object, release: Path | None
-) -> None:
-    """Raise EngineError for vaults that others can read, or whose file has another purpose.
-
-    `policies`: those of the tables, by the prefix of their paths.
-    """
-    source = Path(database).resolve() if isinstance(database, str | Path) else None
-    problems: list[Problem] = []
-    for at, policy in policies.items():
-        ledger = policy.resolve(policy.ledger).resolve() if policy.ledger is not None else None
-        others = {source: "the source", release: "the release", ledger: "the ledger"}
-        for name, column in policy.columns.items():
-            if column.vault is not None:
-                file = policy.resolve(column.vault).resolve()
-                path = at + column_path(name, "vault")
-                problems += _misplaced(path, file, others.get(file))
-    EngineError.refuse(problems)
-
-
-def _misplaced(path: str, file: Path, other: str | None) -> Iterator[Problem]:
-    if other is not None:
-        yield Problem(path, f"is the file of {other}", hint="a file of its own")
-    elif not file.parent.is_dir():
-        said = "is in a folder that does not exist"
-        yield Problem(path, said, hint=f"mkdir -p {file.parent.name}")
-    elif file.exists() and os.name == "posix" and file.stat().st_mode & 0o077:
-        said = f"{file.name} can be read by others, and it discloses what tokens stand for"
-        yield Problem(path, said, hint=f"chmod 600 {file.name}")
-
-
-def remember(engine: Engine, found: Iterable[Tokens]) -> None:
-    """Add each token to its vault once. Raises EngineError if a vault cannot be written."""
-    by_file: dict[Path, list[Tokens]] = {}
-    for one in found:
-        by_file.setdefault(one.file, []).append(one)
-    for file, tokens in by_file.items():
-        _write(engine, file, tokens)
-
-
-def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
-    assert isinstance(engine, DuckDBEngine)  # only DuckDB reads and writes vaults
-    where = tokens[0].path
-    with _vault_errors(where, file):
-        engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
-        file.chmod(0o600)
-    try:
-        held = engine.raw(
-            "select table_name, column_name, data_type from duckdb_columns()"
-            f" where database_name = {lit(CATALOG)} and not internal order by 1, column_index",
-            where,
-        )
-        if held and held != [(TOKENS.name, *column) for column in COLUMNS]:
-            said = f"{file.name} is a database with other tables"
-            raise EngineError.at(where, said, hint="a file of its own")
-        listed = ", ".join(f"{name} {kind}" for name, kind in COLUMNS)
-        with engine.transaction(where):
-            engine.raw(f"create table if not exists {ident(TOKENS)} ({listed})", where)
-            for one in tokens:
-                engine.raw(
-                    f"insert into {ident(TOKENS)} select distinct {lit(one.column)},"
-                    f" cast({one.mask.original} as varchar), cast({one.mask.physical} as varchar)"
-                    f" from {ident(one.rows)} where {one.mask.original} is not null"
-                    f" except select * from {ident(TOKENS)}",
-                    where,
-                )
-        engine.raw(f"checkpoint {CATALOG}", where)
-    finally:
-        with suppress(AnonymizerError):
-            engine.raw(f"detach {CATALOG}", where)
-
-
-@contextmanager
-def _vault_errors(where: str, file: Path) -> Iterator[None]:
-    """Report errors on opening as errors of the vault."""
-    try:
-        yield
-    except (AnonymizerError, OSError) as error:
-        said, hint = attach_problem(file, "close the process that has it open")
-        raise EngineError.at(where, said, hint=hint) from error
 
 
 @dataclass(slots=True)

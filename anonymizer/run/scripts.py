@@ -27,14 +27,14 @@ from anonymizer.process.secret import Seed
 from anonymizer.process.text import many
 from anonymizer.release.judge import Suppression, refuse_beyond, unmet
 from anonymizer.run.prepare import Prepared, counting, prepare, spanning
-from anonymizer.run.source_comparison import (
+from anonymizer.run.release_rows import (
     COMPARED,
     LINK,
-    linked_writes,
     members_read,
     original_statements,
     originals,
     policy_requirements,
+    release_writes,
     suppression_counts,
 )
 from anonymizer.run.verbs import executing, plan
@@ -63,7 +63,7 @@ def rehearsed(policy: Policy, database: Any, limits: Limits | None = None) -> st
         executor.listener, executor.recorder = rehearsal.heard, rehearsal.record
         executor.solver = None  # a script has only one database
         prepared = prepare(policy, session, executor)
-        rest = (*prepared.compiled.stages, *linked_writes(prepared, STAGED, work))
+        rest = (*prepared.compiled.stages, *release_writes(prepared, STAGED, work))
         executor.run(rest)
         requirements = policy_requirements(policy, session.engine, prepared.roles)
         judging = [*_judging(policy, prepared, requirements)]

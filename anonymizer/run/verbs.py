@@ -30,9 +30,10 @@ from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
 from anonymizer.run.clean import remove_leftovers
 from anonymizer.run.counts_job import CountsJob, plan_counts, read_counts
-from anonymizer.run.job import Job, refuse_misplaced
-from anonymizer.run.linked_tables import read_tables
+from anonymizer.run.job import Job
 from anonymizer.run.problem_paths import at_file, at_persons
+from anonymizer.run.tables import read_tables
+from anonymizer.run.vaults import refuse_misplaced
 from anonymizer.source.masking.masks import bound_values
 from anonymizer.steps import Plan
 

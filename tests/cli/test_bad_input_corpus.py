@@ -23,7 +23,7 @@ from anonymizer.cli import main
 from anonymizer.compile.condition import condition
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import Policy
-from anonymizer.policy import load as loader
+from anonymizer.policy import yaml_text as loader
 from tests.core.test_policy_broken import BASES, MARKER, cases, edited
 from tests.selection import some
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from anonymizer.policy.load import parse
+from anonymizer.policy.yaml_text import parse
 from tests.docs.blocks import ROOT, blocks
 from tools.make_reference import definitions
 

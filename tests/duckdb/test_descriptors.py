@@ -58,6 +58,13 @@ def rows_of(text: str) -> Rows:
     return Rows(classes, who, members)
 
 
+def union(rows: Rows) -> Rows:
+    """All classes as one. A search merges classes, so that a rule must hold of their union."""
+    values = [value for one in rows.classes.values() for value in one]
+    who = [person for one in rows.who.values() for person in one]
+    return Rows({1: values}, {1: who}, {1: sum(rows.members.values())})
+
+
 def parameters(guarantee: Guarantee, example: Example) -> dict[str, Any]:
     """The requirement's parameters for an example."""
     model: Any = {"protect": Protect, "privacy": Privacy}.get(guarantee.holder)
@@ -182,6 +189,11 @@ def test_examples_by_rules_verifier_and_definition(
         assert by_verifier(connection, guarantee, terms) == holds, text
         if made:
             assert by_rules(connection, made) == holds, text
+    if made:
+        rows = union(rows_of(example.holds))
+        publish(connection, rows)
+        assert by_definition(guarantee, rows, terms), "classes hold, and their union does not"
+        assert by_rules(connection, made), "classes hold, and their union does not"
 
 
 def test_every_field_is_answered_for_once() -> None:

@@ -12,8 +12,8 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import GuaranteeError
 from anonymizer.policy import Policy
 from anonymizer.publish.duckdb.file import BUILT, FileTarget
-from anonymizer.run import source_comparison
-from anonymizer.run.source_comparison import LINK
+from anonymizer.run import release_rows
+from anonymizer.run.release_rows import LINK
 from tests.runs import policy, published, run, source
 from tests.selection import few, some
 
@@ -42,7 +42,7 @@ def columns() -> dict[str, Any]:
 @pytest.fixture(params=[200_000, 0], ids=["texts", "numbered"], autouse=True)
 def numbered_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells of the link as texts, and as the numbers that large tables have."""
-    monkeypatch.setattr(source_comparison, "LARGE_FROM", request.param)
+    monkeypatch.setattr(release_rows, "LARGE_FROM", request.param)
 
 
 def tamper(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer import Policy
 from anonymizer.release.published import Release
-from anonymizer.run import source_comparison
+from anonymizer.run import release_rows
 from tests.runs import fetch, policy, published, run, source
 from tests.selection import some
 
@@ -73,7 +73,7 @@ def sets(folder: Path) -> Policy:
 def into(
     given: Policy, folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, numbered: bool
 ) -> Release:
-    monkeypatch.setattr(source_comparison, "LARGE_FROM", least)
+    monkeypatch.setattr(release_rows, "LARGE_FROM", least)
     folder.mkdir()
     steps: list[str] = []
     made = run(given, source(folder, TYPES, ROWS), listener=lambda e: steps.append(e.step.name))

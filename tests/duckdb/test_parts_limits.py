@@ -18,7 +18,7 @@ from anonymizer.engines.duckdb.partition_workers import HANDED
 from anonymizer.errors import EngineError
 from anonymizer.ledger.store import CATALOG as LEDGER
 from anonymizer.publish.duckdb.file import BUILT, PREVIOUS
-from anonymizer.run.job import CATALOG as VAULT
+from anonymizer.run.vaults import CATALOG as VAULT
 from tests.duckdb.test_parts import TYPES, given, released, table
 from tests.runs import THRIFTY, run, source
 from tests.selection import some

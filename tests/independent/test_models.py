@@ -386,16 +386,16 @@ def test_populations() -> None:
         (((value(1),), 3), ((value(4),), 1), ((value(9),), 2), ((None,), 1))
     )
     k_map = Terms(Requirement("k_map", None, {"k": 3}))
-    found = definitions.judge(k_map, release, members)
+    found = definitions.judge_population(k_map, release, members)
     assert (found.achieved["k"], found.failing) == (2, 1)
     parameters = {"min": 0, "max": Decimal("0.5")}
     presence = Terms(Requirement("delta_presence", None, parameters))
-    found = definitions.judge(presence, release, members)
+    found = definitions.judge_population(presence, release, members)
     assert dict(found.achieved) == {"min": F(1, 2), "max": F(1, 2)}
     assert not found.failing
     # a member whom no tuple admits is known to be absent
     presence = Terms(Requirement("delta_presence", None, {**parameters, "min": Decimal("0.1")}))
-    found = definitions.judge(presence, release, members)
+    found = definitions.judge_population(presence, release, members)
     assert (found.achieved["min"], found.failing) == (0, 1)
 
 

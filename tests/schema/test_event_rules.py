@@ -33,7 +33,7 @@ from anonymizer.release.manifest import Manifest
 from anonymizer.review.report.content import NOT_SHOWN, collect
 from anonymizer.review.report.page import document
 from anonymizer.review.trial import required_of
-from anonymizer.run import linked_tables, source_comparison
+from anonymizer.run import release_rows, tables
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.questions import ask_all
 from tests.forging import seal_again
@@ -389,10 +389,10 @@ def test_a_run_that_takes_cells_apart_publishes_nothing(
     def apart(*given: Any) -> dict[str, list[list[str]]]:
         return {
             column: [[label] for label in sorted({x for labels in sets for x in labels})]
-            for column, sets in source_comparison.together(*given).items()
+            for column, sets in release_rows.together(*given).items()
         }
 
-    monkeypatch.setattr(linked_tables, "together", apart)
+    monkeypatch.setattr(tables, "together", apart)
     one = world(3, tmp_path, kind="file", l=2, k=3, m=1, cells="text", rows=False)
     with pytest.raises(GuaranteeError) as told:
         one.run()

@@ -16,7 +16,7 @@ from anonymizer.publish.export import export
 from anonymizer.release.consistency import refuse_other_policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.run import verbs
-from anonymizer.run.linked_tables import read_tables
+from anonymizer.run.tables import read_tables
 from tests.runs import policy, run, source
 
 TYPES = {"town": "VARCHAR", "age": "INTEGER", "disease": "VARCHAR"}

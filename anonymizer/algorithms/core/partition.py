@@ -19,7 +19,13 @@ from anonymizer.algorithms.core.loss import (
     single_gain_sql,
 )
 from anonymizer.algorithms.core.person_rules import SETS, Judging, PersonRules, searching
-from anonymizer.algorithms.core.population import COMPARED, PopulationRules, compare_step
+from anonymizer.algorithms.core.population import (
+    COMPARED,
+    PopulationRules,
+    compare_step,
+    first_within,
+    narrow_steps,
+)
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.guarantees.screening import has_hitting_set
 from anonymizer.source.profile import Attribute, Level
@@ -245,16 +251,12 @@ def choice(how: Partitioning, context: Mapping[str, Any]) -> tuple[Step | Loop, 
 def _population_steps(how: Partitioning) -> Sequence[Step]:
     if how.population is None:
         return ()
-    from anonymizer.algorithms.core.population import first_within
-
     return (first_within(how.population, how.first_class),)
 
 
 def _narrowing_steps(how: Partitioning, context: Mapping[str, Any]) -> Sequence[Step]:
     if how.population is None:
         return ()
-    from anonymizer.algorithms.core.population import narrow_steps
-
     return narrow_steps(how.population, context)
 
 

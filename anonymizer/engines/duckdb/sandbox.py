@@ -15,7 +15,7 @@ from anonymizer.compile import Table, as_pattern, ident, lit, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, attach_scratch
 from anonymizer.errors import EngineError, Problem, SourceError, no_file
-from anonymizer.policy.load import begins_as_database
+from anonymizer.policy.yaml_text import begins_as_database
 from anonymizer.process import run_folder
 from anonymizer.source.files import refuse_renamed
 

@@ -61,7 +61,7 @@ from anonymizer.review.report.linked_tables import (
     required,
 )
 from anonymizer.review.report.workload import Answer, run_workload
-from anonymizer.run.source_comparison import members_read
+from anonymizer.run.release_rows import members_read
 from anonymizer.run.warnings import remarks, repeats
 from anonymizer.source.snapshot import Relation
 from anonymizer.verification.guarantees import Members

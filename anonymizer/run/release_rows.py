@@ -244,7 +244,7 @@ ROWS_PER_TEXT = 10
 """Least number of rows per numbered text: with fewer, texts hardly repeat."""
 
 
-def linked_writes(
+def release_writes(
     prepared: Prepared, rows: Table, place: Callable[[str], Table]
 ) -> tuple[Step, ...]:
     """The steps that write the link, and from it the release; `place` names further tables."""

@@ -31,13 +31,13 @@ from anonymizer.run.ambiguities import meant_notes
 from anonymizer.run.prepare import Prepared, hierarchy_stages, prepare, read_source
 from anonymizer.run.problem_paths import at_persons, at_table
 from anonymizer.run.raw_text import named_in, node_text_stages, raw_text_stages
-from anonymizer.run.source_comparison import (
+from anonymizer.run.release_rows import (
     LINK,
     ORIGINALS,
     cell_statements,
-    linked_writes,
     originals,
     published_paths,
+    release_writes,
     together,
     together_questions,
 )
@@ -214,7 +214,7 @@ class TablesRead:
 
     def writes(self, rows: Table, place: Places) -> Iterator[Stage]:
         """The stages that write the rows of all tables; `rows`: those of the view."""
-        yield from linked_writes(self.prepared, rows, place)
+        yield from release_writes(self.prepared, rows, place)
         above: dict[str, Table] = {}
         for one in self.tables:
             yield from one.steps(above.get(one.child.above, LINK))
