@@ -29,6 +29,9 @@ def init_command(
 ) -> None:
     """Draft a policy for TABLE (a table, a view, or a .parquet, .csv or .json file).
 
+    TABLE may also be the query of a table of counts, as "select region, count(*) from visits group
+    by cube(region)": the policy then publishes its counts.
+
     Without TABLE, one policy is drafted for all tables of the database whose rows lead to a person.
     The table of the persons, keys and links are found from declarations, else from names and
     values.
