@@ -61,6 +61,8 @@ class Counts:
     status: str
     list_hidden: bool = False
     """True if groups that are left out are listed, without figures."""
+    base: int | None = None
+    """The base to which small groups are rounded."""
 
     @property
     def persons(self) -> int:

@@ -321,6 +321,7 @@ class CountsForm:
     measures: Annotated[tuple[Measured, ...], Field(min_length=1)]
     status: Text
     list_hidden: StrictBool
+    base: Annotated[StrictInt, Field(ge=2)] | None = None
 
     @property
     def persons(self) -> int:

@@ -47,6 +47,11 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
         yield from _judge_hidden(opened, cells, form, minimum)
         return
     yield form_check("additive", None, sum(_differences(shown, form)))
+    if form.base is not None:
+        figures = [_persons(cell, form) for cell in shown.values()]
+        below = sum(n < form.base for n in figures)
+        yield Check("rounded", None, {"n": form.base}, {"n": min(figures, default=None)}, below)
+        return
     yield form_check("other_room", None, 0 if _has_room(cells, form, minimum) else 1)
 
 

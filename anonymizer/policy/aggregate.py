@@ -42,7 +42,7 @@ STATUS = "status"
 WITNESS = "witness"
 """The further table that proves a release of hidden figures, and its column with the number of
 the table of whole numbers that a row belongs to."""
-METHODS = ("rest", "suppress")
+METHODS = ("rest", "suppress", "round")
 SINGLE_VALUES = ("avg", "mean", "median", "quantile", "min", "max", "mode", "first", "last")
 """Aggregates that show the values of single persons."""
 MOST_COLUMNS = 6
@@ -219,6 +219,13 @@ class Suppress(Options):
     """Seconds for showing cells again and for the least cost; the protection has no limit."""
 
 
+class Rounding(Options):
+    """Small groups become 0 or the base, and totals are sums of these."""
+
+    base: Annotated[int, Field(ge=2, le=2**31)] | None = None
+    """The smallest count that is published; default: the minimum."""
+
+
 TYPED = Refused("is for tables of rows: a table of counts has labels", "leave it out")
 INPLACE = Refused("would replace rows by counts", "publish: {database: release.duckdb}")
 RENAMED = Refused("is for tables of rows", "name the measures in aggregate.measures")
@@ -254,13 +261,15 @@ class AggregateFields(Document):
     """The table of counts."""
     protect: Protection
     """What the published figures must not show."""
-    method: Literal["rest", "suppress"] = "rest"
+    method: Literal["rest", "suppress", "round"] = "rest"
     """How it is protected: rest leaves small groups out of the table and its totals, suppress hides
-    figures."""
+    figures, round makes small ones 0 or a base."""
     rest: Rest = Rest()
     """Options of the method rest."""
     suppress: Suppress = Suppress()
     """Options of the method suppress."""
+    round: Rounding = Rounding()
+    """Options of the method round."""
     ledger: LocalPath | None = None
     """A private database file that records releases."""
     publish: CountsPublish = CountsPublish()
@@ -293,6 +302,11 @@ class AggregateFields(Document):
     def options(self) -> Any:
         """The options of the method."""
         return getattr(self, self.method)
+
+    @property
+    def rounding_base(self) -> int | None:
+        """The base of rounding, with the method round."""
+        return (self.round.base or self.minimum) if self.method == "round" else None
 
     @property
     def separated(self) -> Mapping[str, str]:
@@ -339,6 +353,7 @@ class AggregateFields(Document):
             (_place, {"publish", "source"}),
             (_of_rest, {"aggregate", "method"}),
             (_of_suppress, {"aggregate", "method", "suppress"}),
+            (_of_round, {"aggregate", "method", "protect", "round"}),
             (_of_others, {"method"}),
         )
         found = [p for check, needs in checks if not needs & whole for p in check(self)]
@@ -467,29 +482,37 @@ def _place(policy: AggregateFields) -> Iterator[Problem]:
 
 
 def _of_rest(policy: AggregateFields) -> Iterator[Problem]:
-    if policy.method != "rest":
-        return
-    if policy.aggregate.zeros == "list":
+    if policy.method == "rest":
         said = "would show which groups are left out: under rest, what is absent may be either"
+        yield from _without_zeros(policy, said)
+
+
+def _without_zeros(policy: AggregateFields, said: str) -> Iterator[Problem]:
+    """Options that need groups which share persons, or a public list of groups."""
+    if policy.aggregate.zeros == "list":
         yield Problem("aggregate.zeros", said, allowed="omit")
     for name, of in policy.by.items():
         if of.multiple:
-            said = "is not available with rest: its groups share persons"
+            said = f"is not available with {policy.method}: its groups share persons"
             hint = "let source.query choose one value for every person"
             yield Problem(_at("by", name, "multiple"), said, hint=hint)
+
+
+def _of_round(policy: AggregateFields) -> Iterator[Problem]:
+    if policy.method != "round":
+        return
+    said = "would show which groups are rounded to 0: under round, what is absent may be either"
+    yield from _without_zeros(policy, said)
+    if policy.round.base is not None and policy.round.base < policy.minimum:
+        said = f"is below the minimum {policy.minimum}"
+        yield Problem("round.base", said, hint="leave it out: it is the minimum then")
 
 
 def _of_suppress(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method != "suppress":
         return
-    if policy.aggregate.zeros == "list":
-        said = "is not available yet with suppress: a group that is not listed is empty"
-        yield Problem("aggregate.zeros", said, allowed="omit")
-    for name, of in policy.by.items():
-        if of.multiple:
-            said = "is not available yet with suppress"
-            hint = "let source.query choose one value for every person"
-            yield Problem(_at("by", name, "multiple"), said, hint=hint)
+    said = "is not available yet with suppress: a group that is not listed is empty"
+    yield from _without_zeros(policy, said)
     yield from _columns_of(policy, policy.suppress.keep, ("suppress", "keep"))
     chosen, finest = policy.aggregate.margins, [*policy.by]
     lists = isinstance(chosen, tuple) and not any({*finest} == {*one} for one in chosen)
@@ -501,6 +524,7 @@ def _of_suppress(policy: AggregateFields) -> Iterator[Problem]:
 
 def _of_others(policy: AggregateFields) -> Iterator[Problem]:
     for name in METHODS:
-        if name in policy.model_fields_set and name != policy.method:
+        given = getattr(policy, name)
+        if name != policy.method and given != type(given)():
             said = f"is of another method than {policy.method}"
             yield Problem(name, said, hint="leave it out, or choose that method")

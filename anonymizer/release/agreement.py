@@ -143,6 +143,7 @@ def _other_counts(policy: AggregatePolicy | None, counts: Counts | None) -> Iter
         differs["aggregate.margins"] = counts.groupings != policy.groupings(levels)
     listed = bool(getattr(policy.options, "list_hidden", False))
     differs[f"{policy.method}.list_hidden"] = counts.list_hidden != listed
+    differs["round.base"] = counts.base != policy.rounding_base
     for path in (path for path, other in differs.items() if other):
         yield Problem(path, "is not that of the release", hint=HINT)
 

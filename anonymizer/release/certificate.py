@@ -121,6 +121,10 @@ COUNTS = (
     " which it has {n} or more. So no sum or difference of its figures shows that a group has fewer"
     " than {n}."
 )
+ROUNDED = (
+    "Counts of finest groups below {base} are rounded to 0, and then not listed, or to {base};"
+    " totals are sums of these, and not the true ones."
+)
 UNLISTED = "Groups that are not listed may be empty, or be left out."
 WITNESSED = (
     "Groups that are not listed are empty; one without a figure has somebody. The table {table}"
@@ -175,13 +179,18 @@ def certificate(
 
 
 def counts_certificate(
-    *, minimum: int, listed: bool, left_out: int, witnesses: str | None = None
+    *,
+    minimum: int,
+    listed: bool,
+    left_out: int,
+    witnesses: str | None = None,
+    base: int | None = None,
 ) -> str:
     """The sentences that accompany a table of counts. `witnesses`: the table that proves it."""
     said = COUNTS.format(n=minimum, less=minimum - 1)
     if witnesses is not None:
         return f"{said} {WITNESSED.format(table=witnesses)} {NOT_OF_COUNTS}"
-    said = f"{said} {UNLISTED}"
+    said = f"{said} {ROUNDED.format(base=base) if base is not None else UNLISTED}"
     persons = many(left_out, "person is", "persons are")
     rest = f" {OTHER_ROW.format(left_out=persons)}" if left_out else ""
     return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"

@@ -17,7 +17,7 @@ from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
-from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE
+from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE, EXACT
 from anonymizer.verification.guarantees import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
 from anonymizer.verification.release import verify_release
@@ -204,7 +204,9 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     if policy.counts is not None:
         made = {check.name for check in verification.checks}
-        asked = (*ALONE[policy.counts.method], *(AGAINST_SOURCE if source else ()))
+        method = policy.counts.method
+        of_source = AGAINST_SOURCE if source and method in EXACT else ()
+        asked = (*ALONE[method], *of_source)
         yield from (("protect.minimum", name) for name in asked if name not in made)
         return
     lead, further = policy.whole, policy.further.items()

@@ -147,6 +147,7 @@ def stated_certificate(manifest: Manifest) -> str:
             listed=counts.list_hidden,
             left_out=manifest.data["measures"]["suppressed"],
             witnesses=manifest.layout.tables.get(WITNESS),
+            base=counts.base,
         )
     return certificate(
         manifest.kind,

@@ -187,9 +187,8 @@ class CountsJob:
             assert built.counts is not None
             found = judge(engine, view, built, requirements)
             refuse_unless_passed(found)
-            source = self._against_source(view, built, requirements)
-            refuse_unless_passed(source)
-            found += source
+            found += self._against_source(view, built, requirements)
+            refuse_unless_passed(found)
             refuse_unanswered(self.policy, found, source=True)
             cells, left_out = engine.raw(measures_sql(view, built.counts), "measures")[0]
         measures = {"rows": int(cells), "suppressed": int(left_out)}
@@ -229,7 +228,7 @@ class CountsJob:
         )
         listed = bool(getattr(self.policy.options, "list_hidden", False))
         groupings = self.policy.groupings(tuple(d.levels for d in found))
-        counts = Counts(tuple(by), groupings, measures, STATUS, listed)
+        counts = Counts(tuple(by), groupings, measures, STATUS, listed, self.policy.rounding_base)
         return Layout(
             algorithm=self.policy.method,
             cells="text",

@@ -17,12 +17,14 @@ FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
 ALONE: Mapping[str, tuple[str, ...]] = {
     "rest": (*FORM, "additive", "other_room"),
     "suppress": (*FORM, "one_step", "witness_whole", "witness_agrees", "witness_covers"),
+    "round": (*FORM, "additive", "rounded"),
 }
 """By method: the checks of a table of counts."""
 OF_MINIMUM = ("no_small_cells", "one_step")
 """The checks whose figure is compared with the minimum."""
 AGAINST_SOURCE = ("source_cells", "source_hidden")
-"""The checks that only a run can make."""
+"""The checks that only a run can make, of methods that publish true figures."""
+EXACT = ("rest", "suppress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,13 @@ def counts_questions(
     """Every question that the release alone answers."""
     counts, minimum = _asked(layout, requirements)
     parameters = _shared(view, layout, counts, minimum)
+    rounded = {**parameters, "minimum": counts.base}
     least = (FigureColumn("achieved", "least"),)
     return tuple(
         Question(name, None, minimum, f"counts_{name}", parameters, least)
         if name in OF_MINIMUM
+        else Question(name, None, counts.base, "counts_no_small_cells", rounded, least)
+        if name == "rounded"
         else condition(name, None, parameters, template=f"counts_{name}")
         for name in _alone(layout)
     )
@@ -85,9 +90,8 @@ def source_questions(
         "person": person,
         "figures_of": [kinds[one.of] for one in counts.measures],
     }
-    return tuple(
-        condition(name, None, parameters, template=f"counts_{name}") for name in AGAINST_SOURCE
-    )
+    asked = AGAINST_SOURCE if layout.algorithm in EXACT else ()
+    return tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked)
 
 
 def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int]:
@@ -104,6 +108,8 @@ def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts,
 def _alone(layout: Layout) -> tuple[str, ...]:
     if layout.algorithm not in ALONE:
         raise NothingToCheckError.at("method", "is no method of a table of counts")
+    if (layout.algorithm == "round") != (layout.counts is not None and bool(layout.counts.base)):
+        raise NothingToCheckError.at("method", "has no base, or one too many")
     if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
         raise NothingToCheckError.at("method", "has no table of witnesses, or one too many")
     return ALONE[layout.algorithm]

@@ -88,6 +88,12 @@ METHODS: Mapping[str, Method] = {
         " that no sum or difference gives them away; tables of whole numbers prove it",
         (METHOD, ELSEWHERE, ABSENT),
     ),
+    "round": Method(
+        "round",
+        "anonymizer.algorithms.aggregate.round:compile_round",
+        "counts below a base become 0 or the base, and totals are sums of these",
+        (METHOD, ELSEWHERE, ZEROS),
+    ),
 }
 
 

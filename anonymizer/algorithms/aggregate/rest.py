@@ -10,7 +10,7 @@ that is drawn would show the other group when the table is published again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
 from anonymizer.algorithms.aggregate.method import CompiledCounts
@@ -29,20 +29,7 @@ MEASURED = {"persons": Sql("persons"), "rows": Sql("counted")}
 
 def compile_rest(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
     """The stages of a policy with the method rest."""
-    tables = {"split": SPLIT, "cells": CELLS}
-
-    def write(rows: Table) -> Step:
-        context = {"release": rows, "cells": CELLS, "dimensions": found}
-        return Step("write the release", "aggregate/release", context)
-
-    return CompiledCounts(
-        stages=cells_stages(policy, found, MOST_CELLS),
-        cells=CELLS,
-        figures=Step("figures of the search", "aggregate/figures", tables),
-        labels=labels_step,
-        write=write,
-        words=_words,
-    )
+    return compiled_cells(cells_stages(policy, found, MOST_CELLS), found, _words)
 
 
 def _words(figures: Mapping[str, int]) -> str:
@@ -56,21 +43,57 @@ def labels_step(d: Dimension) -> Step:
     return Step(f"labels of {d.column}", "aggregate/labels", context)
 
 
+def compiled_cells(
+    stages: tuple[Stage, ...], found: Sequence[Dimension], words: Callable[[Mapping[str, int]], str]
+) -> CompiledCounts:
+    """What a method does whose cells are the release."""
+
+    def write(rows: Table) -> Step:
+        context = {"release": rows, "cells": CELLS, "dimensions": found}
+        return Step("write the release", "aggregate/release", context)
+
+    return CompiledCounts(
+        stages=stages,
+        cells=CELLS,
+        figures=Step(
+            "figures of the search", "aggregate/figures", {"split": SPLIT, "cells": CELLS}
+        ),
+        labels=labels_step,
+        write=write,
+        words=words,
+    )
+
+
 def cells_stages(
     policy: AggregatePolicy, found: Sequence[Dimension], most: int, *, leaves_out: bool = True
 ) -> tuple[Stage, ...]:
     """The stages that count every published cell. `leaves_out`: of the groups that remain."""
-    labels = [name for d in found for name in d.names]
-    listed = leaves_out and policy.rest.list_hidden
-    groupings = policy.groupings(tuple(d.levels for d in found))
     minimum = policy.minimum if leaves_out else 0
+    listed = leaves_out and policy.rest.list_hidden
     split = {
         "split": SPLIT,
         "atoms": ATOMS,
-        "labels": labels,
+        "labels": [name for d in found for name in d.names],
         "minimum": minimum,
         "listed": listed,
     }
+    return (
+        Step("leave small groups out", "aggregate/split", split),
+        *adding_stages(policy, found, most, minimum=minimum, listed=listed, leaves_out=leaves_out),
+    )
+
+
+def adding_stages(
+    policy: AggregatePolicy,
+    found: Sequence[Dimension],
+    most: int,
+    *,
+    minimum: int,
+    listed: bool,
+    leaves_out: bool,
+) -> tuple[Stage, ...]:
+    """The stages that add up the groups of SPLIT that are not left out."""
+    groupings = policy.groupings(tuple(d.levels for d in found))
     cells = {
         "cells": CELLS,
         "split": SPLIT,
@@ -91,7 +114,6 @@ def cells_stages(
         return Problem("aggregate.by", said, allowed=f"at most {most:,}", hint=hint)
 
     return (
-        Step("leave small groups out", "aggregate/split", split),
         Step("add up what is shown", "aggregate/cells", cells),
         Guard(
             Step("number of cells", "aggregate/too_many", {"cells": CELLS, "most": most}),
