@@ -28,7 +28,7 @@ from anonymizer.policy.safe_harbor import KINDS, ZIP3
 # The types of what a manifest from an untrusted source states of a column.
 
 
-STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*(\(\d+(, ?\d+)?\))?( WITH TIME ZONE)?\Z")
 
 
