@@ -236,7 +236,7 @@ with pairs as (
 ),
 {% if sets %}
 -- a pair that the text decides need not be parsed
-unnamed as (
+unnamed as materialized (
     select * from pairs where not coalesce({{ named("cell1" | ident) }}, false)
 ),
 {% endif %}

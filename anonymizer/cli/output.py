@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from anonymizer.contract.checks import Verification
 from anonymizer.errors import AnonymizerError, Problem
 from anonymizer.process.text import figure, json_value, printable
 
 if TYPE_CHECKING:
+    from anonymizer.contract.checks import Verification
     from anonymizer.engines.execute import Event, Listener
     from anonymizer.policy import AnyPolicy
 

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, with_config
 
 from anonymizer.policy.aggregate import WITNESS
 
-STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 MINIMUM = "minimum"
 """The requirement that no group of 1 to n - 1 persons is shown to exist."""
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import inspect
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -114,7 +119,49 @@ def _schema(cls: type[BaseModel]) -> dict[str, Any]:
     # `{file: x}` and `{table: t}` are short for the builder taxonomy
     taxonomy = schema["$defs"]["Taxonomy"]
     taxonomy["required"] = [name for name in taxonomy.get("required", []) if name != "builder"]
+    models = {model.__name__: model for model in _models(Options)}
+    for name, part in {cls.__name__: schema, **schema["$defs"]}.items():
+        if name in models:
+            _describe(models[name], part["properties"])
     return schema
+
+
+def _models(base: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for model in base.__subclasses__():
+        yield model
+        yield from _models(model)
+
+
+def _describe(model: type[BaseModel], properties: dict[str, Any]) -> None:
+    """Add the docstrings of a model's attributes to its schema.
+
+    The models could do that on their own, but then every import would parse their source.
+    """
+    texts: dict[str, str] = {}
+    for cls in reversed(model.__mro__):
+        if issubclass(cls, Options):
+            texts |= _attribute_docstrings(cls.__module__).get(cls.__qualname__, {})
+    for name, field in model.model_fields.items():
+        shown = properties.get(field.alias or name)
+        if shown is not None and name in texts:
+            shown.setdefault("description", texts[name])
+
+
+@cache
+def _attribute_docstrings(module: str) -> dict[str, dict[str, str]]:
+    """By class of a module: the texts that follow its annotated attributes."""
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(node, ast.ClassDef):
+            texts = found.setdefault(node.name, {})
+            for attribute, text in pairwise(node.body):
+                match attribute, text:
+                    case (
+                        ast.AnnAssign(target=ast.Name(name)),
+                        ast.Expr(value=ast.Constant(value=str(said))),
+                    ):
+                        texts[name] = inspect.cleandoc(said)
+    return found
 
 
 # The common base of policies of one table and of several: loading, checks, digest.

@@ -44,7 +44,6 @@ class Options(BaseModel):
         strict=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
     )
 
 

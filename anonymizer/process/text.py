@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
-
-from anonymizer.compile.sql import folder
+if TYPE_CHECKING:
+    import jinja2
 
 # Figures and tables as text, for the terminal and for reports.
 
@@ -90,6 +89,10 @@ def is_number(cell: str) -> bool:
 @cache
 def environment() -> jinja2.Environment:
     """The environment of the HTML templates."""
+    import jinja2
+
+    from anonymizer.compile.sql import folder
+
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(folder("templates"))),
         undefined=jinja2.StrictUndefined,

@@ -97,7 +97,7 @@ exact as (
 
     {% endfor %}
 ),
-counted as (
+counted as materialized (
     select *, {% for c in columns %}case when {{ key(c) }} is null then 1 else 0 end{% if not loop.last %} + {% endif %}{% endfor %} as open from exact
 ),
 {% for c in columns if c.tight and not c.column.list_cells and c.column.lo is none and c.column.kind == "categorical" %}

@@ -477,7 +477,7 @@ shown as (
     from verdicts
     where n > 0
 ),
-grouped as (
+groups as (
     select
         place, kind,
         case
@@ -516,7 +516,7 @@ words as (
         , max(case when kind = 11 then 'name' end) as k11
         , max(case when kind = 12 then concat(n, ' values that contain a value of an identifier column') end) as w12
         , max(case when kind = 12 then 'identifier_value' end) as k12
-    from grouped
+    from groups
     group by place
 )
 select
@@ -573,7 +573,7 @@ from
 
 -- codes of age: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 create or replace table anon_scratch.main.domain_1 as
-with valued as (
+with value_counts as (
     select value, n from anon_scratch.main.values_1
 ),
 coded as (
@@ -584,7 +584,7 @@ row_number() over (
 order by v.value
         ) as code,
         count(*) over () as size
-    from valued v
+    from value_counts v
 )
 select
     cast(code as integer) as code,
@@ -600,7 +600,7 @@ order by code;
 
 -- codes of zip: Number the values of one column in the order in which it is cut: by value (numbers, dates), by hierarchy leaf, else the most frequent first.
 create or replace table anon_scratch.main.domain_2 as
-with valued as (
+with value_counts as (
     select value, n from anon_scratch.main.values_2
 ),
 coded as (
@@ -611,7 +611,7 @@ row_number() over (
 order by v.n desc, v.value
         ) as code,
         count(*) over () as size
-    from valued v
+    from value_counts v
 )
 select
     cast(code as integer) as code,
@@ -664,13 +664,13 @@ select count(*) as units from anon_scratch.main.coded having count(*) < 2;
 
 -- distinct tuples: The distinct quasi-identifier tuples with their counts: what is partitioned instead of rows.
 create or replace table anon_scratch.main.units as
-with grouped as (
+with groups as (
     select t1, count(*) as n, min(draw) as draw
     from anon_scratch.main.coded
     group by t1
 )
 select row_number() over (order by t1) as unit, *, cast(t1 // 9 as integer) as c1, cast((t1) % 9 as integer) as c2
-from grouped;
+from groups;
 
 -- places in the domains: The domains of all quasi-identifiers in one table, with a row for cells that are sensitive.
 create or replace table anon_scratch.main.positions as
@@ -741,7 +741,7 @@ running as (
     from cumulative p
     join spans s on s.class_id = p.class_id and s.attribute = p.attribute
 ),
-scored as (
+scores as (
     select
         class_id, attribute, code, false as single, level, n_left, n_all,
         units_left,
@@ -760,7 +760,7 @@ scored as (
 ),
 -- a cut that saves nothing need not be judged
 candidates as (
-    select * from scored where cast(gain as decimal(18, 8)) > 0
+    select * from scores where cast(gain as decimal(18, 8)) > 0
 ),
 
 allowed as (
@@ -1042,7 +1042,7 @@ left_over as materialized (
     join anon_scratch.main.refine_blocks b on b.class_id = p.class_id
     where p.unit not in (select unit from placed)
 ),
-offered as (
+offers as (
     select
         p.unit, w.block, w.grp, w.size + p.n as j_size, w.lost
 , (w.w1 | p.w1) as jw1, least(w.l1, p.l1) as jl1, greatest(w.h1, p.h1) as jh1
@@ -1050,7 +1050,7 @@ offered as (
     join full_groups w on w.block = p.block
 ),
 costs as (
-    select unit, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost from offered
+    select unit, block, grp, j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) - lost as cost from offers
 )
 select unit, block, grp from placed
 union all
@@ -1062,7 +1062,7 @@ where choice = 1;
 
 -- better classes of blocks: The units of every block in its new classes, where these lose less than the old ones.
 create or replace table anon_scratch.main.refine_points as
-with grouped as (
+with groups as (
     select
         h.block, h.grp, cast(sum(p.n) as bigint) as size
 , bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
@@ -1071,7 +1071,7 @@ with grouped as (
     group by h.block, h.grp
 ),
 new_loss as (
-    select block, sum(size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint)) as lost from grouped group by block
+    select block, sum(size * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint)) as lost from groups group by block
 ),
 old_loss as (
     select b.block, sum(c.lost) as lost
@@ -1123,22 +1123,22 @@ with ordered as (
     where units <= 60
     and (select count(*) from anon_scratch.main.refine_points) <= 100000
 ),
-stepped as (
+steps as (
     select o.class_id, o.place_0, o.place_1, o.place_2, s.step
     from ordered o
     cross join (select 1 as step union all select 2 as step union all select 3 as step union all select 4 as step) s
 ),
 beside as (
     select x.class_id as a, y.class_id as b
-    from stepped x
+    from steps x
     join ordered y on y.place_0 = x.place_0 + x.step
     union all
     select x.class_id as a, y.class_id as b
-    from stepped x
+    from steps x
     join ordered y on y.place_1 = x.place_1 + x.step
     union all
     select x.class_id as a, y.class_id as b
-    from stepped x
+    from steps x
     join ordered y on y.place_2 = x.place_2 + x.step
 ),
 joined as (
@@ -1168,7 +1168,7 @@ select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) a
 
 -- extents without a unit: Every unit of a near class with its own extent and that of the other units of its class; and for every such class a row without a unit (unit 0, no rows, empty extent), so that a move is a swap with nothing.
 create or replace table anon_scratch.main.refine_rest as
-with paired as (
+with pairs as (
     select a as class_id from anon_scratch.main.refine_near union select b from anon_scratch.main.refine_near
 ),
 others as (
@@ -1177,7 +1177,7 @@ others as (
 
 , bit_or(o.w1) as w1, min(o.l1) as l1, max(o.h1) as h1
     from anon_scratch.main.refine_points p
-    join paired c on c.class_id = p.class_id
+    join pairs c on c.class_id = p.class_id
     join anon_scratch.main.refine_points o on o.class_id = p.class_id and o.unit <> p.unit
     group by p.unit
 )
@@ -1195,7 +1195,7 @@ from (
 
 , 0, w1, 40000000, l1, -40000000, h1
     from anon_scratch.main.refine_classes
-    where class_id in (select class_id from paired)
+    where class_id in (select class_id from pairs)
 ) r;
 
 -- offers to near classes: The best swap of every pair of near classes, if it saves something: unit r of class a against unit q of class b, where 0 is none. Offers of pairs that the last swaps did not touch are kept.
@@ -1225,14 +1225,14 @@ paired as (
 half_weighed as (
     select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast(((cast(bit_count(aw1 & 511) as integer)) - case when (cast(bit_count(aw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as left_over from paired
 ),
-weighed as (
+weights as (
     select a, b, r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast(((cast(bit_count(bw1 & 511) as integer)) - case when (cast(bit_count(bw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as gain
     from half_weighed
     where left_over > size_b * each_b
 ),
 ranked as (
     select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
-    from weighed
+    from weights
     where gain > 0
 )
 select a, b, r, q, gain from ranked where choice = 1
@@ -1397,15 +1397,15 @@ drawn as (
     -- the box of a tuple that has k rows loses nothing
     where l.each > 0 and u.n < 2
 ),
-weighed as (
+weights as (
     select unit, class_id, n, weight, weight / greatest(share, 1e-12) as priority from drawn
 ),
 kept as (
-    select * from weighed order by priority desc, unit limit 33
+    select * from weights order by priority desc, unit limit 33
 )
 select
     *, row_number() over (order by priority desc, unit) as place,
-    (select sum(weight) from weighed) as all_weights
+    (select sum(weight) from weights) as all_weights
 from kept;
 
 -- what they lose: The drawn units with their extents, and the loss of a row in its own class, which caps its bound.
@@ -1511,14 +1511,14 @@ triples as (
     join anon_scratch.main.bound_near t on t.r = p.r and t.place <= 32
     where t.unit <> p.unit and p.rows_of_pair < 2
 ),
-weighed as (
+weights as (
     select r, unit, n, rows_of_pair, far, more, cast(greatest(jh1 - jl1, 0) + ((cast(bit_count(jw1 & 511) as integer))) * least(((cast(bit_count(jw1 & 511) as integer))) - 1, 1) * 1250000 as bigint) as lost from triples
 ),
 reached as (
     select
         r, unit, lost,
         rows_of_pair + sum(more) over (partition by r, unit order by lost rows unbounded preceding) as rows_reached
-    from weighed
+    from weights
     where lost < far
 ),
 least_of as (
