@@ -15,6 +15,7 @@ from anonymizer.process.text import table
 
 if TYPE_CHECKING:
     from anonymizer.release.published import Release
+    from anonymizer.review.counts import CountsAttack
     from anonymizer.review.demo import Demo
     from anonymizer.review.observers import TablesAttack
 
@@ -43,19 +44,24 @@ MEASURES = {
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--schema", "several", is_flag=True, help="Three tables of a fictitious hospital.")
+@click.option("--counts", is_flag=True, help="Counts by group, and the attack on blank cells.")
 @output_options
-def demo_command(output: Output, folder: str | None, several: bool) -> None:
+def demo_command(output: Output, folder: str | None, several: bool, counts: bool) -> None:
     """Anonymize a bundled real table in DIR (default: anonymizer-demo), and show every step.
 
     Writes a source database, its policy and hierarchies; runs, verifies and publishes into a
     second database. An edited policy in the folder of an earlier demo is used as it is. With
-    --schema: three tables of one hospital, in anonymizer-hospital.
+    --schema: three tables of one hospital, in anonymizer-hospital. With --counts: a table of counts
+    of the same persons, in anonymizer-counts.
     """
     from anonymizer.cli.output import progress
     from anonymizer.review import demo
 
     if several:
         _hospital(output, folder)
+        return
+    if counts:
+        _counts(output, folder)
         return
     made = demo.write(folder or demo.FOLDER)
     with demo.imports_ahead():
@@ -81,6 +87,49 @@ def _hospital(output: Output, folder: str | None) -> None:
     _print_result(
         output, made, release, _hospital_story(made, release, attack), attack=attack.as_dict()
     )
+
+
+def _counts(output: Output, folder: str | None) -> None:
+    """A table of counts, beside the attack on one whose small counts are only blank."""
+    from anonymizer.cli.output import progress
+    from anonymizer.review import demo
+
+    made = demo.write_counts(folder or demo.COUNTS_FOLDER)
+    with progress(output) as listener:
+        release = demo.run(made, listener=listener)
+    attack = demo.attack_naive(made)
+    found = {"attack": attack.as_dict()} if attack is not None else {}
+    _print_result(output, made, release, _counts_story(made, release, attack), **found)
+
+
+def _counts_story(made: Demo, release: Release, attack: CountsAttack | None) -> Iterator[str]:
+    from anonymizer.review import demo
+
+    folder = made.folder
+    yield f"{folder}/{made.database.name}   the table: UCI Adult, 32,561 people (CC BY 4.0)"
+    yield f"{folder}/policy.yml     what is counted"
+    yield f"{folder}/{made.release.name}   the release"
+    yield ""
+    if attack is not None:
+        yield "What is usually published: all counts and totals, those below 5 left blank"
+        yield f"  {attack.hidden:,} of {attack.cells:,} counts are blank; of these, readers find"
+        yield f"  {attack.exact:,} exactly, and {attack.below:,} to be below 5"
+        yield ""
+    rows = release.measures["rows"]
+    yield f"The release: {rows:,} counts that add up, {release.measures['suppressed']:,} persons in"
+    yield "one row (other), and five of them"
+    found = demo.head(made.release, _quote_view(release.view))
+    yield from _rows(found, found[0])
+    yield ""
+    yield "Guarantees, verified from the release by independent SQL before it was published"
+    yield from block_lines(*release.verification.blocks(source=True))
+    yield ""
+    yield "Next"
+    source = made.database.name
+    yield f"  cd {shlex.quote(str(folder))}"
+    yield "  anonymizer verify policy.yml"
+    yield "  anonymizer export policy.yml -o counts.csv"
+    yield f"  anonymizer run policy.yml --database {source}     after a change of policy.yml"
 
 
 def _print_result(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anonymizer.engines.execute import Listener
     from anonymizer.process.secret import Seed
     from anonymizer.release.published import Release
+    from anonymizer.review.counts import CountsAttack
 
 FOLDER = "anonymizer-demo"
 MARK = ".anonymizer-demo"
@@ -91,6 +92,40 @@ def write(folder: str | Path = FOLDER) -> Demo:
     demo = Demo(path, tuple(kept))
     _write_tables(demo, data / "adult.parquet", TABLE)
     return demo
+
+
+COUNTS_FOLDER = "anonymizer-counts"
+NAIVE = """
+select education, occupation, sex, case when count(*) >= 5 then count(*) end as persons
+from (select education, coalesce(occupation, 'unknown') as occupation, sex from adult) as people
+group by cube (education, occupation, sex)
+"""
+"""The table that is usually published: small counts are blank, all totals are there."""
+
+
+def write_counts(folder: str | Path = COUNTS_FOLDER) -> Demo:
+    """Write the source database and a policy of counts into `folder`; run nothing.
+
+    Folders are treated as in `write`. Raises TargetError for a folder that holds anything else.
+    """
+    path = Path(folder)
+    _claim(path)
+    data = files("anonymizer") / "data"
+    kept: list[str] = []
+    _write(path, "policy.yml", data / "demo_counts.yml", kept)
+    demo = Demo(path, tuple(kept))
+    _write_tables(demo, data / "adult.parquet", TABLE)
+    return demo
+
+
+def attack_naive(demo: Demo) -> CountsAttack | None:
+    """Attack the table of counts whose small ones are only blank; None without a solver."""
+    from anonymizer.review.counts import assess_counts
+
+    try:
+        return assess_counts(NAIVE, demo.database, by=("education", "occupation", "sex"), minimum=5)
+    except EngineError:
+        return None
 
 
 def write_hospital(folder: str | Path = HOSPITAL_FOLDER) -> Demo:
