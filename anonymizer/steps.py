@@ -12,6 +12,8 @@ from anonymizer.errors import Problem
 from anonymizer.process.document import Document, NotebookResult, Section, facts, say
 
 Row: TypeAlias = tuple[Any, ...]
+Tell: TypeAlias = Callable[[str, int, int], None]
+"""Hears what a computation does, how much of it is done, and how much is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Compute(OfQuery):
     counts, classes that bounds leave undecided).
     """
 
-    function: Callable[[list[Row]], list[Row]]
+    function: Callable[..., list[Row]]
     target: Table
     columns: tuple[tuple[str, str], ...]
     """Name and SQL type of each column of the target."""
@@ -99,6 +101,8 @@ class Compute(OfQuery):
     in_sql: Callable[[], Step] | None = None
     """Makes the step that does the same in SQL, where there is one: slower, for who has nothing
     else. It has to lead to the same release."""
+    long: bool = False
+    """Whether `function` takes long: after the rows it is given what hears of its progress."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias, TypeGuard
 
 from anonymizer.compile import Statement, Table, ident
@@ -304,7 +304,17 @@ class Executor:
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
         rows = self._step(compute.query, stage, number, of)
-        made = compute.function(rows)
+
+        told = 0.0
+
+        def tell(doing: str, done: int, left: int) -> None:
+            nonlocal told
+            if self.listener is not None and time.monotonic() - told > 1:
+                told = time.monotonic()
+                step = replace(compute.query, name=doing)
+                self.listener(Event(stage, step, number, of, done, 0.0, left, self.phase))
+
+        made = compute.function(rows, *([tell] if compute.long else []))
         if self.recorder is not None:
             self.recorder(compute, rows, made)
         target = ident(compute.target).text

@@ -185,3 +185,15 @@ def test_random_tables(tmp_path: Path, rounds: int) -> None:
             assert told[r, c, ALL, 2] is None or n >= made.minimum
         assert verify(None, release.database).passed
         assert not any(second_opinion(Path(str(release.database))).values())
+
+
+def test_progress(tmp_path: Path) -> None:
+    """The search says what it does, how much is done and how much is left."""
+    rng = random.Random(1)
+    counts = [[rng.choice([1, 2, 3, 9, 20, 40]) for _ in range(14)] for _ in range(14)]
+    made = policy(tmp_path, ATOMS, method="suppress", suppress={"limit_s": 2})
+    events: list[Any] = []
+    verbs.run(made, database(tmp_path, grid(counts), TEXT), seed=1, listener=events.append)
+    told = [event for event in events if event.step.name == "hide figures"]
+    assert told
+    assert all(event.round + event.count > 0 for event in told)

@@ -274,7 +274,7 @@ def protect(task: Task, moves: Moves, hidden: Mask) -> list[int]:
     done = 0
     for cells, values in task.tables(targets, size, 1, moves.reach):
         done += len(cells)
-        task.listen("protect", done, len(targets))
+        task.listen("hide figures", done, len(targets))
         if values is None:
             impossible += cells
             continue
@@ -300,7 +300,7 @@ def clean(task: Task, hidden: Mask, until: float) -> None:
     for number, cell in enumerate(ordered):
         if monotonic() > until:
             break
-        task.listen("clean", number, len(ordered))
+        task.listen("show figures again", number, len(ordered))
         count = task.counts[cell]
         users = [one for one, values in used.items() if abs(values[cell] - count) > ROUGHLY]
         moves.fix(np.array([cell]))
@@ -415,7 +415,7 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
     unproven: list[int] = []
     for cells, values in task.tables(targets, WITNESSING, 3, solve):
         left.difference_update(cells)
-        task.listen("prove", len(targets) - len(left), len(targets))
+        task.listen("find witnesses", len(targets) - len(left), len(targets))
         if values is None:
             unproven += cells
         else:

@@ -21,7 +21,7 @@ from anonymizer.errors import GuaranteeError, Problem, SourceError
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import WITNESS
 from anonymizer.policy.paths import path_text
-from anonymizer.steps import Compute, Row, Step
+from anonymizer.steps import Compute, Row, Step, Tell
 
 HIDDEN = work("hidden_cells")
 """The cells that are hidden, with their figures in every witness table."""
@@ -49,6 +49,7 @@ def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> Com
                     (WITNESS, "INTEGER"),
                     ("figure", "BIGINT"),
                 ),
+                long=True,
             ),
         ),
         cells=CELLS,
@@ -79,7 +80,7 @@ class Search:
         self.policy, self.found = policy, found
         self.outcome: Suppression | None = None
 
-    def hide(self, rows: list[Row]) -> list[Row]:
+    def hide(self, rows: list[Row], tell: Tell) -> list[Row]:
         """Hide small cells and others beside them, until tables prove that each may be large."""
         if not rows:
             return []
@@ -95,6 +96,7 @@ class Search:
             cost=policy.suppress.cost,
             keep=np.array([self._stays(one, dimensions) for one in counts], np.bool_),
             seconds=policy.suppress.limit_s,
+            listen=lambda doing, done, of: tell(doing, done, of - done),
         )
         GuaranteeError.refuse(self._left_open(shape, found))
         hidden = [int(at) for at in np.flatnonzero(found.hidden)]
