@@ -14,8 +14,9 @@ from anonymizer.errors import GuaranteeError, PolicyError
 from anonymizer.publish.export import export
 from anonymizer.run import verbs
 from anonymizer.run.verify import verify
+from tests.aggregate.enumeration import Publication
 from tests.aggregate.releases import WORKED, cells, database, grid, policy, published
-from tests.aggregate.test_rest import ALL, ATOMS, TEXT, second_opinion
+from tests.aggregate.test_rest import ALL, ATOMS, REPORTED, TEXT, second_opinion
 from tests.selection import rounds
 
 HIDDEN: dict[str, Any] = {"method": "suppress", "suppress": {"cost": "persons"}}
@@ -197,3 +198,17 @@ def test_progress(tmp_path: Path) -> None:
     told = [event for event in events if event.step.name == "hide figures"]
     assert told
     assert all(event.round + event.count > 0 for event in told)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_reported_tables(tmp_path: Path, name: str) -> None:
+    """By full enumeration: of each small group another table says that it is large."""
+    table, minimum, _ = REPORTED[name]
+    release = published(tmp_path, grid(table), TEXT, ATOMS, minimum=minimum, method="suppress")
+    found = cells(release)
+    atoms = tuple(labels for labels in found if ALL not in labels)
+    ranges = Publication(("r", "c"), found, atoms).ranges()
+    for (r, c), n in ((labels, table[0][int(labels[1][1:]) - 1]) for labels in atoms):
+        assert found[r, c] is None or n >= minimum
+        assert max(ranges[r, c]) >= minimum
+    assert not any(second_opinion(tmp_path / "release.duckdb").values())
