@@ -4,7 +4,7 @@ python tools/run_cost.py [--modules] [--statements]
 
 Statements are those that DuckDB receives. A module is visited when one of its functions is called
 (not where a class is declared on import); it changes where a function is called from a function of
-another module of the package.
+another module of the package. What an import calls is no part of a run.
 """
 
 from __future__ import annotations
@@ -64,12 +64,21 @@ class Profile:
             self.names[file] = file[len(self.package) + 1 :] if inside else None
         return self.names[file]
 
+    def imports(self, frame: FrameType) -> bool:
+        """Whether a frame belongs to the import of a module of the package."""
+        caller: FrameType | None = frame
+        while caller is not None:
+            if caller.f_code.co_name == "<module>" and self.module_of(caller) is not None:
+                return True
+            caller = caller.f_back
+        return False
+
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Take one event of `sys.setprofile`."""
         if event != "call" or not frame.f_code.co_flags & CO_OPTIMIZED:
             return  # a return, or the body of a module or class
         module = self.module_of(frame)
-        if module is None:
+        if module is None or self.imports(frame):
             return
         self.modules[module] += 1
         caller = frame.f_back
