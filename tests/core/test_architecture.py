@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def modules() -> dict[str, Path]:
 
 def imported(path: Path, known: set[str]) -> Iterator[str]:
     """The modules that a file imports: at its top, inside functions, and for types only."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(trees()[path]):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -84,6 +85,13 @@ def imported(path: Path, known: set[str]) -> Iterator[str]:
                 yield rest if rest in known else rest.rpartition(".")[0]
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """Every file of the package, parsed."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
+
+
+@cache
 def arrows() -> list[tuple[str, str]]:
     """Pairs of modules: the one that imports, and the one that it imports."""
     found = modules()
@@ -186,21 +194,16 @@ def test_importing_the_package_imports_no_heavy_library(heavy: str) -> None:
 
 def test_no_function_of_one_line_has_one_caller() -> None:
     """What one place calls and what fits on a line stands there."""
-    trees = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
-    uses = Counter(
-        getattr(node, "id", getattr(node, "attr", None))
-        for tree in trees
-        for node in ast.walk(tree)
-    )
+    nodes = [node for tree in trees().values() for node in ast.walk(tree)]
+    uses = Counter(getattr(node, "id", getattr(node, "attr", None)) for node in nodes)
     calls = Counter(
         getattr(node.func, "id", getattr(node.func, "attr", None))
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call)
     )
     once = {
         kid.name
-        for tree in trees
+        for tree in trees().values()
         for kid in tree.body
         if isinstance(kid, ast.FunctionDef)
         and uses[kid.name] == calls[kid.name] == 1

@@ -65,6 +65,7 @@ def test_no_draft_publishes_a_name(table: str, tmp_path: Path) -> None:
     assert not [said for said in release.warnings if "holds names" in said]
 
 
+@pytest.mark.slow
 def test_no_draft_of_several_tables_publishes_a_name(tmp_path: Path) -> None:
     path = make(tmp_path / "t.duckdb", *SYNTHEA)
     found = draft_tables(path, base=tmp_path)

@@ -87,7 +87,7 @@ def recorded(engine: str, name: str, database: Path, into: Recorded) -> Recorded
     return into
 
 
-@some(6, 10)
+@some(3, 13)
 @pytest.mark.parametrize("engine", DIALECTS)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting(engine: str, name: str, database: Path) -> None:

@@ -248,6 +248,7 @@ def test_what_nobody_sees_makes_no_other_value(tmp_path: Path, spelled: str) -> 
     assert said.startswith("columns.ill: 1 of 3 values")
 
 
+@pytest.mark.slow
 def test_every_table_is_looked_at(tmp_path: Path) -> None:
     path = hospital.write(tmp_path / "source.duckdb")
     given = hospital.policy(tmp_path)

@@ -49,7 +49,7 @@ def write(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("diagnosis", [SENSITIVE, BOTH])
+@pytest.mark.parametrize("diagnosis", [SENSITIVE, pytest.param(BOTH, marks=pytest.mark.slow)])
 def test_the_example_runs(diagnosis: str, tmp_path: Path) -> None:
     assert SEVERAL.count(SENSITIVE) == 1
     file = tmp_path / "policy.yml"

@@ -185,6 +185,7 @@ def test_verify_with_a_stronger_policy(made: Path, name: str) -> None:
     assert {(check.name, check.column) for check in found.failed} == failing
 
 
+@pytest.mark.slow
 def test_a_weight_keeps_a_column_finer(tmp_path: Path) -> None:
     """Losses of the persons' columns are weighted as in a release of one table."""
     database = hospital.write(tmp_path / "source.duckdb", hospital.tables(200))

@@ -66,7 +66,7 @@ def plant(file: Path, place: int, name: str, value: Any) -> None:
         connection.execute(f"update {VIEW}_manifest set manifest = ?", [json.dumps(data)])
 
 
-@some(2)
+@some(1, 1)
 @pytest.mark.parametrize("kind", RELEASES)
 def test_a_parameter_that_no_check_reads(kind: str, tmp_path: Path) -> None:
     file = make(kind, tmp_path)

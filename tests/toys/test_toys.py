@@ -169,6 +169,7 @@ def on_quack(copy: Copy, verb: str, *more: str) -> subprocess.CompletedProcess[s
     return copy.anonymizer(verb, "policy.yaml", "--database", "quack:people.duckdb", *more)
 
 
+@pytest.mark.slow
 def test_an_engine_of_five_files_runs(copy: Copy) -> None:
     assert len({block.path for block in ENGINE}) == 5
     copy.add(*ENGINE)
