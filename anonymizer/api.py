@@ -371,14 +371,14 @@ def assess_counts(table: Any, database: Any = None, **options: Any) -> CountsAtt
 def init(table: Any = None, database: Any = None, **options: Any) -> Draft | TablesDraft:
     """Draft a policy (`anonymizer.review.draft.table_draft.draft`); its `text` is the YAML.
 
-    `table`: a frame, a data file, or a table of `database`. Without it: one policy for all tables
-    of `database` whose rows lead to a person.
+    `table`: a frame, a data file, a table of `database`, or the query of a table of counts. Without
+    it: one policy for all tables of `database` whose rows lead to a person.
     """
+    from anonymizer.review.draft.counts_draft import draft_table_or_query
     from anonymizer.review.draft.schema_draft import draft_tables
-    from anonymizer.review.draft.table_draft import draft
 
     if table is not None:
-        return _of_table(draft, table, database, options)
+        return _of_table(draft_table_or_query, table, database, options)
     if kind_of(database) is not None:
         hint = "init(frame), or a DuckDB connection with a table for every frame"
         raise SourceError.at("database", "is one frame, and no table is named", hint=hint)

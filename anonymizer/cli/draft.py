@@ -41,8 +41,9 @@ def init_command(
     """
     from pathlib import Path
 
+    from anonymizer.review.draft.counts_draft import draft_table_or_query
     from anonymizer.review.draft.schema_draft import TablesDraft, draft_tables
-    from anonymizer.review.draft.table_draft import Draft, draft
+    from anonymizer.review.draft.table_draft import Draft
 
     if target is not None and Path(target).exists():
         raise TargetError.at("-o", f"{Path(target).name} exists", hint="name a new file")
@@ -52,7 +53,7 @@ def init_command(
     if table_name is None:
         found = draft_tables(database, base=base, limits=limits)
     else:
-        found = draft(table_name, database, base=base, limits=limits)
+        found = draft_table_or_query(table_name, database, base=base, limits=limits)
     if target is None:
         output.result(found.as_dict(), [found.text.rstrip("\n")])
         return

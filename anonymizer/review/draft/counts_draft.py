@@ -10,10 +10,13 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
+from anonymizer.engines.base import Limits
+from anonymizer.engines.session import Database
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.values import file_format
-from anonymizer.review.draft.table_draft import Draft, comment, release_file, scalar
+from anonymizer.review.assess.classes import QUERY
+from anonymizer.review.draft.table_draft import Draft, comment, draft, release_file, scalar
 
 MINIMUM = 5
 AUDIENCE = "5 inside an organization; 10 or more for the public"
@@ -36,6 +39,15 @@ class Asked:
     measures: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     minimum: int = MINIMUM
+
+
+def draft_table_or_query(
+    table: str, database: Database = None, *, base: str | Path = ".", limits: Limits | None = None
+) -> Draft:
+    """Draft a policy for a table as `table_draft.draft` does, or one of counts for a query."""
+    if QUERY.match(table):
+        return draft_counts(table, base)
+    return draft(table, database, base=base, limits=limits)
 
 
 def draft_counts(query: str, base: str | Path = ".") -> Draft:

@@ -16,7 +16,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.values import file_format, table_parts
-from anonymizer.review.assess.classes import QUERY, AssessedTable, open_table
+from anonymizer.review.assess.classes import AssessedTable, open_table
 from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
 from anonymizer.review.draft.guess import guesses as guess_all
 from anonymizer.review.hierarchies import of_writing
@@ -169,16 +169,11 @@ class Draft:
 def draft(
     table: str, database: Database = None, *, base: str | Path = ".", limits: Limits | None = None
 ) -> Draft:
-    """Draft a policy for `table` of `database`, or for a data file; for a query with groups, one
-    of a table of counts.
+    """Draft a policy for `table` of `database`, or for a data file.
 
     `base`: the folder of the policy file, to which its paths are relative. Raises SourceError if
     the table is not found or no column can be a quasi-identifier.
     """
-    if QUERY.match(table):
-        from anonymizer.review.draft.counts_draft import draft_counts
-
-        return draft_counts(table, base)
     with open_table(table, database, limits=limits) as opened:
         found = profiles(opened, identifiers=True)
         if found and found[0].rows < 2:
