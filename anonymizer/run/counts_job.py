@@ -84,7 +84,7 @@ class CountsRead:
 
 def read_counts(policy: AggregatePolicy, session: Session, executor: Executor) -> CountsRead:
     """Read the source, build hierarchies, count the finest groups, and compile the method."""
-    method = method_of(policy)
+    method = method_of(policy, session.engine.name)
     with at_groups(policy):
         found = dimensions(policy, session.profile)
         snapshot = snapshot_step(policy, found, session.source)

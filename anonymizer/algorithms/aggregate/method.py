@@ -56,6 +56,8 @@ class Method:
     """True if a person may be in several groups."""
     groups: bool = False
     """True if it limits the share of one value in a group."""
+    elsewhere: str | None = None
+    """Why it is available on DuckDB only."""
 
     def compile(self, policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
         compiler = cast("Compile", resolve_name(self.compiler))
@@ -87,6 +89,7 @@ METHODS: Mapping[str, Method] = {
         "figures are true, and some are hidden: those of groups below the minimum, and others, so"
         " that no sum or difference gives them away; tables of whole numbers prove it",
         (METHOD, ELSEWHERE, ABSENT),
+        elsewhere="its proof is a table beside the release",
     ),
     "round": Method(
         "round",
@@ -97,10 +100,15 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-def method_of(policy: AggregatePolicy) -> Method:
+def method_of(policy: AggregatePolicy, engine: str) -> Method:
     """The method of a policy. Raises PolicyError with everything that it does not offer."""
     method = METHODS[policy.method]
-    PolicyError.refuse(_unsupported(policy, method))
+    problems = [*_unsupported(policy, method)]
+    if method.elsewhere is not None and engine != "duckdb":
+        said = f"{method.name} is available on DuckDB only: {method.elsewhere}"
+        hint = "method: rest or round, or a file of the table with engine: duckdb"
+        problems.append(Problem("method", said, hint=hint))
+    PolicyError.refuse(problems)
     return method
 
 
