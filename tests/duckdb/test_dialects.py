@@ -110,6 +110,12 @@ def test_lengths_of_lists_and_of_texts(engine: str, size: str) -> None:
     assert listed.lower() in made.lower()
 
 
+def test_spark_reads_no_hints() -> None:
+    text = "with a as materialized (select 1 as x) select x from a"
+    (made,) = DIALECTS["spark"].translate(text)
+    assert "materialized" not in made.lower()
+
+
 @pytest.mark.parametrize("unit", ["day", "month", "year", "second"])
 def test_no_units_of_time_are_counted_on_spark(unit: str) -> None:
     with pytest.raises(TemplateError, match="DateDiff"):

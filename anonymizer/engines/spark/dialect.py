@@ -261,6 +261,13 @@ def work_tables(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def no_hints(node: exp.Expr) -> exp.Expr:
+    """Drop the hints of CTEs, which Spark does not read."""
+    if isinstance(node, exp.CTE):
+        node.set("materialized", None)
+    return node
+
+
 def binary_collation(node: exp.Expr) -> exp.Expr:
     """Drop collations: Spark compares text by bytes."""
     return node.this if isinstance(node, exp.Collate) else node
@@ -352,6 +359,7 @@ def series(node: exp.Expr) -> exp.Expr:
 EACH: tuple[Rewrite, ...] = (
     series,
     work_tables,
+    no_hints,
     binary_collation,
     concatenation,
     draws,
