@@ -19,7 +19,7 @@ select
     {{ label }} as {{ name }},
     {% endfor %}
     {% endfor %}
-    {% if texts %}{% for value in texts %}coalesce(a.{{ value }} = '(null)', false){% if not loop.last %} or {% endif %}{% endfor %}{% else %}false{% endif %} as reserved,
+    {% if texts %}{% for value in texts %}coalesce(a.{{ value }} = '(null)', false){% if not loop.last %} or {% endif %}{% endfor %}{% else %}false{% endif %}{% for d in dimensions %}{% for alias, _, _ in d.joins %} or coalesce({{ alias }}.label = '(null)', false){% endfor %}{% endfor %} as reserved,
     a.persons,
     a.counted
 from (

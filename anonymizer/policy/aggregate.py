@@ -98,6 +98,8 @@ def _by(given: object) -> object:
     if isinstance(given, Mapping):
         return {name: {} if of is None else of for name, of in given.items()}
     if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):
+        if len({*given}) < len(given):
+            raise fail("names a column twice")
         return {name: {} for name in given}
     return given
 

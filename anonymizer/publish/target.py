@@ -81,6 +81,8 @@ TOGETHER = "whoever has both may learn more than either promises"
 """The consequence of a second release of the same persons."""
 TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
 """The hint for a policy of one table."""
+COUNTS = ": groups whose counts changed by few persons show them, so publish it rarely"
+"""The hint if the policy makes a table of counts."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
 """The hint if the policy names a ledger."""
 Places: TypeAlias = Callable[[str], Table]
@@ -165,6 +167,8 @@ def _together(names: Names) -> str:
     """Describe what the two releases disclose together, and what can be done about it."""
     if names.compared:
         return COMPARED
+    if names.counts:
+        return TOGETHER + COUNTS
     return TOGETHER if names.several else TOGETHER + TRY
 
 

@@ -173,6 +173,8 @@ class Names:
     of several tables besides the persons'."""
     several: bool = False
     """True if the policy has several tables."""
+    counts: bool = False
+    """True if the policy makes a table of counts."""
     compared: bool = False
     """True if a ledger compares the release with earlier ones."""
 
@@ -186,7 +188,8 @@ class Names:
             schema = above[-1] if above else "main"
         further = (one.publish.name for one in policy.further.values())
         tables = (*separated_tables(lead).values(), *further)
-        return cls(schema, name, run_id, tables, policy.several, compared)
+        counts = policy.counts is not None
+        return cls(schema, name, run_id, tables, policy.several, counts, compared)
 
     @property
     def path(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,45 +21,24 @@ from anonymizer.contract.counts_layout import CountedMeasure, Counts
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
-from anonymizer.errors import AnonymizerError, GuaranteeError, Problem
+from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
-from anonymizer.policy.paths import column_path, path_text
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import Places, Target, Writer
 from anonymizer.release.integrity import Sign
 from anonymizer.release.judge import judge, refuse_unanswered, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, make_manifest
 from anonymizer.release.published import Release
+from anonymizer.run.problem_paths import at_groups
 from anonymizer.source.profile import published_type
 from anonymizer.source.snapshot import SNAPSHOT, values_step
 from anonymizer.steps import Plan, Stage, Step
 from anonymizer.verification.counts_questions import SourceColumn, measures_sql, source_questions
 from anonymizer.version import __version__
 
-ROLE = "give it role drop"
-"""What the hint for a column of rows says."""
 PRIVATE = "for the owner of the source: not to be handed over with the release"
-
-
-@contextmanager
-def at_groups(policy: AggregatePolicy) -> Iterator[None]:
-    """Report errors of columns at their place in `aggregate.by`."""
-    paths = {column_path(name): path_text(("aggregate", "by", name)) for name in policy.by}
-
-    def moved(problem: Problem) -> Problem:
-        for old, new in paths.items():
-            if problem.path == old or problem.path.startswith(f"{old}."):
-                hint = problem.hint and problem.hint.replace(ROLE, "leave it out")
-                return replace(problem, path=new + problem.path.removeprefix(old), hint=hint)
-        return problem
-
-    try:
-        yield
-    except AnonymizerError as error:
-        error.reword(moved)
-        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from anonymizer.algorithms.core.guards import KEYLESS, REPEATED
 from anonymizer.errors import AnonymizerError, Problem
-from anonymizer.policy import AnyPolicy
-from anonymizer.policy.paths import column_path, of_source, within
+from anonymizer.policy import AggregatePolicy, AnyPolicy
+from anonymizer.policy.paths import column_path, of_source, path_text, within
 from anonymizer.source.roles import ROLES
 
 AS_TABLE = (
@@ -67,11 +67,36 @@ def at_table(name: str, lifted: Mapping[str, str] = NOTHING_LIFTED) -> Iterator[
         raise type(error)([_at(name, lifted, problem) for problem in error.problems]) from None
 
 
-def at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
-    """Like `at_table`, for the persons' table with its lifted columns.
+ROLE = "give it role drop"
+"""What the hint for a column of rows says."""
 
-    Changes nothing for a policy of one table, or without a policy.
+
+@contextmanager
+def at_groups(policy: AggregatePolicy) -> Iterator[None]:
+    """Report errors of columns at their place in `aggregate.by`."""
+    paths = {column_path(name): path_text(("aggregate", "by", name)) for name in policy.by}
+
+    def moved(problem: Problem) -> Problem:
+        for old, new in paths.items():
+            if problem.path == old or problem.path.startswith(f"{old}."):
+                hint = problem.hint and problem.hint.replace(ROLE, "leave it out")
+                return replace(problem, path=new + problem.path.removeprefix(old), hint=hint)
+        return problem
+
+    try:
+        yield
+    except AnonymizerError as error:
+        error.reword(moved)
+        raise
+
+
+def at_persons(policy: AnyPolicy | None) -> AbstractContextManager[None]:
+    """Like `at_table`, for the persons' table with its lifted columns; like `at_groups` for counts.
+
+    Changes nothing for a policy of one table of rows, or without a policy.
     """
+    if policy is not None and policy.counts is not None:
+        return at_groups(policy.counts)
     if policy is None or not policy.several:
         return nullcontext()
     return at_table(policy.person, policy.lifted)

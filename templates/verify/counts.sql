@@ -169,7 +169,7 @@ totals as (
     group by {% for _ in by %}u{{ loop.index | lit }}.above, u{{ loop.index | lit }}.level{% if not loop.last %}, {% endif %}{% endfor %}{% if numbered %}, a.witness{% endif %}
 
 ),
-verdicts as (
+total_verdicts as (
     select
         coalesce(c.l1, t.l1) as grp,
         1 as mismatches,
@@ -224,8 +224,7 @@ paths{{ loop.index | lit }} as (
 {% macro same_total() %}{% for e in by %}whole.l{{ loop.index | lit }} = parts.l{{ loop.index | lit }} and whole.v{{ loop.index | lit }} = parts.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}{% endmacro %}
 
 -- name: counts_additive
--- Totals that are not the sums of their shown parts: of the finest groups, or where these are not
--- published, in any direction.
+-- Totals that are not the sums of their shown parts in any direction, or of the finest groups.
 {% from "verify/_verdict" import verdict with context %}
 {% from "verify/_counts" import rows, labels, levels, groupings with context %}
 {% from "verify/_counts_sums" import labels_above, totals, paths, parts, same_total with context %}
@@ -234,8 +233,8 @@ with {{ rows() }},
 cells as (select * from read_cells where status = 'shown'),
 {% if finest %}
 {{ labels_above() }}
-{{ totals(false) }}
-{% else %}
+{{ totals(false) }},
+{% endif %}
 {{ paths() }}
 verdicts as (
     {% for d in by %}
@@ -260,8 +259,11 @@ verdicts as (
     union all
     {% endif %}
     {% endfor %}
+    {% if finest %}
+    union all
+    select * from total_verdicts
+    {% endif %}
 )
-{% endif %}
 {{ verdict("mismatches") }}
 
 -- name: counts_one_step
@@ -367,7 +369,8 @@ cells as (
     from witness_rows
 ),
 {{ labels_above() }}
-{{ totals(true) }}
+{{ totals(true) }},
+verdicts as (select * from total_verdicts)
 {{ verdict("mismatches") }}
 
 -- name: counts_witness_covers

@@ -11,7 +11,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from anonymizer.algorithms.aggregate.cells import UNBOUNDED, Floats, Ints, Lattice, Sums, propagate
-from anonymizer.algorithms.aggregate.linear import ROUGHLY, Mask, Tables, linear_program, solver
+from anonymizer.algorithms.aggregate.linear import (
+    ROUGHLY,
+    Mask,
+    Ranges,
+    Tables,
+    linear_program,
+    solver,
+)
 
 # Cells, sums and a minimum in; a mask, and tables of whole numbers that prove it, out. Nothing here
 # reads a policy or a database.
@@ -32,6 +39,8 @@ CLEANING = 30
 WITNESSING = 12
 """The same, in whole numbers."""
 MIP_SECONDS = 20.0
+CONSTANT_SECONDS = 30.0
+"""For finding cells whose figure follows from the others."""
 EXACT_CELLS = 300
 """Up to so many cells the optimum is sought."""
 Listener: TypeAlias = Callable[[str, int, int], None]
@@ -176,6 +185,8 @@ def suppress(
         if not unproven or not _widen(task, hidden, unproven):
             break
         found, unproven = witnesses(task, hidden)
+    if not unproven:
+        show_constants(task, hidden, found)
     return Suppression(
         hidden,
         task.primary,
@@ -421,6 +432,24 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
         else:
             found.append(values.astype(np.int64))
     return found, unproven
+
+
+def show_constants(task: Task, hidden: Mask, found: Sequence[Ints]) -> None:
+    """Show the cells again whose figure follows from the others: to hide them protects nothing.
+
+    The tables that were found agree with them, since all tables do.
+    """
+    if not found:
+        return
+    tables = np.stack(found)
+    constant = (tables == task.counts).all(axis=0) & hidden & ~task.primary
+    candidates = np.flatnonzero(constant)
+    if not len(candidates):
+        return
+    low = np.where(hidden, 1.0, task.counts)
+    high = np.where(hidden, UNBOUNDED, task.counts)
+    ranges = Ranges(task.sums, low, high, candidates, task.minimum, CONSTANT_SECONDS)
+    hidden[candidates[ranges.low[candidates] == ranges.high[candidates]]] = False
 
 
 def _widen(task: Task, hidden: Mask, cells: Sequence[int]) -> bool:

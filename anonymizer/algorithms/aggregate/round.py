@@ -22,11 +22,14 @@ from anonymizer.algorithms.aggregate.rest import (
     adding_stages,
     compiled_cells,
 )
+from anonymizer.errors import SourceError
 from anonymizer.policy import AggregatePolicy
 from anonymizer.steps import Compute, Row, Step
 
 SECONDS = 30.0
 """For exchanging groups that are rounded up for others, which brings totals nearer."""
+MOST_PLACES = 20_000_000
+"""Groups times totals: what is held in memory."""
 EXCHANGED = 8
 """Groups that are tried as the first of an exchange, in every round."""
 
@@ -38,6 +41,10 @@ def compile_round(policy: AggregatePolicy, found: Sequence[Dimension]) -> Compil
 
     def rounded(rows: list[Row]) -> list[Row]:
         """Round small groups to 0 or the base, so that the totals stay near the true ones."""
+        if len(rows) * len(groupings) > MOST_PLACES:
+            said = f"has {len(rows):,} groups in {len(groupings)} totals, too many to round"
+            hint = "margins: {depth: 2}, coarser groups, or method: rest"
+            raise SourceError.at("aggregate.by", said, hint=hint)
         rows = sorted(rows, key=lambda row: tuple(map(str, row[:-1])))
         counts = np.array([int(row[-1]) for row in rows], np.int64)
         places = [[_place(row, found, levels) for row in rows] for levels in groupings]
