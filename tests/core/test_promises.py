@@ -8,6 +8,7 @@ import pytest
 
 from anonymizer.contract.checks import Check, NotChecked, verification
 from anonymizer.errors import GuaranteeError
+from anonymizer.guarantees import requirements
 from anonymizer.guarantees.requirements import (
     BY_SOURCE,
     missing_checks,
@@ -103,6 +104,17 @@ def test_each_check_that_is_missing_is_found(given: Policy) -> None:
         assert any(missing[0] in names for _, names in missing_checks(given, left))
         with pytest.raises(GuaranteeError, match=missing[0]):
             refuse_unanswered(given, left)
+
+
+@pytest.mark.parametrize("path", ["privacy.k_anonymity", "columns.ill.protect.l_diversity"])
+def test_a_field_that_no_guarantee_handles_is_never_met(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = policy({"l_diversity": 2}, privacy={"k_anonymity": 3})
+    others = [one for one in requirements.GUARANTEES if not path.endswith(one.field)]
+    monkeypatch.setattr(requirements, "GUARANTEES", others)
+    made = [check(one.name, column) for one in others for column in (None, "ill")]
+    assert [at for at, _ in missing_checks(given, verification(tuple(made)))] == [path]
 
 
 def test_what_could_not_be_judged_is_listed_and_thereby_answered() -> None:
