@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.diversity import DistinctL
@@ -34,21 +34,21 @@ Classes = dict[int, int]
 
 @dataclass(frozen=True)
 class Series:
-    """Releases, oldest first, and the values of the persons."""
+    """Releases, oldest first, and the values of the persons; None is NULL."""
 
     releases: tuple[Classes, ...]
-    values: dict[int, int]
+    values: Mapping[int, int | None]
 
-    def shown(self, release: int) -> dict[int, Counter[int]]:
+    def shown(self, release: int) -> dict[int, Counter[int | None]]:
         """What a release publishes of every class."""
-        found: dict[int, Counter[int]] = {}
+        found: dict[int, Counter[int | None]] = {}
         for person, number in self.releases[release].items():
             found.setdefault(number, Counter())[self.values[person]] += 1
         return found
 
-    def agreeing(self) -> Iterator[dict[int, int]]:
+    def agreeing(self) -> Iterator[Mapping[int, int | None]]:
         """Every assignment of values to persons that agrees with all releases."""
-        people, domain = sorted(self.values), sorted({*self.values.values()})
+        people, domain = sorted(self.values), {*self.values.values()}
         published = [self.shown(release) for release in range(len(self.releases))]
         for values in itertools.product(domain, repeat=len(people)):
             other = Series(self.releases, dict(zip(people, values, strict=True)))
@@ -124,10 +124,12 @@ def refused(series: Series) -> list[Problem]:
                 " (facet varchar, grp bigint, signature bigint[])",
                 "test",
             )
-            shown = series.shown(number - 1).items()
-            rows = (f"{p}, {c}, null, [], null, {series.values[p]}" for p, c in classes.items())
+            every = series.shown(number - 1)
+            shown = [(c, sorted(v for v in n if v is not None)) for c, n in every.items()]
+            of = {person: lit(value) for person, value in series.values.items()}
+            rows = (f"{p}, {c}, null, [], null, {of[p]}" for p, c in classes.items())
             insert(engine, NEW_MEMBERS, rows)
-            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {sorted(n)}" for c, n in shown))
+            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {n}" for c, n in shown))
             comparison = Comparison(
                 engine, policy(Path()), (facet,), (), False, K, True, number=number
             )
@@ -137,7 +139,11 @@ def refused(series: Series) -> list[Problem]:
             comparison.record_groups()
             rows = (f"{number}, {p}, {c}, null, null, [], 0, 0" for p, c in classes.items())
             insert(engine, MEMBERS, rows)
-            insert(engine, SIGNATURES, (f"{number}, 'v', {c}, {sorted(n)}" for c, n in shown))
+            insert(
+                engine,
+                SIGNATURES,
+                (f"{number}, 'v', {c}, {n}" for c, n in shown),
+            )
     return found
 
 
@@ -209,6 +215,9 @@ def test_a_group_of_stayers_is_told_by_differences_as_well() -> None:
     (problem,) = refused(Series(releases, values))
     assert problem.path == "columns.v"
     assert WAIT not in str(problem.hint)  # nobody has come or gone
+    # NULL is no value beside the other one
+    (problem,) = refused(Series(releases, {**values, 3: None}))
+    assert problem.path == "columns.v"
 
 
 PROTECTED: dict[str, Any] = {
