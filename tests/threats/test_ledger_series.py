@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import WAIT, ways_out
-from anonymizer.ledger.protected_columns import Facet
+from anonymizer.ledger.protected_columns import Facet, Recognition
+from anonymizer.ledger.session import strangers
 from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
 from tests.selection import few
 from tests.threats.population import Population, policy
@@ -273,3 +274,14 @@ def test_one_who_comes_or_goes_between_stable_classes(tmp_path: Path, event: str
             del people.people[one]
         people.write(tmp_path / "source.duckdb")
         anonymizer.run(given, tmp_path / "source.duckdb")
+
+
+@pytest.mark.parametrize(("again", "refused"), [(3, False), (2, False), (1, True)])
+def test_half_of_the_last_persons_have_to_be_recognized(again: int, refused: bool) -> None:
+    recognized = Recognition("id", "INTEGER")
+    with ledger() as engine:
+        engine.raw(f"create table {ident(NEW_MEMBERS)} (person uhugeint)", "test")
+        insert(engine, MEMBERS, (f"1, {p}, 1, null, null, [], 0, 0" for p in range(4)))
+        insert(engine, NEW_MEMBERS, (f"{4 - again + p}" for p in range(4)))
+        found = list(strangers(recognized, engine, "v", [replace(entry(1), persons=4)]))
+    assert [str(problem.path) for problem in found] == ["ledger"] * refused
