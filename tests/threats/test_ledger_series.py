@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.compile import Sql, ident, lit
+from anonymizer.compile import Sql, ident, lit, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.diversity import DistinctL
@@ -285,3 +285,31 @@ def test_half_of_the_last_persons_have_to_be_recognized(again: int, refused: boo
         insert(engine, NEW_MEMBERS, (f"{4 - again + p}" for p in range(4)))
         found = list(strangers(recognized, engine, "v", [replace(entry(1), persons=4)]))
     assert [str(problem.path) for problem in found] == ["ledger"] * refused
+
+
+def joined(new: Iterable[str], old: Iterable[str], *, named: bool) -> Any:
+    """What a join of a new release with release 1 discloses: values, those narrowed, the fewest."""
+    with ledger() as engine:
+        columns = "person uhugeint, class_id bigint, marks uhugeint[]"
+        engine.raw(f"create table {ident(NEW_MEMBERS)} ({columns})", "test")
+        insert(engine, NEW_MEMBERS, new)
+        insert(engine, MEMBERS, old)
+        tables = {"members": NEW_MEMBERS, "old_members": MEMBERS, "here": 1, "there": 1}
+        asked = {**tables, "release": 1, "named": named, "k": 2}
+        return engine.execute(render("ledger/joined", asked), "test")[0]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_join_reads_the_rows_of_its_release_alone(named: bool) -> None:
+    """A third release is compared by itself, whatever values it has in common with both."""
+    new = (f"{p}, 1, [{p}]" for p in range(4))
+    first = (f"1, {p}, 1, null, null, [{p}], 0, 0" for p in range(4))
+    second = (f"2, {p}, 2, null, null, [{p}], 0, 0" for p in (0, 9))
+    assert joined(new, (*first, *second), named=named) == (4, 0, 4)
+
+
+def test_a_value_may_be_rare_in_the_earlier_release_only() -> None:
+    """However many have it in a third one."""
+    new = (f"{p}, 1, [5]" for p in range(4))
+    others = (f"2, {p}, 2, null, null, [5], 0, 0" for p in range(4))
+    assert joined(new, ("1, 0, 1, null, null, [5], 0, 0", *others), named=False) == (1, 0, 1)
