@@ -117,6 +117,14 @@ def test_a_field_that_no_guarantee_handles_is_never_met(
     assert [at for at, _ in missing_checks(given, verification(tuple(made)))] == [path]
 
 
+def test_a_group_alone_decides_no_rule_about_the_whole_table() -> None:
+    relative = {"t_closeness": 0.2, "beta_likeness": 2, "delta_disclosure": 1.5}
+    given = policy({"l_diversity": 3, "alpha": 0.5, **relative})
+    judged, beyond = requirements.rules_of_any("ill", given.columns["ill"])
+    assert {rule.name for rule in judged} == {"distinct_l", "alpha"}
+    assert {*beyond} == {*relative}
+
+
 def test_what_could_not_be_judged_is_listed_and_thereby_answered() -> None:
     given = policy(None, privacy={"k_map": {"k": 3, "population": "main.people"}})
     assert list(missing_checks(given, verification((check("class_cells", None),))))
