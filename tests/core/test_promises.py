@@ -8,6 +8,7 @@ import pytest
 
 from anonymizer.contract.checks import Check, NotChecked, verification
 from anonymizer.errors import GuaranteeError
+from anonymizer.guarantees import requirements
 from anonymizer.guarantees.requirements import (
     BY_SOURCE,
     missing_checks,
@@ -103,6 +104,25 @@ def test_each_check_that_is_missing_is_found(given: Policy) -> None:
         assert any(missing[0] in names for _, names in missing_checks(given, left))
         with pytest.raises(GuaranteeError, match=missing[0]):
             refuse_unanswered(given, left)
+
+
+@pytest.mark.parametrize("path", ["privacy.k_anonymity", "columns.ill.protect.l_diversity"])
+def test_a_field_that_no_guarantee_handles_is_never_met(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = policy({"l_diversity": 2}, privacy={"k_anonymity": 3})
+    others = [one for one in requirements.GUARANTEES if not path.endswith(one.field)]
+    monkeypatch.setattr(requirements, "GUARANTEES", others)
+    made = [check(one.name, column) for one in others for column in (None, "ill")]
+    assert [at for at, _ in missing_checks(given, verification(tuple(made)))] == [path]
+
+
+def test_a_group_alone_decides_no_rule_about_the_whole_table() -> None:
+    relative = {"t_closeness": 0.2, "beta_likeness": 2, "delta_disclosure": 1.5}
+    given = policy({"l_diversity": 3, "alpha": 0.5, **relative})
+    judged, beyond = requirements.rules_of_any("ill", given.columns["ill"])
+    assert {rule.name for rule in judged} == {"distinct_l", "alpha"}
+    assert {*beyond} == {*relative}
 
 
 def test_what_could_not_be_judged_is_listed_and_thereby_answered() -> None:

@@ -194,13 +194,18 @@ def test_every_type_of_dates_is_looked_at(sql_type: str, tmp_path: Path) -> None
 
 
 def test_what_an_owner_has_looked_at_is_not_told(tmp_path: Path) -> None:
-    rows = CASES["a sensitive column of different values"][0]
+    rows, _, columns, rest, said = CASES["a sensitive column of different values"]
+    (warning,) = told(tmp_path, rows, columns, **rest)
+    assert warning.startswith(said)
     ill = {**ILL, "acknowledge_unique": True}
     assert told(tmp_path, rows, {**USUAL, "ill": ill}, key="id") == []
 
 
 def test_the_way_out_for_households_holds(tmp_path: Path) -> None:
     rows, _, columns, rest, _ = CASES["a household that fills a class"]
+    (warning,) = told(tmp_path, rows, columns, 5, **rest)
+    assert "in 42 of 42 groups that are large enough" in warning
+    assert "k_anonymity: 6 leaves two" in warning
     assert told(tmp_path, rows, columns, 6, **rest) == []
 
 

@@ -23,7 +23,7 @@ from anonymizer.guarantees.identity import (
 )
 from anonymizer.guarantees.population import KMap, PresenceAtLeast, PresenceAtMost
 from anonymizer.guarantees.rule import Rule
-from anonymizer.guarantees.screening import has_hitting_set
+from anonymizer.guarantees.screening import has_hitting_set, screen
 from anonymizer.guarantees.size import KAnonymity
 from tests import models
 from tests.judging import judge_sql, layered_sql
@@ -114,6 +114,49 @@ def test_eir_alpha_beta(connection: duckdb.DuckDBPyConnection, bound: float) -> 
     pairs = models.eir_alpha_beta(CLASSES, WHO).per_class
     check(connection, EirPersonShare("v", bound), {n: a for n, (a, _) in pairs.items()}, most=bound)
     check(connection, EirValueShare("v", bound), {n: b for n, (_, b) in pairs.items()}, most=bound)
+
+
+AGGREGATES = """
+select
+    class,
+    count(distinct person) as persons,
+    count(distinct person) filter (where value > 0) as known,
+    count(*) as pairs,
+    sum(n) as records,
+    count(distinct value) filter (where value > 0) as different,
+    count(*) filter (where value > 0) as known_pairs,
+    coalesce(sum(n) filter (where value > 0), 0) as known_records,
+    max(of_person) as pairs_most,
+    max(of_person_records) as records_most,
+    coalesce(max(of_value) filter (where value > 0), 0) as widest,
+    coalesce(max(of_value_records) filter (where value > 0), 0) as widest_records
+from (
+    select
+        *,
+        count(*) over (partition by class, person) as of_person,
+        sum(n) over (partition by class, person) as of_person_records,
+        count(*) over (partition by class, value) as of_value,
+        sum(n) over (partition by class, value) as of_value_records
+    from pairs
+)
+group by class
+"""
+
+
+@pytest.mark.parametrize(
+    "rule", [IrK(None, 3), IrL("v", 2), ValueShare("v", 0.5), EirValueShare("v", 0.5)]
+)
+def test_a_screen_decides_what_the_rule_does(
+    connection: duckdb.DuckDBPyConnection, rule: Rule
+) -> None:
+    """Also of a class without any value, in which no share is too large."""
+    screened, truth = screen(rule), judged(connection, rule)
+    rows = connection.execute(
+        f"select class, {screened.holds}, {screened.fails} from ({AGGREGATES}) as counted"
+    ).fetchall()
+    assert len(rows) == COUNT
+    for name, holds, fails in rows:
+        assert (holds, fails) == (truth[name][0], not truth[name][0])
 
 
 @pytest.mark.parametrize("l", [2, 3, 4])

@@ -435,6 +435,22 @@ def test_random_tampering_is_found_where_the_oracle_finds_it(
             }
 
 
+@pytest.mark.parametrize("column", ["age", "born"])
+def test_typed_bounds_are_in_order(connection: duckdb.DuckDBPyConnection, column: str) -> None:
+    wide, draw = f"{column}_lo < {column}_hi", random.Random(12)
+    found: list[tuple[int]] = []
+    while not found:
+        store(connection, *random_release(draw), True)
+        found = connection.execute(f"select class_id from release where {wide} limit 1").fetchall()
+    assert offenders(connection, judge(connection, True))["cell_form", column] == set()
+    connection.execute(
+        f"update release set {column}_lo = {column}_hi, {column}_hi = {column}_lo"
+        f" where {wide} and class_id = {found[0][0]}"
+    )
+    bad = offenders(connection, judge(connection, True))
+    assert bad["cell_form", column] == {found[0][0]}
+
+
 def sound(text: str | None, kind: str) -> bool:
     try:
         cells.parse(text, kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from fractions import Fraction
 
 import pytest
@@ -19,6 +20,7 @@ from anonymizer.independent.cells import (
     read_text_cell,
     read_value,
 )
+from anonymizer.independent.form import is_first
 
 
 def number(value: int | str) -> tuple[int, Fraction]:
@@ -221,3 +223,20 @@ def test_what_cells_admit() -> None:
     assert not NULL.admits("a")
     assert Cell("set", ("a", "b")).admits("b")
     assert not Cell("set", ("a", "b")).admits("c")
+
+
+@pytest.mark.parametrize("year", [1600, 1899, 1900, 1970, 1999, 2000, 2024, 2100, 9999])
+def test_moments_that_begin_a_unit_of_time(year: int) -> None:
+    """Of the proleptic Gregorian calendar, as Python's."""
+    day = dt.date(year, 1, 1)
+    while day.year == year and day < dt.date.max:
+        seconds = Fraction((day - dt.date(1970, 1, 1)).days * 86_400)
+        assert read_value(day.isoformat(), "DATE") == (0, seconds)
+        assert is_first(seconds, "year") == (day == dt.date(year, 1, 1))
+        assert is_first(seconds, "quarter") == (day.day == 1 and day.month in (1, 4, 7, 10))
+        assert is_first(seconds, "month") == (day.day == 1)
+        assert is_first(seconds, "week") == (day.isoweekday() == 1)
+        assert is_first(seconds, "day")
+        assert not is_first(seconds + 3600, "day")
+        assert is_first(seconds + 3600, "hour")
+        day += dt.timedelta(1)

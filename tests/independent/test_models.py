@@ -407,6 +407,16 @@ def test_parameters_are_checked(given: Any) -> None:
         judge(frequencies.entropy_l, {"l": given}, rows("a"))
 
 
-def test_unknown_parameters_are_refused() -> None:
+KNOWN: dict[Model, dict[str, Any]] = {
+    **EMPTY,
+    frequencies.k_anonymity: {"k": 1},
+    frequencies.alpha_k: {"alpha": 1, "k": 1},
+    frequencies.t_closeness: {"t": 1, "distance": "equal"},
+}
+
+
+@pytest.mark.parametrize("model", KNOWN)
+def test_unknown_parameters_are_refused(model: Model) -> None:
+    judge(model, KNOWN[model], rows("a", "a"))
     with pytest.raises(UnreadableError):
-        judge(frequencies.distinct_l, {"l": 2, "except": "flu"}, rows("a"))
+        judge(model, {**KNOWN[model], "except": "flu"}, rows("a", "a"))

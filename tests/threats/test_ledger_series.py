@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ import duckdb
 import pytest
 
 import anonymizer
-from anonymizer.compile import Sql, ident
+from anonymizer.compile import Sql, ident, lit, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import WAIT, ways_out
-from anonymizer.ledger.protected_columns import Facet
+from anonymizer.ledger.protected_columns import Facet, Recognition
+from anonymizer.ledger.session import strangers
 from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
 from tests.selection import few
 from tests.threats.population import Population, policy
@@ -34,21 +35,21 @@ Classes = dict[int, int]
 
 @dataclass(frozen=True)
 class Series:
-    """Releases, oldest first, and the values of the persons."""
+    """Releases, oldest first, and the values of the persons; None is NULL."""
 
     releases: tuple[Classes, ...]
-    values: dict[int, int]
+    values: Mapping[int, int | None]
 
-    def shown(self, release: int) -> dict[int, Counter[int]]:
+    def shown(self, release: int) -> dict[int, Counter[int | None]]:
         """What a release publishes of every class."""
-        found: dict[int, Counter[int]] = {}
+        found: dict[int, Counter[int | None]] = {}
         for person, number in self.releases[release].items():
             found.setdefault(number, Counter())[self.values[person]] += 1
         return found
 
-    def agreeing(self) -> Iterator[dict[int, int]]:
+    def agreeing(self) -> Iterator[Mapping[int, int | None]]:
         """Every assignment of values to persons that agrees with all releases."""
-        people, domain = sorted(self.values), sorted({*self.values.values()})
+        people, domain = sorted(self.values), {*self.values.values()}
         published = [self.shown(release) for release in range(len(self.releases))]
         for values in itertools.product(domain, repeat=len(people)):
             other = Series(self.releases, dict(zip(people, values, strict=True)))
@@ -124,10 +125,12 @@ def refused(series: Series) -> list[Problem]:
                 " (facet varchar, grp bigint, signature bigint[])",
                 "test",
             )
-            shown = series.shown(number - 1).items()
-            rows = (f"{p}, {c}, null, [], null, {series.values[p]}" for p, c in classes.items())
+            every = series.shown(number - 1)
+            shown = [(c, sorted(v for v in n if v is not None)) for c, n in every.items()]
+            of = {person: lit(value) for person, value in series.values.items()}
+            rows = (f"{p}, {c}, null, [], null, {of[p]}" for p, c in classes.items())
             insert(engine, NEW_MEMBERS, rows)
-            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {sorted(n)}" for c, n in shown))
+            insert(engine, NEW_SIGNATURES, (f"'v', {c}, {n}" for c, n in shown))
             comparison = Comparison(
                 engine, policy(Path()), (facet,), (), False, K, True, number=number
             )
@@ -137,7 +140,11 @@ def refused(series: Series) -> list[Problem]:
             comparison.record_groups()
             rows = (f"{number}, {p}, {c}, null, null, [], 0, 0" for p, c in classes.items())
             insert(engine, MEMBERS, rows)
-            insert(engine, SIGNATURES, (f"{number}, 'v', {c}, {sorted(n)}" for c, n in shown))
+            insert(
+                engine,
+                SIGNATURES,
+                (f"{number}, 'v', {c}, {n}" for c, n in shown),
+            )
     return found
 
 
@@ -209,6 +216,9 @@ def test_a_group_of_stayers_is_told_by_differences_as_well() -> None:
     (problem,) = refused(Series(releases, values))
     assert problem.path == "columns.v"
     assert WAIT not in str(problem.hint)  # nobody has come or gone
+    # NULL is no value beside the other one
+    (problem,) = refused(Series(releases, {**values, 3: None}))
+    assert problem.path == "columns.v"
 
 
 PROTECTED: dict[str, Any] = {
@@ -264,3 +274,42 @@ def test_one_who_comes_or_goes_between_stable_classes(tmp_path: Path, event: str
             del people.people[one]
         people.write(tmp_path / "source.duckdb")
         anonymizer.run(given, tmp_path / "source.duckdb")
+
+
+@pytest.mark.parametrize(("again", "refused"), [(3, False), (2, False), (1, True)])
+def test_half_of_the_last_persons_have_to_be_recognized(again: int, refused: bool) -> None:
+    recognized = Recognition("id", "INTEGER")
+    with ledger() as engine:
+        engine.raw(f"create table {ident(NEW_MEMBERS)} (person uhugeint)", "test")
+        insert(engine, MEMBERS, (f"1, {p}, 1, null, null, [], 0, 0" for p in range(4)))
+        insert(engine, NEW_MEMBERS, (f"{4 - again + p}" for p in range(4)))
+        found = list(strangers(recognized, engine, "v", [replace(entry(1), persons=4)]))
+    assert [str(problem.path) for problem in found] == ["ledger"] * refused
+
+
+def joined(new: Iterable[str], old: Iterable[str], *, named: bool) -> Any:
+    """What a join of a new release with release 1 discloses: values, those narrowed, the fewest."""
+    with ledger() as engine:
+        columns = "person uhugeint, class_id bigint, marks uhugeint[]"
+        engine.raw(f"create table {ident(NEW_MEMBERS)} ({columns})", "test")
+        insert(engine, NEW_MEMBERS, new)
+        insert(engine, MEMBERS, old)
+        tables = {"members": NEW_MEMBERS, "old_members": MEMBERS, "here": 1, "there": 1}
+        asked = {**tables, "release": 1, "named": named, "k": 2}
+        return engine.execute(render("ledger/joined", asked), "test")[0]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_join_reads_the_rows_of_its_release_alone(named: bool) -> None:
+    """A third release is compared by itself, whatever values it has in common with both."""
+    new = (f"{p}, 1, [{p}]" for p in range(4))
+    first = (f"1, {p}, 1, null, null, [{p}], 0, 0" for p in range(4))
+    second = (f"2, {p}, 2, null, null, [{p}], 0, 0" for p in (0, 9))
+    assert joined(new, (*first, *second), named=named) == (4, 0, 4)
+
+
+def test_a_value_may_be_rare_in_the_earlier_release_only() -> None:
+    """However many have it in a third one."""
+    new = (f"{p}, 1, [5]" for p in range(4))
+    others = (f"2, {p}, 2, null, null, [5], 0, 0" for p in range(4))
+    assert joined(new, ("1, 0, 1, null, null, [5], 0, 0", *others), named=False) == (1, 0, 1)
