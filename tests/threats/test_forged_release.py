@@ -924,3 +924,12 @@ def test_a_correct_release_of_every_form_holds(tmp_path: Path, name: str) -> Non
     file = make(name, tmp_path)
     assert anonymizer.verify(asked(name, tmp_path), file).passed
     assert anonymizer.verify(None, file).passed
+
+
+def test_a_file_of_its_own_has_nothing_else(forged: Place[Policy]) -> None:
+    """Its seal says so, whether or not the reader has the policy."""
+    file = forged.folder / "release.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("create table notes as select 'somebody' as said")
+    with pytest.raises(GuaranteeError, match="notes"):
+        anonymizer.verify(None, file)
