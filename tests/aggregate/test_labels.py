@@ -43,3 +43,10 @@ def test_a_second_release_has_no_advice_that_is_refused(tmp_path: Path) -> None:
     said = " ".join(again.replaced)
     assert "attack" not in said
     assert "publish it rarely" in said
+
+
+def test_nan_is_in_no_band(tmp_path: Path) -> None:
+    rows = [(float(i % 4),) for i in range(40)] + [(float("nan"),)] * 9
+    by: dict[str, Any] = {"x": {"bands": [0, 2]}}
+    with pytest.raises(SourceError, match="9 rows are below the first bound or NaN"):
+        published(tmp_path, rows, "x double", by)

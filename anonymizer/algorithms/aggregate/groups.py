@@ -115,6 +115,8 @@ class Dimension:
             sql("when {v} >= {b} then {n}", v=value, b=scale.literal(bound), n=lit(name))
             for bound, name in zip(reversed(bounds), reversed(labels), strict=True)
         ]
+        if self.sql_type in ("FLOAT", "DOUBLE"):  # NaN is above every bound
+            whens.insert(0, sql("when {v} = cast('nan' as double) then {n}", v=value, n=lit(BELOW)))
         cases = " ".join(map(str, whens))
         return Sql(f"case when {value} is null then null {cases} else {lit(BELOW)} end")
 
@@ -201,8 +203,8 @@ def source_guards(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterat
                 "below",
                 context,
                 path,
-                ("row is below the first bound", "rows are below the first bound"),
-                "begin with a lower bound",
+                ("row is below the first bound or NaN", "rows are below the first bound or NaN"),
+                "begin with a lower bound, or leave such rows out in source.query",
             )
     if policy.person is None:
         return
