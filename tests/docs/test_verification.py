@@ -18,6 +18,7 @@ from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.review import demo
 from anonymizer.verification.across_tables import tables_questions
+from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE
 from anonymizer.verification.form import column_questions, form, of_safe_harbor
 from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
@@ -125,19 +126,32 @@ def of_tables() -> set[tuple[str, str]]:
     return {(question.name, question.template) for question in asked} | source
 
 
+def of_counts() -> set[str]:
+    """The templates of the checks on tables of counts, which docs/aggregates.md lists."""
+    page = (PAGE.parent / "aggregates.md").read_text(encoding="utf-8")
+    names = {*AGAINST_SOURCE, *(name for some in ALONE.values() for name in some)}
+    assert not [name for name in names if f"`{name}`" not in page]
+    return {f"counts_{name}" for name in names - {"rounded"}}
+
+
 def test_the_page_lists_every_check_with_its_template() -> None:
     listed = ROW.findall(PAGE.read_text(encoding="utf-8"))
     assert len(listed) == len(set(listed))
     assert set(listed) == (of_guarantees() | of_form_and_source() | of_masks() | of_tables())
     plain = {name for name in templates("verify") if not name.startswith("_")}
-    assert plain == {template for _, template in listed} | {
-        "side_by_side",
-        "nodes",
-        "admitted",
-        "owned_cells",
-        "owned_values",
-        "known_values",
-    }
+    assert (
+        plain
+        == {template for _, template in listed}
+        | {
+            "side_by_side",
+            "nodes",
+            "admitted",
+            "owned_cells",
+            "owned_values",
+            "known_values",
+        }
+        | of_counts()
+    )
 
 
 @pytest.mark.slow

@@ -122,6 +122,7 @@ def test_the_names_are_listed_before_their_first_use() -> None:
 POSITIONS = {
     "anonymize": ("frame", "quasi", "sensitive"),
     "assess": ("table", "database"),
+    "assess_counts": ("table", "database"),
     "attack": ("policy", "source"),
     "certify": ("policy", "database"),
     "compare": ("policy", "database"),
