@@ -305,12 +305,12 @@ class Executor:
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
         rows = self._step(compute.query, stage, number, of)
 
-        told = 0.0
+        reported = 0.0
 
         def tell(doing: str, done: int, left: int) -> None:
-            nonlocal told
-            if self.listener is not None and time.monotonic() - told > 1:
-                told = time.monotonic()
+            nonlocal reported
+            if self.listener is not None and time.monotonic() - reported > 1:
+                reported = time.monotonic()
                 step = replace(compute.query, name=doing)
                 self.listener(Event(stage, step, number, of, done, 0.0, left, self.phase))
 

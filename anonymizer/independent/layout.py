@@ -385,6 +385,10 @@ def consistent(layout: Layout) -> Layout:
     if layout.counts is not None:
         if {*layout.tables} - {WITNESS}:
             raise ValueError("tables: a table of counts has one of witnesses at most")
+        rounds, proves = layout.counts.base is not None, WITNESS in layout.tables
+        parts = {"rest": (False, False), "suppress": (False, True), "round": (True, False)}
+        if parts.get(layout.algorithm) != (rounds, proves):
+            raise ValueError("algorithm: has other parts than this table of counts")
         return layout
     for source in layout.tables:
         column = layout.column(source)

@@ -1,8 +1,6 @@
 -- name: _counts
 -- The rows of a table of counts as the checks read them: labels l1.., levels v1.., measures m1...
-{% macro rows() %}
-read_cells as (
-    select
+{% macro columns() %}
         {% for d in by %}
         {{ d.name | ident }} as l{{ loop.index | lit }},
         {% if d.level %}
@@ -14,6 +12,11 @@ read_cells as (
         {% for name in measures %}
         {{ name | ident }} as m{{ loop.index | lit }},
         {% endfor %}
+{% endmacro %}
+{% macro rows() %}
+read_cells as (
+    select
+        {{ columns() }}
         {{ status | ident }} as status
     from {{ data | ident }}
 )
@@ -294,20 +297,11 @@ verdicts as (
 
 -- name: _counts_witnesses
 -- The tables of witnesses as the checks read them.
+{% from "verify/_counts" import columns with context %}
 {% macro witness_rows() %}
 witness_rows as (
     select
-        {% for d in by %}
-        {{ d.name | ident }} as l{{ loop.index | lit }},
-        {% if d.level %}
-        {{ d.level | ident }} as v{{ loop.index | lit }},
-        {% else %}
-        case when {{ d.name | ident }} = '(all)' then 1 else 0 end as v{{ loop.index | lit }},
-        {% endif %}
-        {% endfor %}
-        {% for name in measures %}
-        {{ name | ident }} as m{{ loop.index | lit }},
-        {% endfor %}
+        {{ columns() }}
         witness
     from {{ witnesses | ident }}
 ),

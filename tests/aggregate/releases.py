@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from anonymizer.compile import Table
 from anonymizer.policy import AggregatePolicy, Policy
 from anonymizer.release.published import Release
 from anonymizer.run import verbs
+from anonymizer.verification.release import verify_release
 
 WORKED = ((20, 50, 10, 15), (2, 19, 22, 30), (17, 32, 12, 8), (9, 7, 25, 14))
 """The worked example: persons by row and column."""
@@ -76,3 +79,26 @@ def cells(release: Release) -> Mapping[tuple[Any, ...], Any]:
         ]
         at = found.columns.index("patients")
         return {tuple(row[i] for i in labels): row[at] for row in found.fetchall()}
+
+
+def copied(release: Release) -> duckdb.DuckDBPyConnection:
+    """The cells of a release as the table t, and its witnesses as w: rows that no seal covers."""
+    con = duckdb.connect()
+    con.execute(f"attach '{release.database}' as released (read_only)")
+    con.execute(f"create table t as from released.{release.view}")
+    for table in release.manifest.layout.tables.values():
+        con.execute(f"create table w as from released.{table}")
+    return con
+
+
+def failed(release: Release, con: duckdb.DuckDBPyConnection) -> set[str]:
+    """The checks of a release that do not hold of its copied rows."""
+    layout = release.manifest.layout
+    layout = replace(layout, tables=dict.fromkeys(layout.tables, "w"))
+    found = verify_release(
+        lambda text: con.execute(text).fetchall(),
+        Table("t", "main"),
+        layout,
+        release.manifest.requirements,
+    )
+    return {check.name for check in found.failed}

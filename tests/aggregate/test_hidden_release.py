@@ -15,7 +15,16 @@ from anonymizer.publish.export import export
 from anonymizer.run import verbs
 from anonymizer.run.verify import verify
 from tests.aggregate.enumeration import Publication
-from tests.aggregate.releases import WORKED, cells, database, grid, policy, published
+from tests.aggregate.releases import (
+    WORKED,
+    cells,
+    copied,
+    database,
+    failed,
+    grid,
+    policy,
+    published,
+)
 from tests.aggregate.test_rest import ALL, ATOMS, REPORTED, TEXT, second_opinion
 from tests.selection import rounds
 
@@ -80,29 +89,15 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found(tmp_path: Path, name: str) -> None:
     """Both verifiers find it, in rows that no seal covers."""
-    from anonymizer.compile import Table
     from anonymizer.independent.fetch import Table as Read
     from anonymizer.independent.judge import judge_opened
     from anonymizer.independent.rows import open_release
-    from anonymizer.verification.release import verify_release
 
     release = published(tmp_path, grid(WORKED), TEXT, ATOMS, **HIDDEN)
-    layout = replace(release.manifest.layout, tables={"witness": "w"})
-    requirements = release.manifest.requirements
-    con = duckdb.connect()
-    con.execute(f"attach '{release.database}' as released (read_only)")
-    con.execute(f"create table t as from released.{release.view}")
-    con.execute("create table w as from released.counts__witness")
-
-    def failed() -> set[str]:
-        found = verify_release(
-            lambda text: con.execute(text).fetchall(), Table("t", "main"), layout, requirements
-        )
-        return {check.name for check in found.failed}
-
-    assert failed() == set()
+    con = copied(release)
+    assert failed(release, con) == set()
     con.execute(CHANGES[name])
-    assert name in failed()
+    assert name in failed(release, con)
 
     opened = open_release(Path(str(release.database)))
     read = {

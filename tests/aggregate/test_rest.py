@@ -14,7 +14,16 @@ import pytest
 from anonymizer.errors import GuaranteeError, PolicyError, SourceError
 from anonymizer.run import verbs
 from anonymizer.run.verify import verify
-from tests.aggregate.releases import WORKED, cells, database, grid, policy, published
+from tests.aggregate.releases import (
+    WORKED,
+    cells,
+    copied,
+    database,
+    failed,
+    grid,
+    policy,
+    published,
+)
 from tests.selection import rounds
 
 ATOMS: dict[str, Any] = {"r": {}, "c": {}}
@@ -219,24 +228,11 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found(tmp_path: Path, name: str) -> None:
     """Each check of the verifier finds what it is for, in rows that no seal covers."""
-    from anonymizer.compile import Table
-    from anonymizer.verification.release import verify_release
-
     release = published(tmp_path, grid(WORKED), TEXT, ATOMS)
-    layout, requirements = release.manifest.layout, release.manifest.requirements
-    con = duckdb.connect()
-    con.execute(f"attach '{release.database}' as released (read_only)")
-    con.execute(f"create table t as from released.{release.view}")
-
-    def failed() -> set[str]:
-        found = verify_release(
-            lambda text: con.execute(text).fetchall(), Table("t", "main"), layout, requirements
-        )
-        return {check.name for check in found.failed}
-
-    assert failed() == set()
+    con = copied(release)
+    assert failed(release, con) == set()
     con.execute(CHANGES[name])
-    assert name in failed()
+    assert name in failed(release, con)
 
 
 def test_a_changed_release_is_refused(tmp_path: Path) -> None:
@@ -287,9 +283,7 @@ def test_the_second_verifier_finds_changes(tmp_path: Path, name: str) -> None:
     from anonymizer.independent.rows import open_release
 
     release = published(tmp_path, grid(WORKED), TEXT, ATOMS)
-    con = duckdb.connect()
-    con.execute(f"attach '{release.database}' as released (read_only)")
-    con.execute(f"create table t as from released.{release.view}")
+    con = copied(release)
     con.execute(CHANGES[name])
     opened = open_release(Path(str(release.database)))
     texts = con.sql("select columns(*)::varchar from t").fetchall()

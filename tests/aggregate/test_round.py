@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from anonymizer.errors import GuaranteeError, PolicyError
+from anonymizer.independent.layout import consistent
+from anonymizer.independent.rows import open_release
 from anonymizer.run.verify import verify
-from tests.aggregate.releases import WORKED, cells, grid, policy, published
+from tests.aggregate.releases import WORKED, cells, copied, failed, grid, policy, published
 from tests.aggregate.test_rest import ALL, ATOMS, TEXT, second_opinion
 
 ROUND: dict[str, Any] = {"method": "round"}
@@ -63,20 +65,20 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found(tmp_path: Path, name: str) -> None:
-    from anonymizer.compile import Table
-    from anonymizer.verification.release import verify_release
-
     options: dict[str, Any] = {"method": "round", "round": {"base": 12}}
     release = published(tmp_path, grid(WORKED), TEXT, ATOMS, **options)
-    layout, requirements = release.manifest.layout, release.manifest.requirements
-    con = duckdb.connect()
-    con.execute(f"attach '{release.database}' as released (read_only)")
-    con.execute(f"create table t as from released.{release.view}")
+    con = copied(release)
     con.execute(CHANGES[name])
-    found = verify_release(
-        lambda text: con.execute(text).fetchall(), Table("t", "main"), layout, requirements
-    )
-    assert name in {check.name for check in found.failed}
+    assert name in failed(release, con)
+
+
+@pytest.mark.parametrize("algorithm", ["rest", "suppress", "none"])
+def test_a_forged_method_is_not_read(tmp_path: Path, algorithm: str) -> None:
+    """Rounded counts under another name would be judged by other checks."""
+    published(tmp_path, grid(WORKED), TEXT, ATOMS, **ROUND)
+    layout = open_release(tmp_path / "release.duckdb").manifest.layout
+    with pytest.raises(ValueError, match="algorithm"):
+        consistent(replace(layout, algorithm=algorithm))
 
 
 def test_another_base_is_refused(tmp_path: Path) -> None:

@@ -165,8 +165,8 @@ class Search:
     def _stays(self, place: cell.Cell, dimensions: Sequence[cell.Dimension]) -> bool:
         """Whether the policy says that a cell is never hidden."""
         pairs = zip(self.found, dimensions, place, strict=True)
-        told = {d.column for d, one, node in pairs if one.level(node) < d.levels}
-        return any(told == {*margin} for margin in self.policy.suppress.keep)
+        columns = {d.column for d, one, node in pairs if one.level(node) < d.levels}
+        return any(columns == {*margin} for margin in self.policy.suppress.keep)
 
     def _left_open(self, shape: cell.Lattice, found: Suppression) -> Iterator[Problem]:
         for cells, said, hint in (
