@@ -27,7 +27,7 @@ OF_SOURCE = frozenset(
         *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),
         *("values", "links", "key_order", "mask_one_to_one", "mask_foreign", "mask_like"),
         *("mask_shift", "mask_coded", "mask_rounded", "mask_near", "mask_identifiers"),
-        *("mask_untouched", "mask_zip3", "together", "cells", "hidden"),
+        *("mask_untouched", "mask_zip3", "together", "cells", "hidden", "dominance"),
     )
 )
 """Checks against the source, which are made once: nobody has the snapshot after the run."""

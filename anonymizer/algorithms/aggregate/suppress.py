@@ -16,6 +16,7 @@ from anonymizer.algorithms.aggregate.cell_suppression import Suppression, suppre
 from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
 from anonymizer.algorithms.aggregate.method import CompiledCounts
 from anonymizer.algorithms.aggregate.rest import CELLS, SPLIT, cells_stages, labels_step
+from anonymizer.algorithms.aggregate.sums import Summed
 from anonymizer.compile import work
 from anonymizer.errors import GuaranteeError, Problem, SourceError
 from anonymizer.policy import AggregatePolicy
@@ -30,7 +31,9 @@ NAMED = 5
 """Cells that an error names."""
 
 
-def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+def compile_suppress(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+) -> CompiledCounts:
     """The stages of a policy with the method suppress."""
     task = Search(policy, tuple(found))
     labels = [name for d in found for name in d.names]
@@ -38,7 +41,7 @@ def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> Com
     measures = tuple(policy.aggregate.measures)
     return CompiledCounts(
         stages=(
-            *cells_stages(policy, found, MOST_CELLS, leaves_out=False),
+            *cells_stages(policy, found, sums, MOST_CELLS, leaves_out=False),
             Compute(
                 Step("finest groups", "aggregate/finest", {"atoms": ATOMS, "labels": labels}),
                 task.hide,
