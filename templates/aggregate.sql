@@ -105,6 +105,54 @@ select
 from sized
 group by {{ finest | join }}
 
+-- name: cell_sums
+-- For every published total its sums, how much more each must be able to be for readers, so that no
+-- contribution can be estimated, and whether one contributes alone.
+{% from "aggregate/_dominance" import sized with context %}
+with groupings as (
+    select * from (values
+        {% for levels in groupings %}
+        ({{ levels | join }}){% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    ) as listed({{ numbers | join }})
+),
+
+added as (
+    select
+        {% for d in dimensions %}
+        case {{ d.number }}
+            {% for _, name in d.labels %}
+            when {{ loop.index0 | lit }} then g.{{ name }}
+            {% endfor %}
+            else '(all)'
+        end as {{ d.label }},
+        {% endfor %}
+        {{ numbers | join }},
+        {% for s in sums %}
+        {% if contributor %}sum(c.{{ s.part }}){% else %}c.{{ s.part }}{% endif %} as {{ s.part }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from {{ contributions | ident }} as c
+    join {{ split | ident }} as g on {% for d in dimensions %}g.{{ d.labels[0][1] }} = c.{{ d.labels[0][1] }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    cross join groupings
+    {% if contributor %}
+    group by {% for d in dimensions %}{{ d.label }}, {% endfor %}{{ numbers | join }}, c.contributor
+    {% endif %}
+),
+{{ sized(true) }}
+select
+    {{ finest | join }},
+    {% for s in sums %}
+    cast(sum({{ s.part }}) as double),
+    {{ s.needed }},
+    sum(case when {{ s.size }} > 0 then 1 else 0 end) = 1{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from sized
+group by {{ finest | join }}
+
 -- name: remaining_sums
 -- The sums of the groups that are left out, of each only if no contribution dominates it.
 {% from "aggregate/_dominance" import sized with context %}
@@ -139,7 +187,7 @@ from sized
 create or replace table {{ split | ident }} as
 with groups_with_sums as (
     {% if sums %}
-    select a.*, {% for s in sums %}s.{{ s.total }}, {% endfor %}a.persons < {{ minimum | lit }} or s.dominated as protected
+    select a.*, {% for s in sums %}s.{{ s.total }}, {% endfor %}a.persons < {{ minimum | lit }}{% if leaves_out %} or s.dominated{% endif %} as protected
     from {{ atoms | ident }} as a
     join {{ group_sums | ident }} as s on {% for label in finest %}s.{{ label }} = a.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
 
@@ -390,9 +438,7 @@ select
     {{ d.number }} as {{ d.level | ident }},
     {% endif %}
     {% endfor %}
-    {% for measure in measures %}
     figure as {{ measure | ident }},
-    {% endfor %}
     witness
 from {{ hidden | ident }}
 order by witness{% for d in dimensions %}, {{ d.number }}, {{ d.label }}{% endfor %}

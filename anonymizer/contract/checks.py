@@ -21,7 +21,7 @@ Figure = float | int | Mapping[str, Any] | None
 
 UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
-OF_SOURCE = frozenset(
+OF_SOURCE = frozenset(("sum_interval", "insider_interval")) | frozenset(
     f"source_{name}"
     for name in (
         *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),

@@ -93,7 +93,7 @@ class Counts:
     def witness_columns(self) -> tuple[str, ...]:
         """The columns of the table of witnesses."""
         names = (name for d in self.by for name in (d.name, d.level) if name is not None)
-        return (*names, *(one.name for one in self.measures), WITNESS)
+        return (*names, self.measures[self.persons - 1].name, WITNESS)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -111,7 +111,8 @@ def _of_counts(protect: Protection) -> Iterator[Requirement]:
     yield Requirement(MINIMUM, None, {"n": protect.minimum})
     if (rule := protect.dominance) is not None:
         terms = {"p": rule.p} if rule.p is not None else {"n": rule.n, "k": rule.k}
-        yield Requirement(DOMINANCE, None, terms)
+        insiders = {"insiders": True} if protect.insiders else {}
+        yield Requirement(DOMINANCE, None, {**terms, **insiders})
     for column, share in protect.groups.items():
         yield Requirement(GROUPS, column, {"share": float(share)})
 

@@ -336,7 +336,7 @@ class CountsForm:
     def witness_columns(self) -> tuple[str, ...]:
         """The columns of the table of witnesses."""
         names = (name for d in self.by for name in (d.name, d.level) if name is not None)
-        return (*names, *(one.name for one in self.measures), WITNESS)
+        return (*names, self.measures[self.persons].name, WITNESS)
 
 
 @with_config(FORBID)

@@ -44,6 +44,7 @@ from anonymizer.run.problem_paths import at_groups
 from anonymizer.source.profile import published_type
 from anonymizer.source.snapshot import SNAPSHOT, values_step
 from anonymizer.steps import Plan, Stage, Step
+from anonymizer.verification.counts_intervals import interval_checks
 from anonymizer.verification.counts_questions import (
     SourceColumn,
     SourceSum,
@@ -238,7 +239,7 @@ class CountsJob:
             )
             for d in self.read.dimensions
         ]
-        asked = source_questions(
+        of_source = source_questions(
             view,
             layout,
             requirements,
@@ -253,7 +254,19 @@ class CountsJob:
         )
         run_sql = self.session.engine.asking("verification")
         # one by one: small work tables may be in a database beside the engine, with one connection
-        return verification(tuple(question.ask(run_sql) for question in asked))
+        checks = tuple(question.ask(run_sql) for question in of_source.asked)
+        if of_source.sums is not None:
+            assert layout.counts is not None
+            checks += tuple(
+                interval_checks(
+                    run_sql(of_source.sums.sql()),
+                    layout.counts,
+                    [one.nonnegative for _, one in measured(self.policy, self.read.sums)],
+                    of_source.sums.sql(anywhere=True),
+                    insiders=self.policy.protect.insiders,
+                )
+            )
+        return verification(checks)
 
     def _manifest(
         self,

@@ -18,6 +18,7 @@ from anonymizer.contract.counts_layout import (
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.aggregate import WITNESS
+from anonymizer.verification.counts_intervals import INTERVALS
 from anonymizer.verification.questions import FigureColumn, Question, condition
 
 FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
@@ -32,6 +33,8 @@ OF_MINIMUM = ("no_small_cells", "one_step")
 AGAINST_SOURCE = ("source_cells", "source_hidden")
 """The checks that only a run can make, of methods that publish true figures."""
 EXACT = ("rest", "suppress")
+SOLVED = "suppress"
+"""The method whose sums readers can bound with a solver."""
 GROUPS_SHARE = "groups_share"
 SOURCE_DOMINANCE = "source_dominance"
 """The checks of requirements that not every table of counts has."""
@@ -48,7 +51,9 @@ def checks_of_source(method: str, requirements: Sequence[Requirement]) -> tuple[
     if method not in EXACT:
         return ()
     ruled = any(item.name == DOMINANCE for item in requirements)
-    return (*AGAINST_SOURCE, *((SOURCE_DOMINANCE,) if ruled else ()))
+    known = any(item.parameters.get("insiders") for item in requirements)
+    intervals = INTERVALS[: 1 + known] if method == SOLVED else ()
+    return (*AGAINST_SOURCE, *((SOURCE_DOMINANCE, *intervals) if ruled else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,15 @@ def _shares(
             yield Question(GROUPS_SHARE, item.column, share, "counts_groups_share", asked, most)
 
 
+@dataclass(frozen=True, slots=True)
+class SourceQuestions:
+    """What only a run can ask."""
+
+    asked: tuple[Question, ...]
+    sums: Question | None
+    """The sums of the cells, for `counts_intervals`."""
+
+
 def source_questions(
     view: Table,
     layout: Layout,
@@ -117,7 +131,7 @@ def source_questions(
     *,
     person: bool,
     contributor: Sql | None = None,
-) -> tuple[Question, ...]:
+) -> SourceQuestions:
     """The questions that compare the release with the snapshot.
 
     `contributor`: its column of the snapshot; None if every row is of another one.
@@ -153,6 +167,7 @@ def source_questions(
                 "name": Sql(name),
                 "added": _added(one, contributor),
                 "dominated": Sql(_dominated(name, rules[0])),
+                "needed": Sql(_needed(name, rules[0])),
             }
             for name, one in added.values()
         ],
@@ -162,8 +177,14 @@ def source_questions(
             if one.of != "ratio"
         ],
     }
-    asked = checks_of_source(layout.algorithm, requirements)
-    return tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked)
+    asked = (*AGAINST_SOURCE, *((SOURCE_DOMINANCE,) if sums else ()))
+    asked = asked if layout.algorithm in EXACT else ()
+    return SourceQuestions(
+        tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked),
+        condition(INTERVALS[0], None, parameters, template="counts_sums_in_source")
+        if sums and layout.algorithm == SOLVED
+        else None,
+    )
 
 
 def _added(one: SourceSum, contributor: Sql | None) -> Sql:
@@ -174,16 +195,26 @@ def _added(one: SourceSum, contributor: Sql | None) -> Sql:
 
 def _dominated(name: str, rule: Mapping[str, Any]) -> str:
     """Whether the largest contributions are too large, over those of a group and their places."""
-    size, place = f"abs({name})", f"place_{name}"
-
-    def first(n: int) -> str:
-        return f"sum(case when {place} <= {n} then {size} else 0 end)"
-
     if "p" in rule:
-        left = f"cast(sum({size}) - {first(2)} as double)"
-        return f"100 * {left} < {lit(float(rule['p']))} * cast({first(1)} as double)"
-    most = f"100 * cast({first(int(rule['n']))} as double)"
-    return f"{most} > {lit(float(rule['k']))} * cast(sum({size}) as double)"
+        left = f"cast(sum(abs({name})) - {_first(name, 2)} as double)"
+        return f"100 * {left} < {lit(float(rule['p']))} * cast({_first(name, 1)} as double)"
+    most = f"100 * cast({_first(name, int(rule['n']))} as double)"
+    return f"{most} > {lit(float(rule['k']))} * cast(sum(abs({name})) as double)"
+
+
+def _needed(name: str, rule: Mapping[str, Any]) -> str:
+    """How much larger the sum has to be able to be."""
+    whole = f"cast(sum(abs({name})) as double)"
+    if "p" in rule:
+        largest = f"cast({_first(name, 1)} as double)"
+        left = f"cast(sum(abs({name})) - {_first(name, 2)} as double)"
+        return f"{lit(float(rule['p']))} / 100 * {largest} - {left}"
+    most = f"cast({_first(name, int(rule['n']))} as double)"
+    return f"100 / {lit(float(rule['k']))} * {most} - {whole}"
+
+
+def _first(name: str, n: int) -> str:
+    return f"sum(case when place_{name} <= {n} then abs({name}) else 0 end)"
 
 
 def _recounted(one: CountedMeasure, name: str | None) -> dict[str, Sql]:
@@ -204,7 +235,9 @@ def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts,
     if type(minimum) is not int or minimum < 2 or asked[0].parameters.keys() != {"n"}:
         raise NothingToCheckError.at("protect.minimum", "is not a minimum")
     summed = any(one.of == "sum" for one in layout.counts.measures)
-    if any({*item.parameters} not in ({"p"}, {"n", "k"}) for item in rules) or summed > bool(rules):
+    if any(
+        {*item.parameters} - {"insiders"} not in ({"p"}, {"n", "k"}) for item in rules
+    ) or summed > bool(rules):
         raise NothingToCheckError.at("protect.dominance", "is no rule for the sums")
     plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
     for one in layout.counts.measures:
@@ -255,6 +288,8 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
             for number, d in enumerate(counts.by)
         ],
         "measures": [one.name for one in counts.measures],
+        "every": range(1, len(counts.measures) + 1),
+        "witnessed": [counts.persons],
         "figures_of_row": _figures(counts),
         "added": [i for i, one in enumerate(counts.measures, 1) if one.of != "ratio"],
         "persons": counts.persons,

@@ -1,6 +1,6 @@
 -- name: _counts
 -- The rows of a table of counts as the checks read them: labels l1.., levels v1.., measures m1...
-{% macro columns() %}
+{% macro columns(listed) %}
         {% for d in by %}
         {{ d.name | ident }} as l{{ loop.index | lit }},
         {% if d.level %}
@@ -9,14 +9,14 @@
         case when {{ d.name | ident }} = '(all)' then 1 when {{ d.name | ident }} = '(other)' then null else 0 end as v{{ loop.index | lit }},
         {% endif %}
         {% endfor %}
-        {% for name in measures %}
-        {{ name | ident }} as m{{ loop.index | lit }},
+        {% for i in listed %}
+        {{ measures[i - 1] | ident }} as m{{ i | lit }},
         {% endfor %}
 {% endmacro %}
 {% macro rows() %}
 read_cells as (
     select
-        {{ columns() }}
+        {{ columns(every) }}
         {{ status | ident }} as status
     from {{ data | ident }}
 )
@@ -169,7 +169,7 @@ totals as (
         {% for _ in by %}
         u{{ loop.index | lit }}.above as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }},
         {% endfor %}
-        {% for i in added %}
+        {% for i in (witnessed if numbered else added) %}
         sum(a.m{{ i | lit }}) as m{{ i | lit }},
         {% endfor %}
         {% if numbered %}a.witness{% else %}0{% endif %} as witness
@@ -188,7 +188,7 @@ total_verdicts as (
     select
         coalesce(c.l1, t.l1) as grp,
         1 as mismatches,
-        {% for i in added %}
+        {% for i in (witnessed if numbered else added) %}
         coalesce(c.m{{ i | lit }} = t.m{{ i | lit }}, false){% if not loop.last %} and {% endif %}
         {% endfor %}
  as holds
@@ -334,7 +334,7 @@ verdicts as (
 {% macro witness_rows() %}
 witness_rows as (
     select
-        {{ columns() }}
+        {{ columns([persons]) }}
         witness
     from {{ witnesses | ident }}
 ),
@@ -363,7 +363,7 @@ given as (
     select
         {{ labels() }}, {{ levels() }}, witness,
         count(*) as n,
-        sum(case when {% for _ in measures %}m{{ loop.index | lit }} >= 1 and floor(m{{ loop.index | lit }}) = m{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %} then 1 else 0 end) as whole
+        sum(case when m{{ persons | lit }} >= 1 and floor(m{{ persons | lit }}) = m{{ persons | lit }} then 1 else 0 end) as whole
     from witness_rows
     group by {{ labels() }}, {{ levels() }}, witness
 ),
@@ -387,12 +387,12 @@ with {{ rows() }},
 {{ groupings() }},
 {{ witness_rows() }},
 cells as (
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}n.witness
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, n.witness
     from read_cells
     cross join numbers n
     where status = 'shown'
     union all
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}witness
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, witness
     from witness_rows
 ),
 {{ labels_above() }}
@@ -572,14 +572,8 @@ absent_sums as ({{ dominance(false) }})
 {% endif %}
 {% endmacro %}
 
--- name: counts_source_cells
--- Rows of the release that the source does not give, and the other way round.
-{% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels, groupings with context %}
-{% from "verify/_counts_source" import recomputed, dominance with context %}
-with {{ rows() }},
-{{ groupings() }},
-{{ recomputed() }},
+-- The labels above each finest one of the source.
+{% macro above() %}
 {% for d in by %}
 {% set i = loop.index | lit %}
 above{{ i }} as (
@@ -590,6 +584,51 @@ above{{ i }} as (
     select distinct l{{ i }}_0, {{ d.levels | lit }}, '(all)' from present
 ),
 {% endfor %}
+{% endmacro %}
+-- Of every published total: its sums, how much larger each has to be able to be, and whether one
+-- contributes alone.
+{% macro needs() %}
+cell_adds as (
+    select
+        {% for _ in by %}u{{ loop.index | lit }}.label as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }}, {% endfor %}
+
+        {% for sum in sums %}{% if contributor %}sum(s.{{ sum.name }}){% else %}s.{{ sum.name }}{% endif %} as {{ sum.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from adds s
+    {% for _ in by %}
+    join above{{ loop.index | lit }} u{{ loop.index | lit }} on u{{ loop.index | lit }}.finest = s.l{{ loop.index | lit }}_0
+    {% endfor %}
+    join groupings g on {% for _ in by %}g.g{{ loop.index | lit }} = u{{ loop.index | lit }}.level{% if not loop.last %} and {% endif %}{% endfor %}
+
+    {% if contributor %}
+    group by {% for _ in by %}u{{ loop.index | lit }}.label, u{{ loop.index | lit }}.level, {% endfor %}s.who
+    {% endif %}
+),
+needs as (
+    select
+        {{ labels() }}, {{ levels() }}
+        {% for sum in sums %}
+        , cast(sum({{ sum.name }}) as double) as {{ sum.name }}, {{ sum.needed }} as need_{{ sum.name }}, sum(case when {{ sum.name }} <> 0 then 1 else 0 end) = 1 as alone_{{ sum.name }}
+        {% endfor %}
+
+    from (
+        select *{% for sum in sums %}, row_number() over (partition by {{ labels() }}, {{ levels() }} order by abs({{ sum.name }}) desc) as place_{{ sum.name }}{% endfor %}
+
+        from cell_adds
+    ) as placed
+    group by {{ labels() }}, {{ levels() }}
+)
+{% endmacro %}
+
+-- name: counts_source_cells
+-- Rows of the release that the source does not give, and the other way round.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ recomputed() }},
+{{ above() }}
 expected as (
     select
         {% for d in by %}
@@ -672,14 +711,43 @@ verdicts as (
 -- name: counts_source_dominance
 -- Groups in which one contribution dominates a sum, and that the release shows.
 {% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows with context %}
-{% from "verify/_counts_source" import recomputed, dominance with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above, needs with context %}
 with {{ rows() }},
+{{ groupings() }},
 {{ recomputed() }},
+{% if witnesses %}
+{{ above() }}
+{{ needs() }},
+verdicts as (
+    select s.l1 as grp, 1 as mismatches, false as holds
+    from needs s
+    join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }} and {% endfor %}c.status = 'shown'
+    where {% for sum in sums %}s.need_{{ sum.name }} > 0{% if not loop.last %} or {% endif %}{% endfor %}
+
+)
+{% else %}
 verdicts as (
     select s.l1_0 as grp, 1 as mismatches, false as holds
     from labelled s
     join read_cells c on {% for d in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }}_0 and c.v{{ loop.index | lit }} = 0 and {% endfor %}c.status = 'shown'
     where s.dominated
 )
+{% endif %}
 {{ verdict("mismatches") }}
+
+-- name: counts_sums_in_source
+-- The sums of every cell of the release, and what protects them, for programs over all tables that
+-- agree with the release.
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above, needs with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ recomputed() }},
+{{ above() }}
+{{ needs() }}
+select {% for _ in by %}s.l{{ loop.index | lit }}, s.v{{ loop.index | lit }}, {% endfor %}c.status = 'shown'{% for sum in sums %}, s.{{ sum.name }}, s.need_{{ sum.name }}, s.alone_{{ sum.name }}{% endfor %}
+
+from needs s
+join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
+

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +13,11 @@ from typing import Any
 import duckdb
 import pytest
 
+from anonymizer.contract.counts_layout import CountedColumn, CountedMeasure, Counts
 from anonymizer.errors import PolicyError, SourceError
 from anonymizer.independent import judge
 from anonymizer.run.verify import verify
+from anonymizer.verification.counts_intervals import interval_checks
 from tests.aggregate.releases import copied, failed, policy, published
 from tests.selection import rounds
 
@@ -300,3 +303,125 @@ def test_a_group_of_one_value_is_left_out(tmp_path: Path) -> None:
 def test_groups_need_the_finest(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"protect.groups: needs the finest groups"):
         policy(tmp_path, BY, aggregate={"margins": [["r"]]}, protect={"groups": {"c": 0.9}})
+
+
+def needed(contributions: Iterable[int], rule: Mapping[str, float]) -> Fraction:
+    """How much larger a sum has to be able to be."""
+    sizes = sorted(map(abs, contributions), reverse=True)
+    if "p" in rule:
+        return Fraction(rule["p"]) / 100 * sum(sizes[:1]) - sum(sizes[2:])
+    return 100 / Fraction(rule["k"]) * sum(sizes[: int(rule["n"])]) - sum(sizes)
+
+
+def largest(
+    found: Mapping[Any, Mapping[str, Any]],
+    measure: str,
+    cell: tuple[str, str],
+    known: Mapping[Any, float],
+) -> float:
+    """The largest sum of a cell in all tables that agree with a release and with what is known."""
+    from scipy.optimize import linprog
+
+    atoms = [place for place in found if ALL not in place]
+    rows, right = [], []
+    for place, figures in found.items():
+        value = figures[measure] if figures["status"] == "shown" else known.get(place)
+        if value is not None:
+            rows.append([float(_within(atom, place)) for atom in atoms])
+            right.append(float(value))
+    goal = [-float(_within(atom, cell)) for atom in atoms]
+    solved = linprog(goal, A_eq=rows or None, b_eq=right or None, method="highs")
+    return float("inf") if solved.status == 3 else -solved.fun
+
+
+def _within(atom: tuple[str, str], place: tuple[str, str]) -> bool:
+    return all(a in (ALL, b) for a, b in zip(place, atom, strict=True))
+
+
+def sparse(seed: int) -> list[Row]:
+    """Persons of whom few have costs, some very large: many groups are dominated."""
+    rng = random.Random(seed)
+    found: list[Row] = []
+    for i in range(300):
+        place = (f"r{rng.randrange(4)}", f"c{rng.randrange(4)}")
+        cost = rng.choice([0, 0, 0, 0, 0, 1, 3, 5, 200]) * 10
+        found.append((*place, f"p{i}", f"h{rng.randrange(40)}", cost))
+    return found
+
+
+@rounds(4, 40, 300)
+def test_hidden_sums_stay_open(tmp_path: Path, rounds: int) -> None:
+    """By a program of its own: no contribution can be estimated, by insiders neither."""
+    hidden = 0
+    for seed in range(rounds):
+        protect = {**OPTIONS[seed % len(OPTIONS)], "insiders": seed % 3 > 0}
+        rows = sparse(seed)
+        found = cells(made(tmp_path, rows, protect=protect, method="suppress"))
+        who = 3 if "contributor" in protect else 2
+        inside = {
+            place: totals((row for row in rows if _within(row[:2], place)), who)["cost"]
+            for place in found
+        }
+        alone = {
+            place: float(sum(by.values()))
+            for place, by in inside.items()
+            if sum(n > 0 for n in by.values()) == 1 and found[place]["status"] == "hidden"
+        }
+        for place, by in inside.items():
+            need = needed(by.values(), protect["dominance"])
+            if need > 0:
+                hidden += 1
+                assert found[place]["status"] == "hidden"
+                wanted = float(sum(by.values()) + need) * (1 - 1e-6)
+                assert largest(found, "cost", place, {}) >= wanted
+                for other, value in alone.items() if protect["insiders"] else ():
+                    if other != place:
+                        assert largest(found, "cost", place, {other: value}) >= wanted
+    assert hidden
+
+
+def test_a_sum_published_again_is_found() -> None:
+    """Of four hidden sums one shows all others."""
+    counts = Counts(
+        (CountedColumn("r", 1), CountedColumn("c", 1)),
+        ((0, 0), (0, 1), (1, 0), (1, 1)),
+        (CountedMeasure("n", "persons"), CountedMeasure("cost", "sum")),
+        "status",
+    )
+    table = {("a", "x"): 100, ("a", "y"): 40, ("b", "x"): 50, ("b", "y"): 30}
+
+    def judged(shown: set[tuple[str, str]], insiders: bool = False) -> list[int]:
+        rows = []
+        for place in itertools.product(("a", "b", ALL), ("x", "y", ALL)):
+            total = sum(n for at, n in table.items() if _within(at, place))
+            need = 20 if place == ("a", "x") else -1
+            levels = [int(label == ALL) for label in place]
+            told = ALL in place or place in shown
+            rows.append(
+                (place[0], levels[0], place[1], levels[1], told, total, need, place == ("b", "y"))
+            )
+        checks = interval_checks(rows, counts, [True], "select", insiders=insiders)
+        return [check.failing for check in checks]
+
+    assert judged(set()) == [0]
+    assert judged(set(), insiders=True) == [0, 1]  # who is alone in b, y knows 30, and so all
+    assert judged({("b", "y")}) == [1]
+    assert judged({*table}) == [1]
+
+
+def test_who_is_alone_knows_a_sum(tmp_path: Path) -> None:
+    """Of a square of hidden sums the one who is alone in a corner can compute the other three."""
+    rows: list[Row] = [
+        (f"r{i}", f"c{j}", f"p{i}{j}{n}", "h", 10)
+        for i, j, n in itertools.product(range(4), range(4), range(20))
+    ]
+    rows = [row for row in rows if row[:2] not in (("r1", "c1"), ("r2", "c2"))]
+    rows += [("r1", "c1", f"q{n}", "h", 300 if n == 0 else 1) for n in range(20)]
+    rows += [("r2", "c2", f"s{n}", "h", 200 if n == 0 else 0) for n in range(20)]
+    open_to = []
+    for insiders in (False, True):
+        protect = {**P, "insiders": insiders}
+        found = cells(made(tmp_path, rows, protect=protect, method="suppress"))
+        open_to.append(largest(found, "cost", ("r1", "c1"), {("r2", "c2"): 200.0}))
+    assert open_to[0] == pytest.approx(319)
+    assert open_to[1] >= 319 + 30 - 18 - 1e-3

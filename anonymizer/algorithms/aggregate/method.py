@@ -96,6 +96,7 @@ METHODS: Mapping[str, Method] = {
         "figures are true, and some are hidden: those of groups below the minimum, and others, so"
         " that no sum or difference gives them away; tables of whole numbers prove it",
         (METHOD, ELSEWHERE, ABSENT),
+        sums=True,
         elsewhere="its proof is a table beside the release",
     ),
     "round": Method(

@@ -95,6 +95,7 @@ def cells_stages(
         "group_sums": SUMS,
         "sums": sums,
         "minimum": minimum,
+        "leaves_out": leaves_out,
         "listed": listed,
     }
     return (

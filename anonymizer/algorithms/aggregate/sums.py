@@ -85,6 +85,30 @@ class Summed:
         )
         yield sql("coalesce(not ({f}), false)", f=fits), self.odd
 
+    def needed(self, rule: Dominance) -> Sql:
+        """How much more the sum has to be able to be, over the contributions of a group.
+
+        So that the second largest contributor, who takes the largest possible sum for true, misses
+        the largest contribution by p % (Duncan, Elliot and Salazar 2011, §4.2.3).
+        """
+        size, rank = self.size, self.rank
+        if rule.p is None:
+            return sql(
+                "100 / cast({k} as double) * cast(sum(case when {r} <= {n} then {x} else 0 end)"
+                " as double) - cast(sum({x}) as double)",
+                k=lit(rule.k),
+                r=rank,
+                n=lit(rule.n),
+                x=size,
+            )
+        return sql(
+            "cast({p} as double) / 100 * cast(max({x}) as double)"
+            " - cast(sum(case when {r} > 2 then {x} else 0 end) as double)",
+            r=rank,
+            x=size,
+            p=lit(rule.p),
+        )
+
     def allowed(self, rule: Dominance) -> Sql:
         """True where no contribution dominates, over the contributions of a group."""
         size, rank = self.size, self.rank
@@ -287,6 +311,26 @@ def remaining_stages(
     return (Step("add up what is left out", "aggregate/remaining_sums", context),)
 
 
+def cell_sums(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed], split: Table
+) -> Step:
+    """The query for the sums of every published total, and what protects them."""
+    context = {
+        "contributions": CONTRIBUTIONS,
+        "split": split,
+        "dimensions": found,
+        "numbers": [d.number for d in found],
+        "groupings": [
+            [lit(level) for level in one]
+            for one in policy.groupings(tuple(d.levels for d in found))
+        ],
+        "finest": [*(d.label for d in found), *(d.number for d in found)],
+        "sums": _ruled(policy, sums),
+        "contributor": contributor_column(policy),
+    }
+    return Step("sums of the cells", "aggregate/cell_sums", context)
+
+
 def _ruled(policy: AggregatePolicy, sums: Sequence[Summed]) -> list[dict[str, Sql]]:
     rule = policy.protect.dominance
     assert rule is not None, "a policy with sums has a rule for them"
@@ -300,6 +344,7 @@ def _ruled(policy: AggregatePolicy, sums: Sequence[Summed]) -> list[dict[str, Sq
             "total": one.total,
             "kind": one.kind,
             "allowed": one.allowed(rule),
+            "needed": one.needed(rule),
         }
         for one in sums
     ]
