@@ -107,7 +107,7 @@ group by {{ finest | join }}
 
 -- name: cell_sums
 -- For every published total its sums, how much more each must be able to be for readers, so that no
--- contribution can be estimated, and whether one contributes alone.
+-- contribution can be estimated, whether one contributes alone, and who contributes most.
 {% from "aggregate/_dominance" import sized with context %}
 with groupings as (
     select * from (values
@@ -130,16 +130,17 @@ added as (
         {% endfor %}
         {{ numbers | join }},
         {% for s in sums %}
-        {% if contributor %}sum(c.{{ s.part }}){% else %}c.{{ s.part }}{% endif %} as {{ s.part }}{% if not loop.last %},{% endif %}
-
+        sum(c.{{ s.part }}) as {{ s.part }},
         {% endfor %}
-    from {{ contributions | ident }} as c
+        c.who
+    from (
+        select *, {% if contributor %}dense_rank() over (order by contributor){% else %}row_number() over (){% endif %} as who
+        from {{ contributions | ident }}
+    ) as c
     join {{ split | ident }} as g on {% for d in dimensions %}g.{{ d.labels[0][1] }} = c.{{ d.labels[0][1] }}{% if not loop.last %} and {% endif %}{% endfor %}
 
     cross join groupings
-    {% if contributor %}
-    group by {% for d in dimensions %}{{ d.label }}, {% endfor %}{{ numbers | join }}, c.contributor
-    {% endif %}
+    group by {% for d in dimensions %}{{ d.label }}, {% endfor %}{{ numbers | join }}, c.who
 ),
 {{ sized(true) }}
 select
@@ -147,7 +148,8 @@ select
     {% for s in sums %}
     cast(sum({{ s.part }}) as double),
     {{ s.needed }},
-    sum(case when {{ s.size }} > 0 then 1 else 0 end) = 1{% if not loop.last %},{% endif %}
+    sum(case when {{ s.size }} > 0 then 1 else 0 end) = 1,
+    max(case when {{ s.rank }} = 1 then who end){% if not loop.last %},{% endif %}
 
     {% endfor %}
 from sized

@@ -39,6 +39,8 @@ class HiddenSums:
     """How much larger than the true sum the largest possible one has to be."""
     alone: Mask
     """Where one contributes alone, and knows the sum."""
+    most: NDArray[np.int64]
+    """The number of who contributes most."""
     nonnegative: bool
 
     def broken(self, *, insiders: bool) -> int:
@@ -51,27 +53,26 @@ class HiddenSums:
         possible = self._largest(cell, None)
         if possible is not None and possible[cell] < wanted:
             return False
-        for known in np.flatnonzero(self.alone & ~self.shown) if insiders else ():
-            true = self.values[known]
-            if known == cell or (
-                possible is not None and abs(possible[known] - true) <= NEARLY * max(abs(true), 1.0)
+        others = self.alone & ~self.shown & (self.most != self.most[cell])
+        for insider in np.unique(self.most[others]) if insiders else ():
+            known = others & (self.most == insider)
+            if possible is not None and np.allclose(
+                possible[known], self.values[known], rtol=NEARLY, atol=NEARLY
             ):
-                continue  # this table is one for whoever knows that sum as well
-            other = self._largest(cell, int(known))
+                continue  # this table is one for whoever knows these sums as well
+            other = self._largest(cell, known)
             if other is not None and other[cell] < wanted:
                 return False
         return True
 
-    def _largest(self, cell: int, known: int | None) -> Vector | None:
+    def _largest(self, cell: int, known: Mask | None) -> Vector | None:
         """The sums of all cells where that of one is largest; None if it has no bound."""
         from scipy.optimize import linprog
 
         if not self.under.shape[1]:
             return self.rest
-        stated = self.shown.copy()
-        if known is not None:
-            stated[known] = True
-        stated &= np.asarray(self.under.sum(axis=1)).ravel() > 0
+        stated = self.shown if known is None else self.shown | known
+        stated = stated & (np.asarray(self.under.sum(axis=1)).ravel() > 0)
         unit = float(np.abs(self.values).max()) or 1.0
         found = linprog(
             -self.under[[cell]].toarray().ravel(),
@@ -99,7 +100,7 @@ def interval_checks(
     """The checks of hidden sums.
 
     `rows`: of every cell its labels and levels, whether it is shown, and for each measure the sum,
-    how much larger it has to be possible, and whether one contributes alone.
+    how much larger it has to be possible, whether one contributes alone, and who contributes most.
     """
     sums = [*_sums(rows, counts, nonnegative)] if rows else []
     for name in INTERVALS[: 1 + insiders]:
@@ -127,8 +128,8 @@ def _sums(
     hidden = csr_array(np.array([one[free] for one in under], np.float64))
     other = csr_array(np.array([one[~free] for one in under], np.float64))
     for number, positive in enumerate(nonnegative):
-        at = width + 1 + 3 * number
-        values, need, alone = zip(*(row[at : at + 3] for row in rows), strict=True)
+        at = width + 1 + 4 * number
+        values, need, alone, most = zip(*(row[at : at + 4] for row in rows), strict=True)
         total = np.array(values, np.float64)
         yield HiddenSums(
             hidden,
@@ -137,6 +138,7 @@ def _sums(
             total,
             np.array(need, np.float64),
             np.array(alone, np.bool_),
+            np.array(most, np.int64),
             positive,
         )
 

@@ -585,30 +585,29 @@ above{{ i }} as (
 ),
 {% endfor %}
 {% endmacro %}
--- Of every published total: its sums, how much larger each has to be able to be, and whether one
--- contributes alone.
+-- Of every published total: its sums, how much larger each has to be able to be, whether one
+-- contributes alone, and the number of who contributes most.
 {% macro needs() %}
 cell_adds as (
     select
         {% for _ in by %}u{{ loop.index | lit }}.label as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }}, {% endfor %}
 
-        {% for sum in sums %}{% if contributor %}sum(s.{{ sum.name }}){% else %}s.{{ sum.name }}{% endif %} as {{ sum.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+        {% for sum in sums %}sum(s.{{ sum.name }}) as {{ sum.name }}, {% endfor %}
 
-    from adds s
+        s.number
+    from (select *, {% if contributor %}dense_rank() over (order by who){% else %}row_number() over (){% endif %} as number from adds) as s
     {% for _ in by %}
     join above{{ loop.index | lit }} u{{ loop.index | lit }} on u{{ loop.index | lit }}.finest = s.l{{ loop.index | lit }}_0
     {% endfor %}
     join groupings g on {% for _ in by %}g.g{{ loop.index | lit }} = u{{ loop.index | lit }}.level{% if not loop.last %} and {% endif %}{% endfor %}
 
-    {% if contributor %}
-    group by {% for _ in by %}u{{ loop.index | lit }}.label, u{{ loop.index | lit }}.level, {% endfor %}s.who
-    {% endif %}
+    group by {% for _ in by %}u{{ loop.index | lit }}.label, u{{ loop.index | lit }}.level, {% endfor %}s.number
 ),
 needs as (
     select
         {{ labels() }}, {{ levels() }}
         {% for sum in sums %}
-        , cast(sum({{ sum.name }}) as double) as {{ sum.name }}, {{ sum.needed }} as need_{{ sum.name }}, sum(case when {{ sum.name }} <> 0 then 1 else 0 end) = 1 as alone_{{ sum.name }}
+        , cast(sum({{ sum.name }}) as double) as {{ sum.name }}, {{ sum.needed }} as need_{{ sum.name }}, sum(case when {{ sum.name }} <> 0 then 1 else 0 end) = 1 as alone_{{ sum.name }}, max(case when place_{{ sum.name }} = 1 then number end) as most_{{ sum.name }}
         {% endfor %}
 
     from (
@@ -746,7 +745,7 @@ with {{ rows() }},
 {{ recomputed() }},
 {{ above() }}
 {{ needs() }}
-select {% for _ in by %}s.l{{ loop.index | lit }}, s.v{{ loop.index | lit }}, {% endfor %}c.status = 'shown'{% for sum in sums %}, s.{{ sum.name }}, s.need_{{ sum.name }}, s.alone_{{ sum.name }}{% endfor %}
+select {% for _ in by %}s.l{{ loop.index | lit }}, s.v{{ loop.index | lit }}, {% endfor %}c.status = 'shown'{% for sum in sums %}, s.{{ sum.name }}, s.need_{{ sum.name }}, s.alone_{{ sum.name }}, s.most_{{ sum.name }}{% endfor %}
 
 from needs s
 join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}

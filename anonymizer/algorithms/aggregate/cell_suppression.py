@@ -80,6 +80,8 @@ class CellSums:
     """How much larger it has to be in some table; 0 or less where no contribution dominates."""
     alone: Mask
     """Where one contributes alone, and knows the sum."""
+    most: Ints
+    """The number of who contributes most."""
     nonnegative: bool
 
 
@@ -328,7 +330,7 @@ def protect(task: Task, moves: Moves, hidden: Mask) -> list[int]:
 def protect_sums(task: Task, sums: CellSums, hidden: Mask, insiders: bool) -> list[int]:
     """Hide what moves when the dominated sums are as large as needed; return those that cannot be.
 
-    `insiders`: then also while the sum of a cell with one contributor is what it is.
+    `insiders`: then also while those of the cells in which another one contributes alone stay.
     """
     unit = float(np.median(sums.need[sums.need > 0])) if (sums.need > 0).any() else 1.0
     scaled = replace(sums, values=sums.values / unit, need=sums.need / unit)
@@ -353,10 +355,12 @@ def protect_sums(task: Task, sums: CellSums, hidden: Mask, insiders: bool) -> li
         hide(values)
     for cell, values in tables.items() if insiders else ():
         moved = np.abs(values - scaled.values) > ROUGHLY
-        for known in np.flatnonzero(moved & sums.alone & (np.arange(len(moved)) != cell)):
-            moves.fix(np.array([known]))
+        others = sums.alone & (sums.most != sums.most[cell])
+        for insider in np.unique(sums.most[others & moved]):
+            known = np.flatnonzero(others & (sums.most == insider))
+            moves.fix(known)
             other = moves.reach([cell])
-            moves.fix(np.array([known]), fixed=False)
+            moves.fix(known, fixed=False)
             if other is None:
                 impossible.append(cell)
                 break

@@ -106,14 +106,14 @@ class Search:
         ]
         found = []
         for number, one in enumerate(self.sums):
-            values, need, alone = zip(
-                *(row[3 * number : 3 * number + 3] for row in rows), strict=True
-            )
+            at = 4 * number
+            values, need, alone, most = zip(*(row[at : at + 4] for row in rows), strict=True)
             found.append(
                 CellSums(
                     np.array(values, np.float64),
                     np.array(need, np.float64),
                     np.array(alone, np.bool_),
+                    np.array(most, np.int64),
                     one.nonnegative,
                 )
             )
