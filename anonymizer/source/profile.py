@@ -82,6 +82,9 @@ class Attribute:
     """Units between its least and greatest value; 0 while not counted, or if it has no units."""
     nulls: int = 0
     """Rows in which it is NULL; 0 while not counted."""
+    grid: int | float | str | None = None
+    """The step of the grid on which its bounds lie, and to which its values are rounded down when
+    read; `*` for categories, of which cells show one or all."""
     weight: Fraction | None = None
     """The weight of its loss, if columns are weighted; the weights add up to their number."""
 

@@ -11,6 +11,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import closest, column_path
+from anonymizer.source.grid import grid_mask, grid_of
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
@@ -93,6 +94,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
                         spec=column.hierarchy,
+                        grid=grid_of(policy, name, kind, read),
                         distinct=profile.distinct[i] if profile.distinct else 0,
                         span=profile.spans[i] if profile.spans else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,
@@ -101,6 +103,8 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 )
                 problems += order_of_categories(name, column, kind)
                 masks += _masks(policy, name, sql_type, quasi[-1].q, len(masks))
+                if kind != "categorical" and quasi[-1].grid is not None:
+                    masks.append(grid_mask(policy, quasi[-1], sql_type, len(masks)))
             elif column.role == "sensitive":
                 kind = check_kind(name, read, column.kind)
                 j = len(sensitive)

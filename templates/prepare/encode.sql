@@ -45,6 +45,10 @@ select
     cast(code as integer) as code,
     value,
     {{ label }} as label,
+    {% if last %}
+    {{ last }} as last,
+    {{ last_label }} as last_label,
+    {% endif %}
     n,
     cast(size as bigint) as size,
     {% if attribute.kind == "numeric" %}

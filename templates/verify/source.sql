@@ -274,7 +274,7 @@ mismatches as (
     select 'bound' as what
     from bounds b
     cross join extent x
-    where b.hi > x.hi {% if admitted is not none %}and b.hi not in (select hi from free where hi is not null){% endif %}
+    where {% if first is not none %}{{ first }}{% else %}b.hi{% endif %} > x.hi {% if admitted is not none %}and b.hi not in (select hi from free where hi is not null){% endif %}
 
 {% endif %}
     union all

@@ -190,6 +190,11 @@ class Cell(OfAttribute):
         return shape(self.attribute)
 
     @property
+    def whole(self) -> bool:
+        """True if a cell of several values shows all values of the column."""
+        return self.shape == "set" and self.attribute.grid is not None
+
+    @property
     def as_bits(self) -> bool:
         """True if its sets fit in one integer, one bit per code.
 
@@ -221,7 +226,10 @@ def text_cell(cell: Cell) -> Sql:
         nullable = f" || case when b.{cell.null} then ' or NULL' else '' end"
     single = f"b.{cell.lo} = b.{cell.hi}"
     if cell.shape == "range":
-        several = f"'[' || {cell.low}.label || ', ' || {cell.high}.label || ']'"
+        end = f"{cell.high}.last_label" if cell.attribute.grid is not None else f"{cell.high}.label"
+        several = f"'[' || {cell.low}.label || ', ' || {end} || ']'"
+        if cell.attribute.grid is not None:
+            single = f"{cell.low}.label = {end}"
     else:
         several = f"{cell.chosen}.cell"
     exact = f"{cell.low}.label"
@@ -235,6 +243,8 @@ def text_cell(cell: Cell) -> Sql:
 def typed_cells(cell: Cell) -> list[tuple[Sql, Sql]]:
     """The typed columns of a class's cell: bounds, or a list, or a node."""
     low, high = f"{cell.low}.value", f"{cell.high}.value"
+    if cell.shape == "range" and cell.attribute.grid is not None:
+        high = f"{cell.high}.last"
     if cell.shape == "range":
         return [
             (cell.out_lo, Sql(low)),

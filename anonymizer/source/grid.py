@@ -1,0 +1,125 @@
+"""The public grid on which the bounds of cells lie: its steps, and the last value of each.
+
+Values are rounded down to the grid when they are read, so that no later step sees others, and cuts
+fall on the grid. A cell begins with the first value of a step and ends with the last one of a step,
+so that its bounds say nothing of which values occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anonymizer.compile import Sql, lit, sql
+from anonymizer.errors import Problem, SourceError
+from anonymizer.hierarchy.scale import scale_of
+from anonymizer.policy import Policy
+from anonymizer.policy.columns import TWO_DIGITS
+from anonymizer.policy.paths import column_path
+from anonymizer.source.masking.masks import (
+    Mask,
+    bounds,
+    exact_type,
+    family_of,
+    invalid_option,
+    precision,
+    typed_literal,
+)
+from anonymizer.source.profile import Attribute
+
+EVERYTHING = "*"
+"""The grid of categories: a cell shows one value or all of them."""
+REAL_DIGITS = 36
+"""Digits of floating-point numbers up to which steps grow."""
+
+
+def grid_of(policy: Policy, name: str, kind: str, sql_type: str) -> int | float | str | None:
+    """The step of the bounds of a quasi-identifier; None without a grid."""
+    if policy.publish.bounds != "grid" or policy.algorithm.over_levels:
+        return None
+    if kind == "categorical":
+        return EVERYTHING
+    given = policy.columns[name].bounds
+    if given is not None:
+        return given.step
+    scale = scale_of(sql_type)
+    return "month" if scale is not None and scale.is_time else TWO_DIGITS
+
+
+def grid_mask(policy: Policy, attribute: Attribute, sql_type: str, before: int) -> Mask:
+    """The rounding of a quasi-identifier to its grid. Raises SourceError if its step does not fit.
+
+    `before`: how many masks there are already.
+    """
+    mask = Mask(
+        attribute.column,
+        "round",
+        sql_type,
+        {"to": attribute.grid, "method": "down"},
+        attribute.q,
+        Sql(f"o{before + 1}"),
+        policy.person is not None,
+    )
+    SourceError.refuse(_unfit(mask, column_path(attribute.column, "bounds", "step")))
+    return mask
+
+
+def _unfit(mask: Mask, path: str) -> Iterator[Problem]:
+    """Why a step does not fit a column's type, or leaves single values."""
+    step = mask.options["to"]
+    if step == TWO_DIGITS:
+        return
+    strange = invalid_option(mask, "to")
+    if strange is not None:
+        yield Problem(path, *strange)
+        return
+    digits = precision(mask.sql_type)[1] if mask.family == "decimal" else 0
+    single = step == "day" if mask.family == "date" else False
+    if mask.family in ("whole", "decimal"):
+        single = step * 10**digits < 2
+    if single:
+        yield Problem(path, "has one value: bounds would be those of rows", "two values or more")
+
+
+def two_digits(own: str, sql_type: str) -> str:
+    """The step of two significant digits around a number, 5 below 100.
+
+    Below zero a power of ten belongs to the finer steps, so that steps do not overlap.
+    """
+    real = family_of(sql_type) == "double"
+    wide = "DOUBLE" if real else exact_type(sql_type)
+    most = 10**REAL_DIGITS if real else int(bounds(sql_type)[1])
+    whens = []
+    power = 2
+    while 10**power <= most:
+        end, step = (typed_literal(10**n, wide) for n in (power, power - 1))
+        whens.append(f"when {own} >= {end} or {own} < -{end} then {step}")
+        power += 1
+    finest = typed_literal(5, wide)
+    return f"(case {' '.join(reversed(whens))} else {finest} end)" if whens else str(finest)
+
+
+def last_value(attribute: Attribute, value: Sql) -> Sql:
+    """The last value of the step that begins with a value; of reals the first one of the next."""
+    step, sql_type = attribute.grid, attribute.sql_type
+    scale = scale_of(sql_type)
+    assert scale is not None
+    if scale.is_time:
+        number, unit = (3, "month") if step == "quarter" else (1, step)
+        begin = sql("date_trunc({u}, {t})", u=lit(step), t=scale.utc_timestamp(value))
+        after = sql("{b} + {i}", b=begin, i=Sql(f"interval '{number} {unit}'"))
+        return sql("case when isfinite({v}) then {e} else {v} end", v=value, e=scale.ends_at(after))
+    real = family_of(sql_type) == "double"
+    wide = "DOUBLE" if real else exact_type(sql_type)
+    own = f"cast({value} as {wide})"
+    width = two_digits(own, sql_type) if step == TWO_DIGITS else str(typed_literal(step, wide))
+    if real:
+        return Sql(
+            f"case when isfinite({value}) then cast((round({own} / {width}) + 1) * {width}"
+            f" as {sql_type}) else {value} end"
+        )
+    digits = precision(sql_type)[1] if family_of(sql_type) == "decimal" else 0
+    more = f"({width} - {typed_literal(10**-digits if digits else 1, wide)})"
+    most = typed_literal(bounds(sql_type)[1], wide)
+    return Sql(
+        f"cast(case when {own} > {most} - {more} then {most} else {own} + {more} end as {sql_type})"
+    )
