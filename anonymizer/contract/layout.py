@@ -61,10 +61,7 @@ _MASKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("top_code", {"at_least": (Days, ...)}),
     ("bottom_code", {"at": (Limit, ...)}),
     ("bottom_code", {"at_least": (Days, ...)}),
-    (
-        "round",
-        {"to": (Above | Calendar | Literal["two digits"], ...), "method": (Method, "nearest")},
-    ),
+    ("round", {"to": (Above | Calendar, ...), "method": (Method, "nearest")}),
     ("noise", {"amount": (Above, ...), "between": (Between, [])}),
     ("noise", {"share": (Above, ...), "between": (Between, [])}),
     ("redact", {"patterns": (list[Identifier], [])}),
@@ -124,9 +121,10 @@ class PublishedColumn:
     top: Limit | None = None
     """Codes of a bottom- or top-coded column: beyond them its intervals are open and end with the
     type."""
-    grid: bool = False
-    """True if bounds lie on a public grid: a cell begins and ends with steps of the rounding of the
-    column. Categories have one value, a node, or all of them."""
+    grid: Above | Calendar | Literal["two digits", "*"] | None = None
+    """The step of the public grid on which the bounds of its intervals lie: one begins with the
+    first value of a step, and ends with the last one of a step. `*` for categories, of which a cell
+    shows one or all."""
     list_cells: bool = False
     """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
     masks: tuple[Annotated[Mapping[str, Any], only(_MASK.validate_python)], ...] = field(

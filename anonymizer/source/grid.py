@@ -1,13 +1,14 @@
-"""The public grid on which the bounds of cells lie: its steps, and the last value of each.
+"""The public grid on which the bounds of intervals lie: the first and last value of its steps.
 
-Values are rounded down to the grid when they are read, so that no later step sees others, and cuts
-fall on the grid. A cell begins with the first value of a step and ends with the last one of a step,
-so that its bounds say nothing of which values occur.
+An interval begins with the first value of a step and ends with the last one of a step, so that its
+bounds say nothing of which values occur. A single value is published as it is: its whole class has
+it, which is what the guarantee of classes is about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from anonymizer.compile import Sql, lit, sql
 from anonymizer.errors import Problem, SourceError
@@ -33,41 +34,26 @@ REAL_DIGITS = 36
 
 
 def grid_of(policy: Policy, name: str, kind: str, sql_type: str) -> int | float | str | None:
-    """The step of the bounds of a quasi-identifier; None without a grid."""
+    """The step of the bounds of a quasi-identifier; None without a grid.
+
+    Raises SourceError if the step does not fit the type.
+    """
     if policy.publish.bounds != "grid" or policy.algorithm.over_levels:
         return None
     if kind == "categorical":
         return EVERYTHING
     given = policy.columns[name].bounds
     if given is not None:
+        mask = Mask(name, "round", sql_type, {"to": given.step}, Sql(""), Sql(""))
+        SourceError.refuse(_unfit(mask, column_path(name, "bounds", "step")))
         return given.step
     scale = scale_of(sql_type)
     return "month" if scale is not None and scale.is_time else TWO_DIGITS
 
 
-def grid_mask(policy: Policy, attribute: Attribute, sql_type: str, before: int) -> Mask:
-    """The rounding of a quasi-identifier to its grid. Raises SourceError if its step does not fit.
-
-    `before`: how many masks there are already.
-    """
-    mask = Mask(
-        attribute.column,
-        "round",
-        sql_type,
-        {"to": attribute.grid, "method": "down"},
-        attribute.q,
-        Sql(f"o{before + 1}"),
-        policy.person is not None,
-    )
-    SourceError.refuse(_unfit(mask, column_path(attribute.column, "bounds", "step")))
-    return mask
-
-
 def _unfit(mask: Mask, path: str) -> Iterator[Problem]:
     """Why a step does not fit a column's type, or leaves single values."""
     step = mask.options["to"]
-    if step == TWO_DIGITS:
-        return
     strange = invalid_option(mask, "to")
     if strange is not None:
         yield Problem(path, *strange)
@@ -98,8 +84,10 @@ def two_digits(own: str, sql_type: str) -> str:
     return f"(case {' '.join(reversed(whens))} else {finest} end)" if whens else str(finest)
 
 
-def last_value(attribute: Attribute, value: Sql) -> Sql:
-    """The last value of the step that begins with a value; of reals the first one of the next."""
+def ends_of_step(attribute: Attribute, value: Sql) -> tuple[Sql, Sql]:
+    """The first and the last value of the step that a value is in; of reals the first one of the
+    next.
+    """
     step, sql_type = attribute.grid, attribute.sql_type
     scale = scale_of(sql_type)
     assert scale is not None
@@ -107,19 +95,35 @@ def last_value(attribute: Attribute, value: Sql) -> Sql:
         number, unit = (3, "month") if step == "quarter" else (1, step)
         begin = sql("date_trunc({u}, {t})", u=lit(step), t=scale.utc_timestamp(value))
         after = sql("{b} + {i}", b=begin, i=Sql(f"interval '{number} {unit}'"))
-        return sql("case when isfinite({v}) then {e} else {v} end", v=value, e=scale.ends_at(after))
+        first, last = (
+            sql("case when isfinite({v}) then {e} else {v} end", v=value, e=end)
+            for end in (scale.begins_at(begin), scale.ends_at(after))
+        )
+        return first, last
     real = family_of(sql_type) == "double"
     wide = "DOUBLE" if real else exact_type(sql_type)
     own = f"cast({value} as {wide})"
     width = two_digits(own, sql_type) if step == TWO_DIGITS else str(typed_literal(step, wide))
     if real:
-        return Sql(
-            f"case when isfinite({value}) then cast((round({own} / {width}) + 1) * {width}"
-            f" as {sql_type}) else {value} end"
+        at = f"floor({own} / {width})"
+        first, last = (
+            Sql(
+                f"case when isfinite({value}) then cast({place} * {width} as {sql_type})"
+                f" else {value} end"
+            )
+            for place in (at, f"({at} + 1)")
         )
+        return first, last
     digits = precision(sql_type)[1] if family_of(sql_type) == "decimal" else 0
-    more = f"({width} - {typed_literal(10**-digits if digits else 1, wide)})"
-    most = typed_literal(bounds(sql_type)[1], wide)
-    return Sql(
-        f"cast(case when {own} > {most} - {more} then {most} else {own} + {more} end as {sql_type})"
+    least, most = (typed_literal(end, wide) for end in bounds(sql_type))
+    over = f"({own} % {width})"
+    rest = f"(case when {over} < 0 then {over} + {width} else {over} end)"
+    more = f"({width} - {typed_literal(Decimal(1).scaleb(-digits), wide)} - {rest})"
+    return (
+        Sql(
+            f"cast(case when {own} < {least} + {rest} then {least} else {own} - {rest} end as {sql_type})"
+        ),
+        Sql(
+            f"cast(case when {own} > {most} - {more} then {most} else {own} + {more} end as {sql_type})"
+        ),
     )

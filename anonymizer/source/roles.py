@@ -11,7 +11,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import closest, column_path
-from anonymizer.source.grid import grid_mask, grid_of
+from anonymizer.source.grid import grid_of
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
@@ -103,8 +103,6 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 )
                 problems += order_of_categories(name, column, kind)
                 masks += _masks(policy, name, sql_type, quasi[-1].q, len(masks))
-                if kind != "categorical" and quasi[-1].grid is not None:
-                    masks.append(grid_mask(policy, quasi[-1], sql_type, len(masks)))
             elif column.role == "sensitive":
                 kind = check_kind(name, read, column.kind)
                 j = len(sensitive)

@@ -7,7 +7,6 @@ from typing import Any
 
 from anonymizer.compile import Sql, Table, lit
 from anonymizer.contract.layout import Layout, PublishedColumn, quasi
-from anonymizer.errors import NothingToCheckError
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, precision
 from anonymizer.verification.form import CALENDAR, REALS, value_of
 from anonymizer.verification.questions import Question, condition, of_column
@@ -29,33 +28,43 @@ def two_digits(value: str, sql_type: str) -> Sql:
     return Sql(f"case {' '.join(steps)} else {finest} end") if steps else finest
 
 
-def step_of(column: PublishedColumn) -> Any:
-    """The step of a column's grid. Raises NothingToCheckError if it has none."""
-    steps = [mask["to"] for mask in column.masks if mask["mask"] == "round"]
-    if not steps:
-        raise NothingToCheckError.at("layout", "has bounds on a grid without a step")
-    return steps[-1]
-
-
 def first_of_step(column: PublishedColumn, last: str) -> Sql:
-    """The first value of the step that ends with a value; of reals, of the step below it."""
-    step, sql_type = step_of(column), column.sql_type
+    """A value that is not after the first one of the step that ends with `last`."""
+    step, sql_type = column.grid, column.sql_type
     if step in CALENDAR:
-        return Sql(f"cast(date_trunc({lit(step)}, {_plain(column, last)}) as {sql_type})")
-    if sql_type in REALS:
-        own = f"cast({last} as double)"
-        below = two_digits(f"({own} - {_blur(own)})", sql_type) if step == TWO_DIGITS else None
-        return Sql(f"({own} - {below or value_of(step, 'DOUBLE')})")
-    wide = exact_type(sql_type)
-    own = f"cast({last} as {wide})"
-    width = two_digits(own, sql_type) if step == TWO_DIGITS else value_of(step, wide)
-    return Sql(f"(({own} - ({width})) + {_unit(sql_type)})")
+        return Sql(f"date_trunc({lit(step)}, {_plain(column, last)})")
+    own, width = _width(column, last)
+    return Sql(f"({own} - ({width}))")
+
+
+def last_of_step(column: PublishedColumn, first: str) -> Sql:
+    """A value that is not before the last one of the step that begins with `first`."""
+    step = column.grid
+    if step in CALENDAR:
+        number, unit = (3, "month") if step == "quarter" else (1, step)
+        return Sql(f"{_plain(column, first)} + interval '{number} {unit}'")
+    own, width = _width(column, first)
+    return Sql(f"({own} + ({width}))")
+
+
+def _width(column: PublishedColumn, name: str) -> tuple[str, Sql]:
+    """A number in a type in which it can be added, and the width of its step."""
+    sql_type = column.sql_type
+    wide = "DOUBLE" if sql_type in REALS else exact_type(sql_type)
+    if wide == "HUGEINT" and "HUGEINT" in sql_type:
+        wide = "DOUBLE"  # (sums near the ends of the type would be beyond it)
+    own = f"cast({name} as {wide})"
+    return own, _step(column.grid, own, sql_type, wide)
+
+
+def _step(step: Any, own: str, sql_type: str, wide: str) -> Sql:
+    return two_digits(own, sql_type) if step == TWO_DIGITS else value_of(step, wide)
 
 
 def grid_questions(view: Table, layout: Layout) -> Iterator[Question]:
     """Whether every bound lies on the grid, and categories show one value or all."""
     for column in quasi(layout):
-        if not column.grid:
+        if column.grid is None:
             continue
         ordered = column.kind != "categorical"
         parameters = {
@@ -71,7 +80,7 @@ def grid_questions(view: Table, layout: Layout) -> Iterator[Question]:
 
 def _begins(column: PublishedColumn) -> Sql:
     """True if `lo` is the first value of a step."""
-    step, sql_type = step_of(column), column.sql_type
+    step, sql_type = column.grid, column.sql_type
     if step in CALENDAR:
         plain = _plain(column, "lo")
         return Sql(f"not isfinite(lo) or {plain} = date_trunc({lit(step)}, {plain})")
@@ -80,7 +89,7 @@ def _begins(column: PublishedColumn) -> Sql:
 
 def _ends(column: PublishedColumn) -> Sql:
     """True if `hi` is the last value of a step; of reals the first one of the next."""
-    step, sql_type = step_of(column), column.sql_type
+    step, sql_type = column.grid, column.sql_type
     if step in CALENDAR:
         plain = _plain(column, "hi")
         after = "1 day" if sql_type == "DATE" else "1 second"
@@ -90,8 +99,7 @@ def _ends(column: PublishedColumn) -> Sql:
         return _multiple(step, "hi", sql_type)
     wide = exact_type(sql_type)
     most = value_of(str(bounds(sql_type)[1]), wide)
-    width = two_digits(f"cast(hi as {wide})", sql_type) if step == TWO_DIGITS else None
-    width = width or value_of(step, wide)
+    width = _step(step, f"cast(hi as {wide})", sql_type, wide)
     # (the remainder before the unit is added, which may be beyond the type)
     rest = f"(cast(hi as {wide}) % ({width}))"
     unit = _unit(sql_type)
@@ -101,12 +109,12 @@ def _ends(column: PublishedColumn) -> Sql:
 def _multiple(step: Any, name: str, sql_type: str) -> Sql:
     if sql_type in REALS:
         own = f"cast({name} as double)"
-        width = two_digits(own, sql_type) if step == TWO_DIGITS else value_of(step, "DOUBLE")
+        width = _step(step, own, sql_type, "DOUBLE")
         nearest = f"round({own} / ({width})) * ({width})"
         return Sql(f"not isfinite({own}) or abs({own} - {nearest}) <= {_blur(own)}")
     wide = exact_type(sql_type)
     own = f"cast({name} as {wide})"
-    width = two_digits(own, sql_type) if step == TWO_DIGITS else value_of(step, wide)
+    width = _step(step, own, sql_type, wide)
     least = value_of(str(bounds(sql_type)[0]), wide)
     return Sql(f"{own} % ({width}) = 0 or {own} = {least}")
 

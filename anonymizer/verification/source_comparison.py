@@ -28,7 +28,7 @@ from anonymizer.verification.form import (
     restricted_areas,
     value_of,
 )
-from anonymizer.verification.grid import TWO_DIGITS, first_of_step, two_digits
+from anonymizer.verification.grid import first_of_step, last_of_step
 from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.
@@ -91,9 +91,6 @@ def _ask_rounding(_: Originals, column: MaskedColumn, mask: Mask) -> Iterator[As
     if dates:
         number, unit = {"quarter": (3, "month")}.get(mask["to"], (1, mask["to"]))
         distances: dict[str, Any] = {"interval": Sql(f"interval '{number} {unit}'")}
-    elif mask["to"] == TWO_DIGITS:
-        own = {"step": two_digits("masked", column.sql_type)}
-        distances = {**_distances(column.sql_type, 5), **own}
     else:
         distances = _distances(column.sql_type, mask["to"])
     yield (
@@ -343,12 +340,13 @@ def _questions(
                 "nodes": originals.nodes.get(column.column),
             }
             yield condition("source_covers", column.column, cells, "uncovered", needs=needs)
-            on_grid = column.grid and column.kind != "categorical"
+            on_grid = column.grid is not None and column.kind != "categorical"
             cells = {
                 **cells,
                 "label": "what",
                 "admitted": originals.admitted.get(column.column),
                 "first": first_of_step(column, "b.hi") if on_grid else None,
+                "last": last_of_step(column, "b.lo") if on_grid else None,
             }
             yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:

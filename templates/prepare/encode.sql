@@ -45,7 +45,9 @@ select
     cast(code as integer) as code,
     value,
     {{ label }} as label,
-    {% if last %}
+    {% if first %}
+    {{ first }} as first,
+    {{ first_label }} as first_label,
     {{ last }} as last,
     {{ last_label }} as last_label,
     {% endif %}

@@ -549,7 +549,7 @@ bounds as (
 verdicts as (
     select 'bound' as grp, count(*) as n, false as holds
     from bounds
-    where not coalesce(({{ begins }}) and ({{ ends }}) and lo <= hi, false)
+    where not coalesce(lo = hi or (lo < hi and ({{ begins }}) and ({{ ends }})), false)
     having count(*) > 0
 )
 {% elif column.list_cells %}

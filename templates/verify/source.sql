@@ -268,7 +268,7 @@ mismatches as (
     select 'bound' as what
     from bounds b
     cross join extent x
-    where b.lo < x.lo {% if admitted is not none %}and b.lo not in (select lo from free where lo is not null){% endif %}
+    where {% if last is not none %}{{ last }}{% else %}b.lo{% endif %} < x.lo {% if admitted is not none %}and b.lo not in (select lo from free where lo is not null){% endif %}
 
     union all
     select 'bound' as what

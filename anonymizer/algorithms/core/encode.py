@@ -11,7 +11,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
-from anonymizer.source.grid import last_value
+from anonymizer.source.grid import ends_of_step
 from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, distinguishes_rows, later_draw, value_text
@@ -124,19 +124,24 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "nulls": a.nulls > 0,
                 "label": value_text("value", a),
                 "unit": a.time_unit,
-                **last_of_step(a),
+                **bounds_of_steps(a),
             },
         )
         for a in roles.quasi
     )
 
 
-def last_of_step(attribute: Attribute) -> dict[str, Sql | None]:
-    """For a column on a grid, the last value of the step of each value, and its text."""
+def bounds_of_steps(attribute: Attribute) -> dict[str, Sql | None]:
+    """For a column on a grid, the first and last value of the step of each value, as texts too."""
     if attribute.grid is None or not attribute.ordered:
-        return {"last": None, "last_label": None}
-    last = last_value(attribute, Sql("value"))
-    return {"last": last, "last_label": value_text(str(last), attribute)}
+        return {"first": None}
+    first, last = ends_of_step(attribute, Sql("value"))
+    return {
+        "first": first,
+        "first_label": value_text(str(first), attribute),
+        "last": last,
+        "last_label": value_text(str(last), attribute),
+    }
 
 
 def coded_stages(

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anonymizer.compile import Sql, Table, lit, sql
-from anonymizer.policy.columns import TWO_DIGITS
 from anonymizer.policy.safe_harbor import NO_AREA
-from anonymizer.source.grid import two_digits
 from anonymizer.source.identifiers import FORMS, Form, usual_characters
 from anonymizer.source.masking.masks import (
     DATES,
@@ -259,8 +257,6 @@ def _round(mask: Mask, value: Sql, key: str) -> Sql:
             f"case when isfinite({value}) then cast({cut} as {mask.sql_type}) else {value} end"
         )
     method = mask.options["method"]
-    if mask.options["to"] == TWO_DIGITS:
-        return _two_digits(mask, value)
     if mask.family == "double":
         step = typed_literal(mask.options["to"], "DOUBLE")
         ratio = f"({value} / {step})"
@@ -297,19 +293,6 @@ def _round(mask: Mask, value: Sql, key: str) -> Sql:
         f" then cast({own} + ({step} - {rest}) as {mask.sql_type})"
         f" else cast({own} - {rest} as {mask.sql_type}) end"
     )
-
-
-def _two_digits(mask: Mask, value: Sql) -> Sql:
-    real = mask.family == "double"
-    own = f"cast({value} as {'DOUBLE' if real else exact_type(mask.sql_type)})"
-    step = two_digits(own, mask.sql_type)
-    if real:
-        whole = f"cast(floor({own} / {step}) * {step} as {mask.sql_type})"
-        return Sql(f"case when isfinite({value}) then {whole} else {value} end")
-    over = f"({own} % {step})"
-    rest = f"(case when {over} < 0 then {over} + {step} else {over} end)"
-    least = typed_literal(bounds(mask.sql_type)[0], exact_type(mask.sql_type))
-    return Sql(f"cast(greatest({own} - {rest}, {least}) as {mask.sql_type})")
 
 
 def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:

@@ -19,7 +19,7 @@ from anonymizer.source.masking.expressions import (
     mask_value,
     text_of,
 )
-from anonymizer.source.masking.masks import FORGOTTEN, Mask, bind, key_names
+from anonymizer.source.masking.masks import Mask, bind, key_names
 from anonymizer.source.masking.values import found_alias, found_table, values_steps
 from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
@@ -161,7 +161,7 @@ def _masked_values(
     made: dict[str, Sql] = {}
     binds: dict[str, None] = {}
     for mask in masks:
-        name, key = str(mask.physical), keys.get(mask.column, FORGOTTEN)
+        name, key = str(mask.physical), keys[mask.column]
         made[name] = mask_value(mask, made.get(name, Sql(f"r.{name}")), key, published)
         parts = (bind(key, part) for part in ("inner", "outer", "draw"))
         binds |= dict.fromkeys(part for part in parts if f"${part}" in str(made[name]))
