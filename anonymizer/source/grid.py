@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from anonymizer.compile import Sql, lit, sql
 from anonymizer.errors import Problem, SourceError
@@ -33,7 +34,7 @@ REAL_DIGITS = 36
 """Digits of floating-point numbers up to which steps grow."""
 
 
-def grid_of(policy: Policy, name: str, kind: str, sql_type: str) -> int | float | str | None:
+def grid_of(policy: Policy, name: str, kind: str, sql_type: str) -> Any:
     """The step of the bounds of a quasi-identifier; None without a grid.
 
     Raises SourceError if the step does not fit the type.
@@ -93,11 +94,11 @@ def ends_of_step(attribute: Attribute, value: Sql) -> tuple[Sql, Sql]:
     assert scale is not None
     if scale.is_time:
         number, unit = (3, "month") if step == "quarter" else (1, step)
-        begin = sql("date_trunc({u}, {t})", u=lit(step), t=scale.utc_timestamp(value))
-        after = sql("{b} + {i}", b=begin, i=Sql(f"interval '{number} {unit}'"))
+        here = sql("date_trunc({u}, {t})", u=lit(step), t=scale.utc_timestamp(value))
+        after = sql("{b} + {i}", b=here, i=Sql(f"interval '{number} {unit}'"))
         first, last = (
             sql("case when isfinite({v}) then {e} else {v} end", v=value, e=end)
-            for end in (scale.begins_at(begin), scale.ends_at(after))
+            for end in (scale.begins_at(here), scale.ends_at(after))
         )
         return first, last
     real = family_of(sql_type) == "double"
@@ -119,11 +120,6 @@ def ends_of_step(attribute: Attribute, value: Sql) -> tuple[Sql, Sql]:
     over = f"({own} % {width})"
     rest = f"(case when {over} < 0 then {over} + {width} else {over} end)"
     more = f"({width} - {typed_literal(Decimal(1).scaleb(-digits), wide)} - {rest})"
-    return (
-        Sql(
-            f"cast(case when {own} < {least} + {rest} then {least} else {own} - {rest} end as {sql_type})"
-        ),
-        Sql(
-            f"cast(case when {own} > {most} - {more} then {most} else {own} + {more} end as {sql_type})"
-        ),
-    )
+    begin = f"case when {own} < {least} + {rest} then {least} else {own} - {rest} end"
+    end = f"case when {own} > {most} - {more} then {most} else {own} + {more} end"
+    return Sql(f"cast({begin} as {sql_type})"), Sql(f"cast({end} as {sql_type})")

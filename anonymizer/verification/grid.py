@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.compile import Sql, Table, lit
+from anonymizer.compile import Sql, Table
 from anonymizer.contract.layout import Layout, PublishedColumn, quasi
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, precision
-from anonymizer.verification.form import CALENDAR, REALS, value_of
+from anonymizer.verification.form import REALS, value_of
 from anonymizer.verification.questions import Question, condition, of_column
 
+SECOND = 1_000_000
+HOUR = 3_600 * SECOND
+DAY = 24 * HOUR
+"""Microseconds."""
+DAYS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1, "hour": 1}
+"""Days of a step of time, at most."""
 ON_GRID = "cells_on_grid"
 TWO_DIGITS = "two digits"
 
@@ -28,23 +34,20 @@ def two_digits(value: str, sql_type: str) -> Sql:
     return Sql(f"case {' '.join(steps)} else {finest} end") if steps else finest
 
 
-def first_of_step(column: PublishedColumn, last: str) -> Sql:
-    """A value that is not after the first one of the step that ends with `last`."""
-    step, sql_type = column.grid, column.sql_type
-    if step in CALENDAR:
-        return Sql(f"date_trunc({lit(step)}, {_plain(column, last)})")
-    own, width = _width(column, last)
-    return Sql(f"({own} - ({width}))")
+def above(column: PublishedColumn) -> Sql:
+    """True if the bound `b.hi` lies more than a step beyond the greatest value `x.hi`."""
+    if column.grid in DAYS:
+        return Sql(f"date_diff('day', x.hi, b.hi) > {DAYS[column.grid]}")
+    own, width = _width(column, "b.hi")
+    return Sql(f"{own} - ({width}) > x.hi")
 
 
-def last_of_step(column: PublishedColumn, first: str) -> Sql:
-    """A value that is not before the last one of the step that begins with `first`."""
-    step = column.grid
-    if step in CALENDAR:
-        number, unit = (3, "month") if step == "quarter" else (1, step)
-        return Sql(f"{_plain(column, first)} + interval '{number} {unit}'")
-    own, width = _width(column, first)
-    return Sql(f"({own} + ({width}))")
+def below(column: PublishedColumn) -> Sql:
+    """True if the bound `b.lo` lies more than a step before the least value `x.lo`."""
+    if column.grid in DAYS:
+        return Sql(f"date_diff('day', b.lo, x.lo) > {DAYS[column.grid]}")
+    own, width = _width(column, "b.lo")
+    return Sql(f"{own} + ({width}) < x.lo")
 
 
 def _width(column: PublishedColumn, name: str) -> tuple[str, Sql]:
@@ -81,20 +84,40 @@ def grid_questions(view: Table, layout: Layout) -> Iterator[Question]:
 def _begins(column: PublishedColumn) -> Sql:
     """True if `lo` is the first value of a step."""
     step, sql_type = column.grid, column.sql_type
-    if step in CALENDAR:
-        plain = _plain(column, "lo")
-        return Sql(f"not isfinite(lo) or {plain} = date_trunc({lit(step)}, {plain})")
-    return _multiple(step, "lo", sql_type)
+    if step not in DAYS:
+        return _multiple(step, "lo", sql_type)
+    plain = _plain(column, "lo")
+    conditions = {
+        "year": f"month({plain}) = 1 and day({plain}) = 1",
+        "quarter": f"month({plain}) % 3 = 1 and day({plain}) = 1",
+        "month": f"day({plain}) = 1",
+        "week": f"({_day(plain)} + 3) % 7 = 0",
+    }
+    part = HOUR if step == "hour" else DAY
+    whole = [] if sql_type == "DATE" else [f"epoch_us(lo) % {part} = 0"]
+    return Sql(" and ".join([conditions.get(step, "true"), *whole]))
 
 
 def _ends(column: PublishedColumn) -> Sql:
     """True if `hi` is the last value of a step; of reals the first one of the next."""
     step, sql_type = column.grid, column.sql_type
-    if step in CALENDAR:
+    if step in DAYS:
         plain = _plain(column, "hi")
-        after = "1 day" if sql_type == "DATE" else "1 second"
-        next_one = f"date_trunc({lit(step)}, {plain} + interval '{after}')"
-        return Sql(f"not isfinite(hi) or {next_one} > {plain}")
+        leap = f"year({plain}) % 4 = 0 and (year({plain}) % 100 <> 0 or year({plain}) % 400 = 0)"
+        last = (
+            f"case when month({plain}) in (4, 6, 9, 11) then 30 when month({plain}) <> 2 then 31"
+            f" when {leap} then 29 else 28 end"
+        )
+        conditions = {
+            "year": f"month({plain}) = 12 and day({plain}) = 31",
+            "quarter": f"month({plain}) % 3 = 0 and day({plain}) = {last}",
+            "month": f"day({plain}) = {last}",
+            "week": f"({_day(plain)} + 4) % 7 = 0",
+        }
+        part = HOUR if step == "hour" else DAY
+        # the last instant, which is less than a second before the next step
+        whole = [] if sql_type == "DATE" else [f"epoch_us(hi) % {part} >= {part - SECOND}"]
+        return Sql(" and ".join([conditions.get(step, "true"), *whole]))
     if sql_type in REALS:
         return _multiple(step, "hi", sql_type)
     wide = exact_type(sql_type)
@@ -104,6 +127,10 @@ def _ends(column: PublishedColumn) -> Sql:
     rest = f"(cast(hi as {wide}) % ({width}))"
     unit = _unit(sql_type)
     return Sql(f"cast(hi as {wide}) = {most} or {rest} = -{unit} or {rest} = ({width}) - {unit}")
+
+
+def _day(plain: str) -> str:
+    return f"date_diff('day', DATE '1970-01-01', cast({plain} as date))"
 
 
 def _multiple(step: Any, name: str, sql_type: str) -> Sql:

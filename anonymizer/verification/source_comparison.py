@@ -28,7 +28,7 @@ from anonymizer.verification.form import (
     restricted_areas,
     value_of,
 )
-from anonymizer.verification.grid import first_of_step, last_of_step
+from anonymizer.verification.grid import above, below
 from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.
@@ -345,8 +345,8 @@ def _questions(
                 **cells,
                 "label": "what",
                 "admitted": originals.admitted.get(column.column),
-                "first": first_of_step(column, "b.hi") if on_grid else None,
-                "last": last_of_step(column, "b.lo") if on_grid else None,
+                "below": below(column) if on_grid else Sql("b.lo < x.lo"),
+                "above": above(column) if on_grid else Sql("b.hi > x.hi"),
             }
             yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:

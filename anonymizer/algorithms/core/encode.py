@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
@@ -131,16 +131,22 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
     )
 
 
-def bounds_of_steps(attribute: Attribute) -> dict[str, Sql | None]:
+NEARNESS = 0.6
+"""How far a value lies from the first one of its step, for the search: 1 is where it is. Measured:
+0.5 to 0.8 loses least, 0 and 1 up to half more."""
+
+
+def bounds_of_steps(attribute: Attribute) -> dict[str, Any]:
     """For a column on a grid, the first and last value of the step of each value, as texts too."""
     if attribute.grid is None or not attribute.ordered:
         return {"first": None}
     first, last = ends_of_step(attribute, Sql("value"))
     return {
         "first": first,
-        "first_label": value_text(str(first), attribute),
+        "first_label": value_text("first", attribute),
         "last": last,
-        "last_label": value_text(str(last), attribute),
+        "last_label": value_text("last", attribute),
+        "nearness": NEARNESS,
     }
 
 
