@@ -103,11 +103,8 @@ def test_types(tmp_path: Path, name: str, cells: str) -> None:
                 raise AssertionError
             case int() | Decimal():
                 step = Decimal(str(bounds["step"])) if bounds else None
-                unit = (
-                    Decimal(1)
-                    if isinstance(low, int)
-                    else Decimal(1).scaleb(low.as_tuple().exponent)
-                )
+                after_point = str(low).partition(".")[2]
+                unit = Decimal(10) ** -len(after_point)
                 assert low % (step or width(low)) == 0 or low == -128
                 assert (high + unit) % (step or width(high)) == 0 or high in (127, 2**32 - 1)
             case float():
