@@ -13,6 +13,8 @@ from anonymizer.policy.aggregate import WITNESS
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 MINIMUM = "minimum"
 """The requirement that no group of 1 to n - 1 persons is shown to exist."""
+PRIVACY_LOSS = "differential_privacy"
+"""The requirement that a person changes no probability by a factor above exp(epsilon)."""
 
 
 @with_config(STRICT)
@@ -51,6 +53,15 @@ class CountedMeasure:
 
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """What releases of one ledger add up to, this one among them."""
+
+    spent: Annotated[float, Field(gt=0)]
+    budget: Annotated[float, Field(gt=0)]
+
+
+@with_config(STRICT)
+@dataclass(frozen=True, slots=True)
 class Counts:
     """A table of counts."""
 
@@ -63,6 +74,15 @@ class Counts:
     """True if groups that are left out are listed, without figures."""
     base: int | None = None
     """The base to which small groups are rounded."""
+    zeros: bool = False
+    """True if every group of the domain is listed."""
+    noise: Spending | None = None
+    """The privacy loss of all releases, where the figures have noise."""
+
+    @property
+    def least(self) -> int | None:
+        """The least figure that is published; None if it may be negative."""
+        return None if self.noise is not None else 0 if self.zeros else 1
 
     @property
     def persons(self) -> int:
@@ -88,4 +108,5 @@ class Counts:
         measures = (CountedMeasure(**one) for one in data["measures"])
         groupings = tuple(map(tuple, data["groupings"]))
         parts = {"by": tuple(by), "groupings": groupings, "measures": tuple(measures)}
-        return cls(**{**data, **parts})
+        noise = Spending(**data["noise"]) if data.get("noise") is not None else None
+        return cls(**{**data, **parts, "noise": noise})

@@ -12,7 +12,7 @@ from typing import Any
 
 from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.counts_layout import MINIMUM
+from anonymizer.contract.counts_layout import MINIMUM, PRIVACY_LOSS
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
 from anonymizer.guarantees.guarantee import Guarantee, RuleInput
@@ -102,6 +102,9 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
     A hierarchical distance still lacks the paths of its values: see `with_paths`.
     """
     if policy.counts is not None:
+        if policy.counts.epsilon is not None:
+            loss = {"epsilon": policy.counts.epsilon, "per_person": policy.counts.dp.per_person}
+            return (Requirement(PRIVACY_LOSS, None, loss),)
         return (Requirement(MINIMUM, None, {"n": policy.counts.minimum}),)
     return (*_of_table(policy), *_of_columns(policy), *_of_signatures(policy))
 

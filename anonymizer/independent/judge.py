@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
 
@@ -323,16 +324,21 @@ def judge_opened(opened: OpenRelease, members: definitions.Members | None = None
 def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
     """Judge a table of counts, which has no rows if everything is left out."""
     manifest = opened.manifest
-    terms = [one.parameters for one in manifest.requirements if one.name == "minimum"]
-    minimum = terms[0].get("n") if len(terms) == len(manifest.requirements) == 1 else None
-    if type(minimum) is not int or minimum < 2 or manifest.layout.class_id is not None:
+    name = "minimum" if counts.noise is None else "differential_privacy"
+    terms = [one.parameters for one in manifest.requirements if one.name == name]
+    term = terms[0] if len(terms) == len(manifest.requirements) == 1 else {}
+    minimum, epsilon = term.get("n"), term.get("epsilon")
+    judged = type(minimum) is int and minimum >= 2 and counts.noise is None
+    if isinstance(epsilon, Decimal) and counts.noise is not None:
+        judged = epsilon > 0 and term.get("per_person") == 1
+    if not judged or manifest.layout.class_id is not None:
         raise UnreadableError("manifest.requirements: are not those of a table of counts")
     named = {name for d in counts.by for name in (d.name, d.level)}
     named |= {one.name for one in counts.measures} | {counts.status}
     if named - {None} != {*published_columns(manifest.layout)}:
         raise UnreadableError("manifest.layout: has other columns than its counts")
     release = decode(opened)
-    checks = (*form(opened, release), *judge_counts(opened, counts, minimum))
+    checks = (*form(opened, release), *judge_counts(opened, counts, minimum or 0, epsilon))
     return Judgement(manifest.view, len(opened.rows.rows), checks, kind=manifest.kind)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from anonymizer.independent.cells import Raw
@@ -28,7 +31,9 @@ class Cell:
     status: str | None
 
 
-def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterator[Check]:
+def judge_counts(
+    opened: OpenRelease, form: CountsForm, minimum: int, epsilon: Decimal | None
+) -> Iterator[Check]:
     """Every check of a table of counts."""
     cells = list(_cells(opened, form))
     shown = {cell.place: cell for cell in cells if cell.status == "shown"}
@@ -39,7 +44,17 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
     yield form_check("cell_once", None, sum(n > 1 for n in places.values()))
     odd = sum(cell.status not in ("shown", "hidden", "other") for cell in cells)
     yield form_check("no_reason", None, odd)
+    if form.zeros:
+        yield form_check("all_groups", None, sum(_lacks_groups(cells, form)))
+    if form.noise is not None:
+        spent, budget = form.noise.spent, form.noise.budget
+        yield form_check("additive", None, sum(_differences(shown, form)))
+        over = epsilon is None or not epsilon <= spent <= budget
+        required, achieved = {"epsilon": Fraction(budget)}, {"epsilon": Fraction(spent)}
+        yield Check("budget", None, required, achieved, int(over))
+        return
     told = [cell.figures[form.persons] for cell in cells if cell.status in ("shown", "other")]
+    told = [n for n in told if n != 0 or not form.zeros]
     small = [n for n in told if n is None or n < minimum]
     least = min((n for n in told if n is not None), default=None)
     yield Check("no_small_cells", None, {"n": minimum}, {"n": least}, len(small))
@@ -49,18 +64,38 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
     yield form_check("additive", None, sum(_differences(shown, form)))
     if form.base is not None:
         figures = [_persons(cell, form) for cell in shown.values()]
+        figures = [n for n in figures if n or not form.zeros]
         below = sum(n < form.base for n in figures)
         yield Check("rounded", None, {"n": form.base}, {"n": min(figures, default=None)}, below)
         return
     yield form_check("other_room", None, 0 if _has_room(cells, form, minimum) else 1)
 
 
+def _lacks_groups(cells: Sequence[Cell], form: CountsForm) -> Iterator[bool]:
+    """For each published total: whether some combination of labels has no row."""
+    for levels in form.groupings:
+        rows = {cell.place for cell in cells if tuple(n for n, _ in cell.place) == levels}
+        labels = [
+            {cell.place[i] for cell in cells if cell.place[i][0] == level}
+            for i, level in enumerate(levels)
+        ]
+        yield len(rows) != prod(map(len, labels))
+
+
 def _cells(opened: OpenRelease, form: CountsForm) -> Iterator[Cell]:
     at = {name: i for i, name in enumerate(opened.rows.columns)}
     for row in opened.rows.rows:
-        figures = tuple(number(row[at[one.name]]) for one in form.measures)
+        figures = tuple(_figure(row[at[one.name]]) for one in form.measures)
         status = row[at[form.status]]
         yield Cell(_place(row, at, form), figures, None if status is None else str(status))
+
+
+def _figure(text: Raw) -> int | None:
+    """A whole number, which noise may make negative."""
+    if isinstance(text, str) and text.startswith("-"):
+        below = number(text[1:])
+        return None if below is None else -below
+    return number(text)
 
 
 def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Place:
@@ -78,7 +113,8 @@ def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Pla
 def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
     levels = tuple(level for level, _ in cell.place)
     labels = [label for _, label in cell.place]
-    counted = all(n is not None and n >= 1 for n in cell.figures)
+    least = form.least
+    counted = all(n is not None and (least is None or n >= least) for n in cell.figures)
     if cell.status == "shown":
         placed = zip(cell.place, form.by, strict=True)
         total = [(label == ALL) == (level == d.levels) for (level, label), d in placed]
@@ -91,7 +127,13 @@ def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
             return none and all(total) and OTHER not in labels and levels in form.groupings
         return form.list_hidden and none and not any(levels) and not {ALL, OTHER} & {*labels}
     if cell.status == "other":
-        return not suppresses and counted and {*labels} == {OTHER} and {*levels} == {-1}
+        return (
+            not suppresses
+            and least is not None
+            and counted
+            and {*labels} == {OTHER}
+            and {*levels} == {-1}
+        )
     return True  # which is another check
 
 

@@ -16,7 +16,16 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognition
-from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
+from anonymizer.ledger.store import (
+    DICTIONARY,
+    GROUPS,
+    MEMBERS,
+    RELEASES,
+    ROWS,
+    SCHEMAS,
+    SIGNATURES,
+    SPENDS,
+)
 from anonymizer.process import run_folder
 from anonymizer.release.objects import entries_in_file
 
@@ -254,7 +263,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, SPENDS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"
@@ -299,7 +308,7 @@ def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
 
     Persons are recognized by digests of texts, which engines may write differently.
     """
-    others = sorted({entry.engine for entry in found} - {engine})
+    others = sorted({entry.engine for entry in found if entry.persons} - {engine})
     if others:
         said = f"has releases that were made with the engine {others[0]}: persons of theirs"
         said += f" may not be recognized by {engine}"

@@ -30,6 +30,7 @@ from anonymizer.ledger.store import (
     ROWS,
     SCHEMAS,
     SIGNATURES,
+    SPENDS,
 )
 from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.paths import table_path
@@ -508,6 +509,7 @@ HELD = (
     (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
     (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
     (GROUPS, ("grp", "facet", "value", "n"), ()),
+    (SPENDS, ("epsilon", "budget"), ()),
 )
 """Tables with what is known of every release, and their columns of values and of lists. Later
 ones come last: releases of before they were kept state fewer numbers."""

@@ -125,6 +125,22 @@ ROUNDED = (
     "Counts of finest groups below {base} are rounded to 0, and then not listed, or to {base};"
     " totals are sums of these, and not the true ones."
 )
+ROUNDED_ZEROS = (
+    "Counts of finest groups below {base} are rounded to 0 or to {base}; totals are sums of these,"
+    " and not the true ones. Every group of the domain is listed: one of 0 may have somebody."
+)
+NOISY = (
+    "A table of counts of persons with noise. How it was made is {epsilon:g}-differentially"
+    " private: a person more or less in the source makes no release likelier by a factor above"
+    " exp({epsilon:g}), whatever else a reader knows. Every group of a public domain has a count"
+    " with noise of the scale {scale:g}, which may be negative; totals are sums of these, and not"
+    " the true ones. Form and budget can be checked, and that the noise was drawn cannot. With the"
+    " earlier releases of its ledger epsilon adds up to {spent:g} of a budget of {budget:g}."
+)
+NOT_OF_NOISE = (
+    "Not promised: that a figure is near the true one; as much for k persons together, for whom"
+    " epsilon counts k times; anything about figures of the same persons outside of the ledger."
+)
 UNLISTED = "Groups that are not listed may be empty, or be left out."
 WITNESSED = (
     "Groups that are not listed are empty; one without a figure has somebody. The table {table}"
@@ -185,15 +201,23 @@ def counts_certificate(
     left_out: int,
     witnesses: str | None = None,
     base: int | None = None,
+    zeros: bool = False,
 ) -> str:
     """The sentences that accompany a table of counts. `witnesses`: the table that proves it."""
     said = COUNTS.format(n=minimum, less=minimum - 1)
     if witnesses is not None:
         return f"{said} {WITNESSED.format(table=witnesses)} {NOT_OF_COUNTS}"
-    said = f"{said} {ROUNDED.format(base=base) if base is not None else UNLISTED}"
+    rounded = ROUNDED_ZEROS if zeros else ROUNDED
+    said = f"{said} {rounded.format(base=base) if base is not None else UNLISTED}"
     persons = many(left_out, "person is", "persons are")
     rest = f" {OTHER_ROW.format(left_out=persons)}" if left_out else ""
     return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"
+
+
+def noise_certificate(epsilon: float, spent: float, budget: float) -> str:
+    """The sentences that accompany a table of counts with noise."""
+    said = NOISY.format(epsilon=epsilon, scale=1 / epsilon, spent=spent, budget=budget)
+    return f"{said} {NOT_OF_NOISE}"
 
 
 def known_attacks(policy: AnyPolicy) -> list[str]:

@@ -207,7 +207,8 @@ def _unanswered(
         method = policy.counts.method
         of_source = AGAINST_SOURCE if source and method in EXACT else ()
         asked = (*ALONE[method], *of_source)
-        yield from (("protect.minimum", name) for name in asked if name not in made)
+        path = "protect.minimum" if policy.counts.epsilon is None else "dp.epsilon"
+        yield from ((path, name) for name in asked if name not in made)
         return
     lead, further = policy.whole, policy.further.items()
     elsewhere = not lead.sensitive and any(single.sensitive for _, single in further)

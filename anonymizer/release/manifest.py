@@ -28,7 +28,12 @@ from anonymizer.policy.hierarchies import levels_given
 from anonymizer.policy.kinds import ANONYMISED, PSEUDONYMISED, ReleaseKind
 from anonymizer.process.files import read_beside
 from anonymizer.release import objects
-from anonymizer.release.certificate import certificate, counts_certificate, known_attacks
+from anonymizer.release.certificate import (
+    certificate,
+    counts_certificate,
+    known_attacks,
+    noise_certificate,
+)
 from anonymizer.release.objects import Names, Runs, object_entries
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.release import check_sql
@@ -141,6 +146,10 @@ def make_manifest(
 def stated_certificate(manifest: Manifest) -> str:
     """The certificate that belongs to a manifest."""
     counts = manifest.layout.counts
+    if counts is not None and counts.noise is not None:
+        (loss,) = manifest.requirements
+        spent, budget = counts.noise.spent, counts.noise.budget
+        return noise_certificate(loss.parameters["epsilon"], spent, budget)
     if counts is not None:
         return counts_certificate(
             minimum=manifest.requirements[0].parameters["n"],
@@ -148,6 +157,7 @@ def stated_certificate(manifest: Manifest) -> str:
             left_out=manifest.data["measures"]["suppressed"],
             witnesses=manifest.layout.tables.get(WITNESS),
             base=counts.base,
+            zeros=counts.zeros,
         )
     return certificate(
         manifest.kind,

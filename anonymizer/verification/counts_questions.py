@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
-from anonymizer.contract.counts_layout import MINIMUM, Counts
+from anonymizer.contract.counts_layout import MINIMUM, PRIVACY_LOSS, Counts
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.aggregate import WITNESS
@@ -18,8 +19,10 @@ ALONE: Mapping[str, tuple[str, ...]] = {
     "rest": (*FORM, "additive", "other_room"),
     "suppress": (*FORM, "one_step", "witness_whole", "witness_agrees", "witness_covers"),
     "round": (*FORM, "additive", "rounded"),
+    "dp": (*FORM[:-1], "all_groups", "additive", "budget"),
 }
 """By method: the checks of a table of counts."""
+SPENT = FigureColumn("achieved", "greatest")
 OF_MINIMUM = ("no_small_cells", "one_step")
 """The checks whose figure is compared with the minimum."""
 AGAINST_SOURCE = ("source_cells", "source_hidden")
@@ -43,8 +46,8 @@ def counts_questions(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> tuple[Question, ...]:
     """Every question that the release alone answers."""
-    counts, minimum = _asked(layout, requirements)
-    parameters = _shared(view, layout, counts, minimum)
+    counts, minimum, epsilon = _asked(layout, requirements)
+    parameters = {**_shared(view, layout, counts, minimum), "epsilon": epsilon}
     rounded = {**parameters, "minimum": counts.base}
     least = (FigureColumn("achieved", "least"),)
     return tuple(
@@ -52,6 +55,8 @@ def counts_questions(
         if name in OF_MINIMUM
         else Question(name, None, counts.base, "counts_no_small_cells", rounded, least)
         if name == "rounded"
+        else Question(name, None, counts.noise.budget, "counts_budget", parameters, (SPENT,))
+        if name == "budget" and counts.noise is not None
         else condition(name, None, parameters, template=f"counts_{name}")
         for name in _alone(layout)
     )
@@ -67,7 +72,7 @@ def source_questions(
     person: bool,
 ) -> tuple[Question, ...]:
     """The questions that compare the release with the snapshot."""
-    counts, minimum = _asked(layout, requirements)
+    counts, minimum, _ = _asked(layout, requirements)
     shared = _shared(view, layout, counts, minimum)
     by = [
         {
@@ -94,15 +99,23 @@ def source_questions(
     return tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked)
 
 
-def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int]:
-    asked = [item for item in requirements if item.name == MINIMUM]
+def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int, float | None]:
+    """The form of the counts, and the required minimum, or, if they have noise, epsilon."""
+    noise = layout.counts is not None and layout.counts.noise is not None
+    asked = [one for one in requirements if one.name == (PRIVACY_LOSS if noise else MINIMUM)]
     if layout.counts is None or len(asked) != len(requirements) or len(asked) != 1:
         said = "is a table of counts, for which one minimum is required, and nothing else"
         raise NothingToCheckError.at("protect", said, hint="was it made by this tool?")
-    minimum = asked[0].parameters.get("n")
-    if type(minimum) is not int or minimum < 2 or asked[0].parameters.keys() != {"n"}:
+    given = asked[0].parameters
+    if noise:
+        epsilon = given.get("epsilon")
+        if type(epsilon) is not float or not 0 < epsilon < inf or given.get("per_person") != 1:
+            raise NothingToCheckError.at("dp", "has no epsilon, or persons in several groups")
+        return layout.counts, 0, epsilon
+    minimum = given.get("n")
+    if type(minimum) is not int or minimum < 2 or given.keys() != {"n"}:
         raise NothingToCheckError.at("protect.minimum", "is not a minimum")
-    return layout.counts, minimum
+    return layout.counts, minimum, None
 
 
 def _alone(layout: Layout) -> tuple[str, ...]:
@@ -110,9 +123,14 @@ def _alone(layout: Layout) -> tuple[str, ...]:
         raise NothingToCheckError.at("method", "is no method of a table of counts")
     if (layout.algorithm == "round") != (layout.counts is not None and bool(layout.counts.base)):
         raise NothingToCheckError.at("method", "has no base, or one too many")
+    if layout.counts is None or (layout.algorithm == "dp") != (layout.counts.noise is not None):
+        raise NothingToCheckError.at("method", "has no noise, or is said to have some")
     if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
         raise NothingToCheckError.at("method", "has no table of witnesses, or one too many")
-    return ALONE[layout.algorithm]
+    asked = ALONE[layout.algorithm]
+    if layout.counts.zeros and "all_groups" not in asked:
+        return (*asked, "all_groups")
+    return asked
 
 
 def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[str, Any]:
@@ -137,6 +155,8 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
         "status": counts.status,
         "listed": counts.list_hidden,
         "minimum": minimum,
+        "least": counts.least,
+        "noise": counts.noise,
         "label": "cell",
     }
 

@@ -51,7 +51,7 @@ verdicts as (
                 and (l{{ loop.index | lit }} = '(all)') = (v{{ loop.index | lit }} = {{ d.levels | lit }}) and
                 {% endfor %}
                 {% for _ in measures %}
-                m{{ loop.index | lit }} >= 1 and
+                m{{ loop.index | lit }} {% if least is none %}is not null{% else %}>= {{ least | lit }}{% endif %} and
                 {% endfor %}
                 exists (select 1 from groupings where {% for d in by %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %})
             when 'hidden' then
@@ -72,7 +72,7 @@ verdicts as (
                 {% endfor %}
 
             when 'other' then
-                {% if witnesses %}
+                {% if witnesses or least is none %}
                 false and
                 {% endif %}
                 {% for d in by %}
@@ -120,7 +120,8 @@ with {{ rows() }},
 verdicts as (
     select l1 as grp, m{{ persons | lit }} as achieved, m{{ persons | lit }} >= {{ minimum | lit }} as holds
     from read_cells
-    where status in ('shown', 'other')
+    where status in ('shown', 'other'){% if least == 0 %} and coalesce(m{{ persons | lit }}, 1) <> 0{% endif %}
+
 )
 {{ verdict("achieved") }}
 
@@ -556,3 +557,38 @@ verdicts as (
     join read_cells c on {% for d in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }}_0 and c.v{{ loop.index | lit }} = 0 and {% endfor %}c.status = 'shown'
 )
 {{ verdict("mismatches") }}
+
+-- name: counts_all_groups
+-- Totals without a row for some group: every combination of the labels of the columns has one.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, groupings with context %}
+with {{ rows() }},
+{{ groupings() }},
+{% for d in by %}
+{% set i = loop.index | lit %}
+labels{{ i }} as (select v{{ i }} as level, count(distinct l{{ i }}) as members from read_cells group by v{{ i }}),
+{% endfor %}
+verdicts as (
+    select
+        'totals' as grp,
+        1 as mismatches,
+        (
+            select count(*) from read_cells
+            where {% for d in by %}v{{ loop.index | lit }} = g.g{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+        ) = {% for d in by %}labels{{ loop.index | lit }}.members{% if not loop.last %} * {% endif %}{% endfor %} as holds
+    from groupings g
+    {% for d in by %}
+    left join labels{{ loop.index | lit }} on labels{{ loop.index | lit }}.level = g.g{{ loop.index | lit }}
+    {% endfor %}
+)
+{{ verdict("mismatches") }}
+
+-- name: counts_budget
+-- What the releases of the ledger add up to, if it is more than its budget, or less than this one.
+{% from "verify/_verdict" import verdict with context %}
+with verdicts as (
+    select 'spent' as grp, spent as achieved, spent >= {{ epsilon | lit }} and spent <= {{ noise.budget | lit }} as holds
+    from (select cast({{ noise.spent | lit }} as double) as spent) as ledger
+)
+{{ verdict("achieved") }}
