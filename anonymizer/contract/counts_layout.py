@@ -54,8 +54,9 @@ class CountedMeasure:
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What releases of one ledger add up to, this one among them."""
+    """The privacy loss of the release, and what the releases of its ledger add up to with it."""
 
+    epsilon: Annotated[float, Field(gt=0)]
     spent: Annotated[float, Field(gt=0)]
     budget: Annotated[float, Field(gt=0)]
 

@@ -314,8 +314,9 @@ WITNESS = "witness"
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The privacy loss of all releases of a ledger, and their budget."""
+    """The privacy loss of the release, that of all releases of its ledger, and their budget."""
 
+    epsilon: Above
     spent: Above
     budget: Above
 

@@ -49,7 +49,7 @@ def judge_counts(
     if form.noise is not None:
         spent, budget = form.noise.spent, form.noise.budget
         yield form_check("additive", None, sum(_differences(shown, form)))
-        over = epsilon is None or not epsilon <= spent <= budget
+        over = epsilon is None or not form.noise.epsilon <= min(epsilon, spent) or spent > budget
         required, achieved = {"epsilon": Fraction(budget)}, {"epsilon": Fraction(spent)}
         yield Check("budget", None, required, achieved, int(over))
         return

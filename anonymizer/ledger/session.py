@@ -61,7 +61,7 @@ from anonymizer.ledger.seal import (
     sealed,
     unlisted,
 )
-from anonymizer.ledger.spending import Spend, record_spend
+from anonymizer.ledger.spending import Spend, record_spend, spent_by_release
 from anonymizer.ledger.store import (
     HISTORY,
     MEMBERS,
@@ -416,6 +416,12 @@ def listed(path: str | Path) -> tuple[Entry, ...]:
     """Every release of a ledger, oldest first."""
     with _engine_of(Path(path), read_only=True) as engine:
         return entries(engine)
+
+
+def spends(path: str | Path) -> dict[int, float]:
+    """What releases of a ledger with noise have spent, by their numbers."""
+    with _engine_of(Path(path), read_only=True) as engine:
+        return spent_by_release(engine)
 
 
 def forget_release(path: str | Path, run_id: str) -> Entry:

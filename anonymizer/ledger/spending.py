@@ -13,6 +13,7 @@ from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, GuaranteeError
 from anonymizer.ledger.store import SPENDS
+from anonymizer.release import objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,14 @@ class Account:
         return cls(
             sum((one for one, _ in rows if one is not None), Decimal()), min(budgets, default=None)
         )
+
+
+def spent_by_release(engine: DuckDBEngine) -> dict[int, float]:
+    """What each release has spent; a ledger of an older version has no such table."""
+    if not objects.is_base_table(engine, SPENDS):
+        return {}
+    rows = engine.raw(f"select release, epsilon from {ident(SPENDS)}", "ledger")
+    return {int(release): float(epsilon) for release, epsilon in rows}
 
 
 def record_spend(engine: DuckDBEngine, release: int, spend: Spend) -> tuple[float, float]:

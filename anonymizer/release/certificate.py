@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from anonymizer.algorithms.aggregate.method import METHODS
 from anonymizer.algorithms.registry import BY_NAME
+from anonymizer.contract.counts_layout import Spending
 from anonymizer.measure.loss import least_sentence, linked_sentence, proved_sentence
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import CALENDAR, OPTIONS, Code, Column, Rounding
@@ -214,9 +216,9 @@ def counts_certificate(
     return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"
 
 
-def noise_certificate(epsilon: float, spent: float, budget: float) -> str:
+def noise_certificate(noise: Spending) -> str:
     """The sentences that accompany a table of counts with noise."""
-    said = NOISY.format(epsilon=epsilon, scale=1 / epsilon, spent=spent, budget=budget)
+    said = NOISY.format(**asdict(noise), scale=1 / noise.epsilon)
     return f"{said} {NOT_OF_NOISE}"
 
 

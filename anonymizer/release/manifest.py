@@ -147,9 +147,7 @@ def stated_certificate(manifest: Manifest) -> str:
     """The certificate that belongs to a manifest."""
     counts = manifest.layout.counts
     if counts is not None and counts.noise is not None:
-        (loss,) = manifest.requirements
-        spent, budget = counts.noise.spent, counts.noise.budget
-        return noise_certificate(loss.parameters["epsilon"], spent, budget)
+        return noise_certificate(counts.noise)
     if counts is not None:
         return counts_certificate(
             minimum=manifest.requirements[0].parameters["n"],

@@ -188,7 +188,8 @@ class CountsJob:
             return self._release()
         assert ledger_session is not None
         spend = Spend(policy.epsilon, policy.dp.budget)
-        self.spending = Spending(*ledger_session.spend(spend, self.seed.secret))
+        found = ledger_session.spend(spend, self.seed.secret)
+        self.spending = Spending(policy.epsilon, *found)
         try:
             released = self._release()
         except BaseException:

@@ -585,10 +585,11 @@ verdicts as (
 {{ verdict("mismatches") }}
 
 -- name: counts_budget
--- What the releases of the ledger add up to, if it is more than its budget, or less than this one.
+-- What the releases of the ledger add up to, if it is more than its budget or less than this one
+-- spends, or if this one spends more than is required.
 {% from "verify/_verdict" import verdict with context %}
 with verdicts as (
-    select 'spent' as grp, spent as achieved, spent >= {{ epsilon | lit }} and spent <= {{ noise.budget | lit }} as holds
-    from (select cast({{ noise.spent | lit }} as double) as spent) as ledger
+    select 'spent' as grp, spent as achieved, epsilon <= {{ epsilon | lit }} and epsilon <= spent and spent <= {{ noise.budget | lit }} as holds
+    from (select cast({{ noise.spent | lit }} as double) as spent, cast({{ noise.epsilon | lit }} as double) as epsilon) as ledger
 )
 {{ verdict("achieved") }}
