@@ -67,6 +67,8 @@ class FilePlace:
     """A DuckDB file; None for an in-memory database."""
 
     file: Path | None
+    tells: bool = True
+    """False if it may hold a release although publishing failed."""
 
     @property
     def text(self) -> str:
@@ -89,7 +91,7 @@ class FilePlace:
 
     def may_hold(self, run_id: str) -> bool:
         del run_id
-        return False  # a file target always knows
+        return not self.tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,10 @@ def place_of(engine: Engine, file: Path | None) -> Place:
     """The target of a run: a file, or the database of its engine."""
     from anonymizer.engines.postgres.connection import PostgresEngine
 
-    return ServerPlace.of(engine) if isinstance(engine, PostgresEngine) else FilePlace(file)
+    if isinstance(engine, PostgresEngine):
+        return ServerPlace.of(engine)
+    # (a file target always knows, and a catalog of Spark does not)
+    return FilePlace(file) if isinstance(engine, DuckDBEngine) else FilePlace(None, tells=False)
 
 
 # The entries of a ledger, one per release.

@@ -58,6 +58,10 @@ def home_of(engine: Engine, ledger: Path, run_id: str) -> Iterator[DuckDBEngine]
     if isinstance(engine, DuckDBEngine):
         yield engine
         return
+    if run_folder.is_live(run_id):  # (Spark has a run folder, by which a dead run is known)
+        with beside_server(engine, ledger) as home:
+            yield home
+        return
     # a run folder, by which the next run knows whether this one has ended
     folder = run_folder.create(run_id)
     try:

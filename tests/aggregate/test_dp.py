@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -65,7 +66,7 @@ def chi_square(draws: Iterable[int], epsilon: float) -> tuple[float, int]:
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 1.0, 3.0])
 def test_the_noise_has_its_distribution(epsilon: float) -> None:
     """Another epsilon by 3 % is seen; the true one is refused less than once in ten million."""
-    draws = [*with_noise([0] * 200_000, epsilon)]
+    draws = [*with_noise([0] * 200_000, mechanism(epsilon))]
     statistic, bins = chi_square(draws, epsilon)
     limit = bins + 6 * math.sqrt(2 * bins) + 24
     assert statistic < limit
@@ -82,7 +83,7 @@ def test_the_loss_is_at_most_epsilon(epsilon: float) -> None:
 
 def test_neighbours_of_the_noise_do_not_follow_from_it() -> None:
     """Draws of one release are independent: their products average to 0, also between batches."""
-    draws = [*with_noise([0] * 120_000, 1.0)]
+    draws = [*with_noise([0] * 120_000, mechanism(1.0))]
     for lag in (1, 2, 50_000):
         products = [a * b for a, b in zip(draws, draws[lag:], strict=False)]
         # the variance of a draw is 1.84
@@ -197,6 +198,13 @@ def test_a_failed_run_spends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(FileTarget, "publish", fail)
     with pytest.raises(EngineError, match="does not work"):
+        published(tmp_path, grid(WORKED))
+    assert spends(tmp_path / "l.duckdb") == {}
+
+
+def test_without_opendp_nothing_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opendp.measurements", None)
+    with pytest.raises(EngineError, match=r"method: needs opendp.*sql-anonymizer\[dp\]"):
         published(tmp_path, grid(WORKED))
     assert spends(tmp_path / "l.duckdb") == {}
 

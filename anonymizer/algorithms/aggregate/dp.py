@@ -35,11 +35,12 @@ def compile_dp(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledC
     labels = [name for d in found for name in d.names]
     epsilon = policy.epsilon
     assert epsilon is not None
+    measurement = mechanism(epsilon, policy.dp.per_person)
 
     def noisy(rows: list[Row]) -> list[Row]:
         """Add noise to the count of every group, whether anybody is in it or not."""
         counts = [int(row[-1]) for row in rows]
-        made = with_noise(counts, epsilon, policy.dp.per_person)
+        made = with_noise(counts, measurement)
         return [(*row[:-1], n, n, False) for row, n in zip(rows, made, strict=True)]
 
     query = Step("finest groups", "aggregate/finest", {"atoms": ATOMS, "labels": labels})
@@ -55,9 +56,8 @@ def compile_dp(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledC
     return compiled_cells(stages, found, words)
 
 
-def with_noise(counts: Sequence[int], epsilon: float, per_person: int = 1) -> Iterator[int]:
+def with_noise(counts: Sequence[int], measurement: Any) -> Iterator[int]:
     """Counts with independent noise, drawn anew in every call."""
-    measurement = mechanism(epsilon, per_person)
     for first in range(0, len(counts), AT_ONCE):
         yield from measurement([*counts[first : first + AT_ONCE]])
 
