@@ -12,15 +12,17 @@ from (
 ) as given(text)
 
 -- name: leaves
--- The domain of a column whose hierarchy is in a file or table: the values that it lists.
+-- The domain of a column whose hierarchy is in a file or table: the values that it lists, besides
+-- those that are none of the column's type, such as a heading.
 create or replace table {{ domain | ident }} as
-select distinct value as text, {{ typed }} as {{ value }}
+select distinct {{ typed }} as {{ value }}
 from {{ listed | ident }}
+where {{ typed }} is not null
 
 -- name: values
 -- The values for which a hierarchy is built: those of the domain, and not of the data.
 create or replace table {{ values | ident }} as
-select {{ value }} as value, cast(1 as bigint) as n
+select distinct {{ value }} as value, cast(1 as bigint) as n
 from {{ domain | ident }}
 where {{ value }} is not null
 
