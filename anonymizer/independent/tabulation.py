@@ -44,7 +44,7 @@ def judge_counts(
     yield form_check("cell_once", None, sum(n > 1 for n in places.values()))
     odd = sum(cell.status not in ("shown", "hidden", "other") for cell in cells)
     yield form_check("no_reason", None, odd)
-    if form.zeros:
+    if form.zeros or form.noise is not None:
         yield form_check("all_groups", None, sum(_lacks_groups(cells, form)))
     if form.noise is not None:
         spent, budget = form.noise.spent, form.noise.budget
@@ -127,13 +127,8 @@ def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
             return none and all(total) and OTHER not in labels and levels in form.groupings
         return form.list_hidden and none and not any(levels) and not {ALL, OTHER} & {*labels}
     if cell.status == "other":
-        return (
-            not suppresses
-            and least is not None
-            and counted
-            and {*labels} == {OTHER}
-            and {*levels} == {-1}
-        )
+        listed = not suppresses and least is not None
+        return listed and counted and {*labels} == {OTHER} and {*levels} == {-1}
     return True  # which is another check
 
 

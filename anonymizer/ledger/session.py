@@ -61,7 +61,7 @@ from anonymizer.ledger.seal import (
     sealed,
     unlisted,
 )
-from anonymizer.ledger.spending import Spend, record_spend, spent_by_release
+from anonymizer.ledger.spending import record_spend, spends_of
 from anonymizer.ledger.store import (
     HISTORY,
     MEMBERS,
@@ -263,7 +263,7 @@ class LedgerSession:
         self.remembered = True
         return found
 
-    def spend(self, spend: Spend, secret: str) -> tuple[float, float]:
+    def spend(self, epsilon: float, budget: float | None, secret: str) -> tuple[float, float]:
         """Record a release with noise and what it spends, in one transaction, before it is drawn.
 
         Returns what all releases spend together, and the budget. Raises GuaranteeError, and
@@ -275,7 +275,7 @@ class LedgerSession:
             EngineError.refuse(unlisted(home, earlier, self.key))
             number = max((entry.release for entry in earlier), default=0) + 1
             with home.transaction("ledger"):
-                found = record_spend(home, number, spend)
+                found = record_spend(home, number, epsilon, budget)
                 home.raw(self._entry(number, digest(self.key, secret)).sql(), "ledger")
                 record_value_counts(home, number)
                 self.due = sealed(home, self.key, self.run_id)
@@ -421,7 +421,7 @@ def listed(path: str | Path) -> tuple[Entry, ...]:
 def spends(path: str | Path) -> dict[int, float]:
     """What releases of a ledger with noise have spent, by their numbers."""
     with _engine_of(Path(path), read_only=True) as engine:
-        return spent_by_release(engine)
+        return {release: float(epsilon) for release, (epsilon, _) in spends_of(engine).items()}
 
 
 def forget_release(path: str | Path, run_id: str) -> Entry:

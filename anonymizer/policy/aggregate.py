@@ -257,13 +257,11 @@ RENAMED = Refused("is for tables of rows", "name the measures in aggregate.measu
 class Noise(Options):
     """Every group of the domain gets noise (discrete Laplace), and totals are sums of these."""
 
-    epsilon: (
-        Annotated[float, Field(ge=LEAST_EPSILON, le=MOST_EPSILON, allow_inf_nan=False)] | None
-    ) = None
+    epsilon: Annotated[float, Field(ge=LEAST_EPSILON, le=MOST_EPSILON)] | None = None
     """The privacy loss of a release; noise has the scale per_person / epsilon."""
     per_person: Positive = 1
     """The number of finest groups that a person may be in."""
-    budget: Annotated[float, Field(ge=LEAST_EPSILON, allow_inf_nan=False)] | None = None
+    budget: Annotated[float, Field(ge=LEAST_EPSILON)] | None = None
     """What epsilon may add up to in the ledger; default: what an earlier policy states, or epsilon,
     which is one release."""
 
@@ -405,6 +403,7 @@ class AggregateFields(Document):
             (_of_round, {"aggregate", "method", "protect", "round"}),
             (_of_dp, {"aggregate", "method", "protect", "dp", "ledger"}),
             (_domains, {"aggregate", "method"}),
+            (_without_multiple, {"aggregate", "method"}),
             (_of_others, {"method"}),
         )
         found = [p for check, needs in checks if not needs & whole for p in check(self)]
@@ -540,7 +539,6 @@ def _of_rest(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method == "rest":
         said = "would show which groups are left out: under rest, what is absent may be either"
         yield from _without_zeros(policy, said)
-        yield from _without_multiple(policy)
 
 
 def _without_zeros(policy: AggregateFields, said: str) -> Iterator[Problem]:
@@ -564,7 +562,6 @@ def _domains(policy: AggregateFields) -> Iterator[Problem]:
 def _of_dp(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method != "dp":
         return
-    yield from _without_multiple(policy)
     if policy.protect != Protection():
         said = "is for other methods: under dp every figure has noise, and none is hidden"
         yield Problem("protect", said, hint="leave it out")
@@ -596,7 +593,6 @@ def _without_multiple(policy: AggregateFields) -> Iterator[Problem]:
 def _of_round(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method != "round":
         return
-    yield from _without_multiple(policy)
     if policy.round.base is not None and policy.round.base < policy.minimum:
         said = f"is below the minimum {policy.minimum}"
         yield Problem("round.base", said, hint="leave it out: it is the minimum then")
@@ -607,7 +603,6 @@ def _of_suppress(policy: AggregateFields) -> Iterator[Problem]:
         return
     said = "is not available yet with suppress: a group that is not listed is empty"
     yield from _without_zeros(policy, said)
-    yield from _without_multiple(policy)
     yield from _columns_of(policy, policy.suppress.keep, ("suppress", "keep"))
     chosen, finest = policy.aggregate.margins, [*policy.by]
     lists = isinstance(chosen, tuple) and not any({*finest} == {*one} for one in chosen)

@@ -31,7 +31,6 @@ from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.ledger import LedgerSession
-from anonymizer.ledger.spending import Spend
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
 from anonymizer.process.secret import Seed
@@ -176,6 +175,7 @@ class CountsJob:
     sign: Sign | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     ledger_session: LedgerSession | None = None
+    warnings: tuple[str, ...] = ()
     spending: Spending | None = None
 
     def release(self) -> Release:
@@ -187,8 +187,8 @@ class CountsJob:
         if policy.epsilon is None:
             return self._release()
         assert ledger_session is not None
-        spend = Spend(policy.epsilon, policy.dp.budget)
-        found = ledger_session.spend(spend, self.seed.secret)
+        self.warnings = ledger_session.warnings
+        found = ledger_session.spend(policy.epsilon, policy.dp.budget, self.seed.secret)
         self.spending = Spending(policy.epsilon, *found)
         try:
             released = self._release()
@@ -227,10 +227,7 @@ class CountsJob:
             measures=measures,
             findings={},
             manifest=manifest,
-            warnings=(
-                *self.target.warnings,
-                *(self.ledger_session.warnings if self.ledger_session is not None else ()),
-            ),
+            warnings=self.target.warnings + self.warnings,
             replaced=self.target.replaces,
             _table=readers.view,
             _connection=readers.connection,
@@ -255,16 +252,8 @@ class CountsJob:
         )
         listed = bool(getattr(self.policy.options, "list_hidden", False))
         groupings = self.policy.groupings(tuple(d.levels for d in found))
-        counts = Counts(
-            tuple(by),
-            groupings,
-            measures,
-            STATUS,
-            listed,
-            self.policy.rounding_base,
-            self.policy.lists_zeros,
-            self.spending,
-        )
+        more = (self.policy.rounding_base, self.policy.lists_zeros, self.spending)
+        counts = Counts(tuple(by), groupings, measures, STATUS, listed, *more)
         return Layout(
             algorithm=self.policy.method,
             cells="text",

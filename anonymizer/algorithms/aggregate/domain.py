@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from anonymizer.algorithms.aggregate.groups import Dimension
-from anonymizer.compile import Sql, sql
+from anonymizer.compile import Sql
 from anonymizer.contract.layout import value_text
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy.scale import from_text
@@ -27,14 +27,11 @@ MOST_GROUPS = 2_000_000
 def domain_stages(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterator[Stage]:
     """Write the domains that the policy lists, and refuse rows with other values."""
     for d in found:
-        texts: list[str | None] | None = None
-        if is_listed(policy, d):
-            texts = [None if one is None else value_text(one) for one in d.of.listed or ()]
-        elif policy.lists_zeros and d.of.bands is not None:
-            texts = [*d.band_labels]
-        if texts is None:
-            continue
-        kind = "VARCHAR" if d.of.bands is not None else published_type(d.sql_type)
+        kind, texts = published_type(d.sql_type), [*map(_text, d.of.listed or ())]
+        if not is_listed(policy, d):
+            if d.of.bands is None or not policy.lists_zeros:
+                continue
+            kind, texts = "VARCHAR", [*d.band_labels]
         context = {"domain": d.domain, "value": d.v, "typed": _typed("text", kind), "texts": texts}
         yield Step(f"domain of {d.column}", "domain/listed", context)
         said = (f"value is no {kind}", f"values are no {kind}")
@@ -48,11 +45,8 @@ def domain_of_leaves(policy: AggregatePolicy, d: Dimension) -> tuple[Stage, ...]
         return ()
     typed = _typed("value", published_type(d.sql_type))
     context = {"domain": d.domain, "value": d.v, "typed": typed, "listed": d.leaves}
-    return (
-        Step(f"domain of {d.column}", "domain/leaves", context),
-        values_of_domain(d),
-        _outside(d, nulls=False),
-    )
+    leaves = Step(f"domain of {d.column}", "domain/leaves", context)
+    return leaves, values_of_domain(d), _outside(d, nulls=False)
 
 
 def is_listed(policy: AggregatePolicy, d: Dimension) -> bool:
@@ -79,11 +73,9 @@ def size_guard(found: Sequence[Dimension]) -> Guard:
 
 
 def _outside(d: Dimension, *, nulls: bool) -> Guard:
-    listed = d.of.listed is not None
-    hint = "add such values to it, or leave such rows out in source.query"
-    if not listed:
-        hint = "NULL is in no band and no hierarchy: leave such rows out in source.query, or give"
-        hint += " them a value there"
+    hint = "NULL is in no band and no hierarchy: give such rows a value in source.query"
+    if d.of.listed is not None:
+        hint = "add such values to it, or leave such rows out in source.query"
     said = ("row has a value outside of the domain", "rows have values outside of the domain")
     return _guard(d, "outside", said, hint, {"snapshot": SNAPSHOT, "nulls": nulls})
 
@@ -97,18 +89,16 @@ def _guard(
         path = path_text(("aggregate", "by", d.column, option))
         return Problem(path, many(int(row[0]), *said), hint=hint)
 
-    query = Step(
-        f"{template}: {d.column}",
-        f"domain/{template}",
-        {"domain": d.domain, "value": d.v, **more},
+    context = {"domain": d.domain, "value": d.v, **more}
+    return Guard(
+        Step(f"{template}: {d.column}", f"domain/{template}", context), explain, SourceError
     )
-    return Guard(query, explain, SourceError)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else value_text(value)
 
 
 def _typed(name: str, kind: str) -> Sql:
     """A listed text in the type that the snapshot has; texts are compared by their bytes."""
-    return (
-        sql('{t} collate "binary"', t=Sql(name))
-        if kind == "VARCHAR"
-        else from_text(Sql(name), kind)
-    )
+    return from_text(Sql(name), kind) if kind != "VARCHAR" else Sql(f'{name} collate "binary"')
