@@ -111,7 +111,7 @@ def test_every_group_of_the_domain_is_listed(tmp_path: Path) -> None:
 
 
 def test_only_the_noise_depends_on_the_data(tmp_path: Path) -> None:
-    """Of nobody, and of many, the same groups are listed, and the manifests differ in run and seal."""
+    """Of nobody, and of many, the same groups are listed; the manifests differ in run and seal."""
     by = {**BY, "r": {**BY["r"], "hierarchy": {"builder": "prefix", "lengths": [1]}}}
     stated = []
     for rows in ([], grid(WORKED)):
