@@ -45,22 +45,26 @@ def record_spend(
     asked = _decimal(budget) if budget is not None else None
     stated = min((one for _, one in before if one is not None), default=None)
     if asked is not None and stated is not None and asked > stated:
-        said = f"is above the budget of an earlier release of the ledger, which is {stated:f}"
-        raise GuaranteeError.at("dp.budget", said, hint=f"dp: {{budget: {stated:f}}}")
+        said = f"is above the budget of an earlier release of the ledger, which is {_text(stated)}"
+        raise GuaranteeError.at("dp.budget", said, hint=f"dp: {{budget: {_text(stated)}}}")
     most = min((one for one in (asked, stated) if one is not None), default=spend)
     spent = sum((one for one, _ in before), Decimal())
     if (total := spent + spend) > most:
         left = max(most - spent, Decimal())
-        said = f"is {spend:f}, and {left:f} is left of the ledger's budget of {most:f}"
-        hint = f"epsilon: {left:f}" if left else "use a release that there is"
+        said = f"is {_text(spend)}, and {_text(left)} is left of the ledger's budget of"
+        hint = f"epsilon: {_text(left)}" if left else "use a release that there is"
         if asked is None and stated is None:
-            hint = f"budget: {total:f}, if these persons may lose as much"
-        raise GuaranteeError.at("dp.epsilon", said, hint=hint)
-    figures = ", ".join(lit(None if one is None else f"{one:f}").text for one in (spend, asked))
+            hint = f"budget: {_text(total)}, if these persons may lose as much"
+        raise GuaranteeError.at("dp.epsilon", f"{said} {_text(most)}", hint=hint)
+    figures = ", ".join(lit(None if one is None else _text(one)).text for one in (spend, asked))
     engine.raw(f"insert into {ident(SPENDS)} values ({lit(release)}, {figures})", "ledger")
     return float(total), float(most)
 
 
 def _decimal(value: float) -> Decimal:
     """A number as the policy writes it."""
-    return Decimal(repr(float(value))).normalize()
+    return Decimal(repr(float(value)))
+
+
+def _text(value: Decimal) -> str:
+    return f"{value.normalize():f}"

@@ -295,7 +295,7 @@ class AggregateFields(Document):
     aggregate: Aggregate
     """The table of counts."""
     protect: Protection = Protection()
-    """What the published figures must not show. It is required by every method but dp."""
+    """What the published figures must not show; dp does not need a minimum, and applies none."""
     method: Literal["rest", "suppress", "round", "dp"] = "rest"
     """How it is protected: rest leaves small groups out of the table and its totals, suppress hides
     figures, round makes small ones 0 or a base, dp adds noise to all."""
@@ -401,7 +401,7 @@ class AggregateFields(Document):
             (_of_rest, {"aggregate", "method"}),
             (_of_suppress, {"aggregate", "method", "suppress"}),
             (_of_round, {"aggregate", "method", "protect", "round"}),
-            (_of_dp, {"aggregate", "method", "protect", "dp", "ledger"}),
+            (_of_dp, {"method", "dp", "ledger", "publish"}),
             (_domains, {"aggregate", "method"}),
             (_without_multiple, {"aggregate", "method"}),
             (_of_others, {"method"}),
@@ -418,10 +418,9 @@ def _at(*steps: object) -> str:
 
 
 def _minimum(policy: AggregateFields) -> Iterator[Problem]:
-    if policy.method == "dp":
-        return
     if policy.protect.minimum is None:
-        yield Problem("protect.minimum", "is missing", hint="protect: {minimum: 10}")
+        if policy.method != "dp":
+            yield Problem("protect.minimum", "is missing", hint="protect: {minimum: 10}")
     elif policy.minimum < 3 and policy.protect.acknowledge is None:
         said = "is below 3: whoever is one of two persons of a group recognizes the other"
         hint = "protect: {minimum: 2, acknowledge: small_minimum}, if that is meant"
@@ -562,9 +561,6 @@ def _domains(policy: AggregateFields) -> Iterator[Problem]:
 def _of_dp(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method != "dp":
         return
-    if policy.protect != Protection():
-        said = "is for other methods: under dp every figure has noise, and none is hidden"
-        yield Problem("protect", said, hint="leave it out")
     if policy.dp.epsilon is None:
         yield Problem("dp.epsilon", "is missing", hint="dp: {epsilon: 1}")
     if policy.dp.per_person > 1:

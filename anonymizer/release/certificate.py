@@ -133,10 +133,11 @@ ROUNDED_ZEROS = (
 )
 NOISY = (
     "A table of counts of persons with noise. How it was made is {epsilon:g}-differentially"
-    " private: a person more or less in the source makes no release likelier by a factor above"
-    " exp({epsilon:g}), whatever else a reader knows. Every group of a public domain has a count"
-    " with noise of the scale {scale:g}, which may be negative; totals are sums of these, and not"
-    " the true ones. Form and budget can be checked, and that the noise was drawn cannot. With the"
+    " private: a person of the domain more or less in the source makes no release likelier by a"
+    " factor above exp({epsilon:g}), whatever else a reader knows. That there is a release says"
+    " that nobody is outside of the domain. Every group of that public domain has a count with"
+    " noise of the scale {scale:g}, which may be negative; totals are sums of these, and not the"
+    " true ones. Form and budget can be checked, and that the noise was drawn cannot. With the"
     " earlier releases of its ledger epsilon adds up to {spent:g} of a budget of {budget:g}."
 )
 NOT_OF_NOISE = (

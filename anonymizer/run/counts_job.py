@@ -46,6 +46,10 @@ from anonymizer.steps import Plan, Stage, Step
 from anonymizer.verification.counts_questions import SourceColumn, measures_sql, source_questions
 from anonymizer.version import __version__
 
+UNUSED = (
+    "protect.minimum is not applied: under dp every group is listed, with noise; leave it out, or"
+    " choose another method"
+)
 PRIVATE = "for the owner of the source: not to be handed over with the release"
 
 
@@ -187,7 +191,7 @@ class CountsJob:
         if policy.epsilon is None:
             return self._release()
         assert ledger_session is not None
-        self.warnings = ledger_session.warnings
+        self.warnings = ledger_session.warnings + ((UNUSED,) if policy.minimum else ())
         found = ledger_session.spend(policy.epsilon, policy.dp.budget, self.seed.secret)
         self.spending = Spending(policy.epsilon, *found)
         try:

@@ -137,6 +137,13 @@ def test_a_run_draws_anew_and_spends_again(tmp_path: Path) -> None:
     assert "epsilon" in shown.output
 
 
+def test_a_minimum_is_not_applied(tmp_path: Path) -> None:
+    release = published(tmp_path, grid(WORKED), protect={"minimum": 5})
+    assert any("protect.minimum is not applied" in said for said in release.warnings)
+    assert verify(policy(tmp_path, protect={"minimum": 5}), release.database).passed
+    assert not any("minimum" in said for said in published(tmp_path, grid(WORKED)).warnings)
+
+
 def test_overspending(tmp_path: Path) -> None:
     published(tmp_path, grid(WORKED), dp={"epsilon": 2, "budget": 2.5})
     before = (tmp_path / "release.duckdb").read_bytes()
@@ -152,7 +159,7 @@ def test_overspending(tmp_path: Path) -> None:
 
 def test_without_a_stated_budget_there_is_one_release(tmp_path: Path) -> None:
     published(tmp_path, grid(WORKED), dp={"epsilon": 0.5})
-    with pytest.raises(GuaranteeError, match=r"0 is left .*budget: 1.0"):
+    with pytest.raises(GuaranteeError, match=r"0 is left .*budget: 1"):
         published(tmp_path, grid(WORKED), dp={"epsilon": 0.5})
     published(tmp_path, grid(WORKED), dp={"epsilon": 0.5, "budget": 1})
 
@@ -251,7 +258,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "budget": ({"dp": {"epsilon": 1, "budget": 0.5}}, r"dp.budget: is below dp.epsilon"),
     "several": ({"dp": {"epsilon": 1, "per_person": 2}}, r"dp.per_person: is above 1"),
     "no ledger": ({"ledger": None}, r"ledger: is missing"),
-    "minimum": ({"protect": {"minimum": 5}}, r"protect: is for other methods"),
+    "insiders": ({"protect": {"insiders": True}}, r"protect.insiders: is about sums"),
     "no domain": ({"by": {"r": {}, "c": BY["c"]}}, r"aggregate.by.r: has no domain"),
     "prefix": (
         {"by": {"r": {"hierarchy": {"builder": "prefix"}}}},
