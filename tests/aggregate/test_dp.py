@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from anonymizer.compile import Table
 from anonymizer.errors import EngineError, GuaranteeError, PolicyError, SourceError
 from anonymizer.independent.layout import consistent
 from anonymizer.independent.rows import open_release
+from anonymizer.independent.tabulation import judge_counts
 from anonymizer.ledger import LedgerSession
 from anonymizer.ledger.session import forget_release, listed, spends
 from anonymizer.policy import AggregatePolicy
@@ -369,6 +371,35 @@ def test_a_change_of_the_budget_is_found(tmp_path: Path) -> None:
             release.manifest.requirements,
         )
         assert {check.name for check in found.failed} == {"budget"}
+
+
+def test_the_second_verifier_finds_changes(tmp_path: Path) -> None:
+    published(tmp_path, grid(WORKED))
+    opened = open_release(tmp_path / "release.duckdb")
+    form = opened.manifest.layout.counts
+    assert form is not None
+    assert form.noise is not None
+    rows, at = opened.rows.rows, opened.rows.columns.index("patients")
+    more = (*rows[0][:at], "1000", *rows[0][at + 1 :])
+    none = (*rows[0][:at], None, *rows[0][at + 1 :])
+    for changed, name in (
+        ((more, *rows[1:]), "additive"),
+        (rows[1:], "all_groups"),
+        ((none, *rows[1:]), "cell_form"),
+        ((*rows, rows[0]), "cell_once"),
+    ):
+        other = replace(opened, rows=replace(opened.rows, rows=changed))
+        found = judge_counts(other, form, 0, Decimal(1))
+        assert name in {check.name for check in found if not check.passed}
+    for part, epsilon in (
+        ({}, "0.5"),
+        ({"epsilon": Decimal(2)}, "1"),
+        ({"spent": Decimal(4)}, "1"),
+        ({"spent": Decimal("0.5")}, "1"),
+    ):
+        stated = replace(form, noise=replace(form.noise, **part))
+        found = judge_counts(opened, stated, 0, Decimal(epsilon))
+        assert {check.name for check in found if not check.passed} == {"budget"}
 
 
 @pytest.mark.parametrize("algorithm", ["rest", "suppress", "round", "none"])
