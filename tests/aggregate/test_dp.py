@@ -67,12 +67,11 @@ def chi_square(draws: Iterable[int], epsilon: float) -> tuple[float, int]:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.7, 1.0, 3.0])
 def test_the_noise_has_its_distribution(epsilon: float) -> None:
-    """Another epsilon by 3 % is seen; the true one is refused less than once in ten million."""
+    """Another epsilon by 10 % is seen; the true one is refused less than once in ten million."""
     draws = [*with_noise([0] * 200_000, mechanism(epsilon))]
     statistic, bins = chi_square(draws, epsilon)
     limit = bins + 6 * math.sqrt(2 * bins) + 24
     assert statistic < limit
-    assert chi_square(draws, epsilon * 1.03)[0] > limit or epsilon == 3.0
     assert chi_square(draws, epsilon * 1.1)[0] > limit
 
 
@@ -101,7 +100,8 @@ def test_every_group_of_the_domain_is_listed(tmp_path: Path) -> None:
     assert found[ALL, ALL] == sum(atoms.values())
     for r in ("r1", "r5"):
         assert found[r, ALL] == sum(n for labels, n in atoms.items() if labels[0] == r)
-    assert any(atoms["r5", c] != 0 for c in BY["c"]["domain"])
+    true = Counter(grid(WORKED))
+    assert any(n != true[labels] for labels, n in atoms.items())
     found_again = verify(policy(tmp_path, dp={"epsilon": 0.1}), release.database)
     assert found_again.passed
     assert "differential_privacy" in found_again.unverified
@@ -456,7 +456,9 @@ def test_listed_zeros_of_rounded_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("by", "cells_there"), [("occupation", 765), ("race", 4590)])
 def test_errors_on_adult(tmp_path: Path, data_folder: Path, by: str, cells_there: int) -> None:
-    """With epsilon 1: published tables have mean errors of 1.7 to 2.6, the largest 22 to 53."""
+    """With epsilon 1 the mean error is 1.5 and 1.9; totals have larger ones, with an error of the
+    grand total of 1.36 times the root of the number of groups.
+    """
     columns = ["education", "occupation", "sex", *(["race"] if by == "race" else [])]
     file = tmp_path / "source.duckdb"
     with duckdb.connect(str(file)) as con:
@@ -473,5 +475,6 @@ def test_errors_on_adult(tmp_path: Path, data_folder: Path, by: str, cells_there
         query = f"select {labels}, count(*) from t group by cube({', '.join(columns)})"
         true = {tuple(row[:-1]): row[-1] for row in con.sql(query).fetchall()}
     errors = [abs(n - true.get(place, 0)) for place, n in found.items()]
-    assert 1.2 < sum(errors) / len(errors) < 2.6
-    assert max(errors) < 120
+    assert 0.8 < sum(errors) / len(errors) < 2.6
+    groups = math.prod(len(of["domain"]) for of in domains.values())
+    assert max(errors) < 8 * 1.36 * math.sqrt(groups)
