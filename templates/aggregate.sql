@@ -11,7 +11,8 @@ from {{ relation }}
 
 -- name: atoms
 -- The finest groups: their labels on every level, their persons and rows.
--- parameters: values: columns of the snapshot; dimensions: of each the labels, with their names
+-- parameters: values: columns of the snapshot; dimensions: of each the labels, with their names;
+-- domains: where groups without persons are listed, the tables of their values
 create or replace table {{ atoms | ident }} as
 select
     {% for d in dimensions %}
@@ -23,12 +24,24 @@ select
     a.persons,
     a.counted
 from (
+    {% if domains %}
+    select {{ values | join }}, cast(sum(persons) as bigint) as persons, cast(sum(counted) as bigint) as counted
+    from (
+        select {{ values | join }}, 0 as persons, 0 as counted
+        from {% for domain in domains %}{{ domain | ident }}{% if not loop.last %} cross join {% endif %}{% endfor %}
+
+        union all
+    {% endif %}
     select
         {{ values | join }},
         {% if person %}count(distinct person){% else %}count(*){% endif %} as persons,
         count(*) as counted
     from {{ snapshot | ident }}
     group by {{ values | join }}
+    {% if domains %}
+    ) as counted_groups
+    group by {{ values | join }}
+    {% endif %}
 ) as a
 {% for d in dimensions %}
 {% for alias, value, level in d.joins %}

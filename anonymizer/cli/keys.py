@@ -106,11 +106,14 @@ def ledger_command() -> None:
 @output_options
 def show(output: Output, ledger: str) -> None:
     """List the releases in LEDGER. Shows nothing about any person."""
-    from anonymizer.ledger.session import listed
+    from anonymizer.ledger.session import listed, spends
 
     found = [entry.as_dict() for entry in listed(ledger)]
-    names = ("release", "run_id", "view", "created", "state", "persons", "counterfeits")
-    rows = [[str(entry[name]) for name in names] for entry in found]
+    names = ["release", "run_id", "view", "created", "state", "persons", "counterfeits"]
+    if spent := spends(ledger):
+        names.append("epsilon")
+        found = [{**entry, "epsilon": spent.get(entry["release"])} for entry in found]
+    rows = [[str(entry[name] or 0) for name in names] for entry in found]
     output.result({"releases": found}, table(names, rows) if rows else ["no release"])
 
 

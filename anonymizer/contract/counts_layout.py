@@ -18,6 +18,8 @@ DOMINANCE = "dominance"
 GROUPS = "groups"
 """The requirement that no value is that of nearly everybody in a group."""
 REQUIRED = (MINIMUM, DOMINANCE, GROUPS)
+PRIVACY_LOSS = "differential_privacy"
+"""The requirement that a person changes no probability by a factor above exp(epsilon)."""
 DIGITS = 38
 """Digits of a sum."""
 
@@ -70,6 +72,16 @@ class CountedMeasure:
 
 @with_config(STRICT)
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """The privacy loss of the release, and what the releases of its ledger add up to with it."""
+
+    epsilon: Annotated[float, Field(gt=0)]
+    spent: Annotated[float, Field(gt=0)]
+    budget: Annotated[float, Field(gt=0)]
+
+
+@with_config(STRICT)
+@dataclass(frozen=True, slots=True)
 class Counts:
     """A table of counts."""
 
@@ -82,6 +94,15 @@ class Counts:
     """True if groups that are left out are listed, without figures."""
     base: int | None = None
     """The base to which small groups are rounded."""
+    zeros: bool = False
+    """True if every group of the domain is listed."""
+    noise: Spending | None = None
+    """The privacy loss of all releases, where the figures have noise."""
+
+    @property
+    def least(self) -> int | None:
+        """The least figure that is published; None if it may be negative."""
+        return None if self.noise is not None else 0 if self.zeros else 1
 
     @property
     def persons(self) -> int:
@@ -109,4 +130,5 @@ class Counts:
         )
         groupings = tuple(map(tuple, data["groupings"]))
         parts = {"by": tuple(by), "groupings": groupings, "measures": tuple(measures)}
-        return cls(**{**data, **parts})
+        noise = Spending(**data["noise"]) if data.get("noise") is not None else None
+        return cls(**{**data, **parts, "noise": noise})

@@ -330,7 +330,14 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         "ledger",
-        option("ledger", lambda policy: policy.ledger is not None),
+        # (what counts with noise spend is kept apart from the data of persons)
+        option(
+            "ledger",
+            lambda policy: (
+                policy.ledger is not None
+                and (policy.counts is None or policy.counts.epsilon is None)
+            ),
+        ),
         _lacking(("spark",), "it is kept by runs on duckdb and postgres"),
     ),
     Feature(

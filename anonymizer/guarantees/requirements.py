@@ -12,13 +12,12 @@ from typing import Any
 
 from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM
+from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM, PRIVACY_LOSS
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
 from anonymizer.guarantees.guarantee import Guarantee, RuleInput
 from anonymizer.guarantees.rule import Rule
-from anonymizer.policy import Policy, safe_harbor
-from anonymizer.policy.aggregate import Protection
+from anonymizer.policy import AggregatePolicy, Policy, safe_harbor
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.privacy import Privacy, Protect
@@ -103,12 +102,17 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
     A hierarchical distance still lacks the paths of its values: see `with_paths`.
     """
     if policy.counts is not None:
-        return tuple(_of_counts(policy.counts.protect))
+        return tuple(_of_counts(policy.counts))
     return (*_of_table(policy), *_of_columns(policy), *_of_signatures(policy))
 
 
-def _of_counts(protect: Protection) -> Iterator[Requirement]:
-    yield Requirement(MINIMUM, None, {"n": protect.minimum})
+def _of_counts(policy: AggregatePolicy) -> Iterator[Requirement]:
+    protect = policy.protect
+    if policy.epsilon is not None:
+        loss = {"epsilon": policy.epsilon, "per_person": policy.dp.per_person}
+        yield Requirement(PRIVACY_LOSS, None, loss)
+    else:
+        yield Requirement(MINIMUM, None, {"n": policy.minimum})
     if (rule := protect.dominance) is not None:
         terms = {"p": rule.p} if rule.p is not None else {"n": rule.n, "k": rule.k}
         insiders = {"insiders": True} if protect.insiders else {}

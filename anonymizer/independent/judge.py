@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
 
@@ -327,10 +328,16 @@ CONTRIBUTIONS = "needs what everybody contributes, which only the run can see"
 def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
     """Judge a table of counts, which has no rows if everything is left out."""
     manifest = opened.manifest
-    required = [one for one in manifest.requirements if one.name not in ("dominance", "groups")]
+    noisy = counts.noise is not None
+    lead, beside = ("differential_privacy", ()) if noisy else ("minimum", ("dominance", "groups"))
+    required = [one for one in manifest.requirements if one.name not in beside]
+    term = required[0].parameters if [one.name for one in required] == [lead] else {}
+    minimum, epsilon = term.get("n"), term.get("epsilon")
+    judged = type(minimum) is int and minimum >= 2
+    if noisy:
+        judged = isinstance(epsilon, Decimal) and epsilon > 0 and term.get("per_person") == 1
     ruled = any(one.name == "dominance" for one in manifest.requirements)
-    minimum = required[0].parameters.get("n") if len(required) == 1 else None
-    if type(minimum) is not int or minimum < 2 or manifest.layout.class_id is not None:
+    if not judged or manifest.layout.class_id is not None:
         raise UnreadableError("manifest.requirements: are not those of a table of counts")
     if any(one.of == "sum" for one in counts.measures) and not ruled:
         raise UnreadableError("manifest.requirements: have no rule for sums")
@@ -346,7 +353,7 @@ def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
     if named - {None} != {*published_columns(manifest.layout)}:
         raise UnreadableError("manifest.layout: has other columns than its counts")
     release = decode(opened)
-    checks = (*form(opened, release), *judge_counts(opened, counts, minimum, shares))
+    checks = (*form(opened, release), *judge_counts(opened, counts, minimum or 0, epsilon, shares))
     left = (NotChecked("dominance", CONTRIBUTIONS),) if ruled else ()
     return Judgement(manifest.view, len(opened.rows.rows), checks, left, kind=manifest.kind)
 

@@ -321,6 +321,16 @@ WITNESS = "witness"
 
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """The privacy loss of the release, that of all releases of its ledger, and their budget."""
+
+    epsilon: Above
+    spent: Above
+    budget: Above
+
+
+@with_config(FORBID)
+@dataclass(frozen=True, slots=True)
 class CountsForm:
     """The form of a table of counts."""
 
@@ -330,6 +340,13 @@ class CountsForm:
     status: Text
     list_hidden: StrictBool
     base: Annotated[StrictInt, Field(ge=2)] | None = None
+    zeros: StrictBool = False
+    noise: Spending | None = None
+
+    @property
+    def least(self) -> int | None:
+        """The least figure; None where noise may make any."""
+        return None if self.noise is not None else int(not self.zeros)
 
     @property
     def persons(self) -> int:
@@ -393,9 +410,14 @@ def consistent(layout: Layout) -> Layout:
     if layout.counts is not None:
         if {*layout.tables} - {WITNESS}:
             raise ValueError("tables: a table of counts has one of witnesses at most")
-        rounds, proves = layout.counts.base is not None, WITNESS in layout.tables
-        parts = {"rest": (False, False), "suppress": (False, True), "round": (True, False)}
-        if parts.get(layout.algorithm) != (rounds, proves):
+        counts = layout.counts
+        found = {
+            "suppress": WITNESS in layout.tables,
+            "round": counts.base is not None,
+            "dp": counts.noise is not None,
+        }
+        ours = layout.algorithm in ("rest", *found)
+        if not ours or any(has != (name == layout.algorithm) for name, has in found.items()):
             raise ValueError("algorithm: has other parts than this table of counts")
         plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
         for measure in layout.counts.measures:

@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from math import inf, prod
 from typing import TypeAlias
 
 from anonymizer.independent.cells import Raw
@@ -34,7 +36,11 @@ class Cell:
 
 
 def judge_counts(
-    opened: OpenRelease, form: CountsForm, minimum: int, shares: Mapping[str, Fraction]
+    opened: OpenRelease,
+    form: CountsForm,
+    minimum: int,
+    epsilon: Decimal | None,
+    shares: Mapping[str, Fraction],
 ) -> Iterator[Check]:
     """Every check of a table of counts. `shares`: the largest share of one value, by column."""
     cells = list(_cells(opened, form))
@@ -51,7 +57,17 @@ def judge_counts(
         over = sum(one > share for one in found)
         largest = max(found, default=None)
         yield Check("groups_share", name, {"share": share}, {"share": largest}, over)
+    if form.zeros or form.noise is not None:
+        yield form_check("all_groups", None, sum(_lacks_groups(cells, form)))
+    if form.noise is not None:
+        spent, budget = form.noise.spent, form.noise.budget
+        yield form_check("additive", None, sum(_differences(shown, form)))
+        over = epsilon is None or not form.noise.epsilon <= min(epsilon, spent) or spent > budget
+        required, achieved = {"epsilon": Fraction(budget)}, {"epsilon": Fraction(spent)}
+        yield Check("budget", None, required, achieved, int(over))
+        return
     told = [cell.figures[form.persons] for cell in cells if cell.status in ("shown", "other")]
+    told = [n for n in told if n != 0 or not form.zeros]
     small = [n for n in told if n is None or n < minimum]
     least = min((n for n in told if n is not None), default=None)
     yield Check("no_small_cells", None, {"n": minimum}, {"n": least}, len(small))
@@ -61,10 +77,22 @@ def judge_counts(
     yield form_check("additive", None, sum(_differences(shown, form)))
     if form.base is not None:
         figures = [_persons(cell, form) for cell in shown.values()]
+        figures = [n for n in figures if n or not form.zeros]
         below = sum(n < form.base for n in figures)
         yield Check("rounded", None, {"n": form.base}, {"n": min(figures, default=None)}, below)
         return
     yield form_check("other_room", None, 0 if _has_room(cells, form, minimum) else 1)
+
+
+def _lacks_groups(cells: Sequence[Cell], form: CountsForm) -> Iterator[bool]:
+    """For each published total: whether some combination of labels has no row."""
+    for levels in form.groupings:
+        rows = {cell.place for cell in cells if tuple(n for n, _ in cell.place) == levels}
+        labels = [
+            {cell.place[i] for cell in cells if cell.place[i][0] == level}
+            for i, level in enumerate(levels)
+        ]
+        yield len(rows) != prod(map(len, labels))
 
 
 def _cells(opened: OpenRelease, form: CountsForm) -> Iterator[Cell]:
@@ -77,8 +105,9 @@ def _cells(opened: OpenRelease, form: CountsForm) -> Iterator[Cell]:
 
 def _figure(text: Raw, kind: str) -> Figure | None:
     """A count, or a decimal exactly; None for anything else."""
-    if kind in ("persons", "rows"):
-        return number(text)
+    if kind in ("persons", "rows"):  # (noise makes some negative)
+        size = number(text.removeprefix("-") if isinstance(text, str) else text)
+        return size if size is None or not str(text).startswith("-") else -size
     plain = isinstance(text, str) and (REAL if kind == "ratio" else EXACT).fullmatch(text)
     return Fraction(text) if plain else None  # type: ignore[arg-type]
 
@@ -86,6 +115,7 @@ def _figure(text: Raw, kind: str) -> Figure | None:
 def _have_form(cell: Cell, form: CountsForm) -> bool:
     """Return whether every figure may be what it is; some sums of what is left out are missing."""
     named = dict(zip((one.name for one in form.measures), cell.figures, strict=True))
+    least = -inf if form.least is None else form.least
     for i, (one, n) in enumerate(zip(form.measures, cell.figures, strict=True)):
         if one.of == "ratio":
             above, below = (named[part] for part in one.parts)
@@ -97,7 +127,7 @@ def _have_form(cell: Cell, form: CountsForm) -> bool:
         elif n is None:
             if cell.status != "other" or i == form.persons:
                 return False
-        elif (n < 1 and one.of != "sum") or (one.nonnegative and n < 0):
+        elif (n < least and one.of != "sum") or (one.nonnegative and n < 0):
             return False
     return True
 
@@ -111,7 +141,8 @@ def _shares(shown: Iterable[Cell], form: CountsForm, name: str) -> Iterator[Frac
             others = (*cell.place[:limited], *cell.place[limited + 1 :])
             groups.setdefault(others, []).append(_persons(cell, form))
     for counts in groups.values():
-        yield Fraction(max(counts), sum(counts))
+        if (whole := sum(counts)) != 0:  # (another check refuses groups of nobody)
+            yield Fraction(max(counts), whole)
 
 
 def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Place:
@@ -142,7 +173,8 @@ def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
             return none and all(total) and OTHER not in labels and levels in form.groupings
         return form.list_hidden and none and not any(levels) and not {ALL, OTHER} & {*labels}
     if cell.status == "other":
-        return not suppresses and counted and {*labels} == {OTHER} and {*levels} == {-1}
+        listed = not suppresses and form.least is not None
+        return listed and counted and {*labels} == {OTHER} and {*levels} == {-1}
     return True  # which is another check
 
 

@@ -16,7 +16,16 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognition
-from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
+from anonymizer.ledger.store import (
+    DICTIONARY,
+    GROUPS,
+    MEMBERS,
+    RELEASES,
+    ROWS,
+    SCHEMAS,
+    SIGNATURES,
+    SPENDS,
+)
 from anonymizer.process import run_folder
 from anonymizer.release.objects import entries_in_file
 
@@ -58,6 +67,8 @@ class FilePlace:
     """A DuckDB file; None for an in-memory database."""
 
     file: Path | None
+    tells: bool = True
+    """False if it may hold a release although publishing failed."""
 
     @property
     def text(self) -> str:
@@ -80,7 +91,7 @@ class FilePlace:
 
     def may_hold(self, run_id: str) -> bool:
         del run_id
-        return False  # a file target always knows
+        return not self.tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,10 @@ def place_of(engine: Engine, file: Path | None) -> Place:
     """The target of a run: a file, or the database of its engine."""
     from anonymizer.engines.postgres.connection import PostgresEngine
 
-    return ServerPlace.of(engine) if isinstance(engine, PostgresEngine) else FilePlace(file)
+    if isinstance(engine, PostgresEngine):
+        return ServerPlace.of(engine)
+    # (a file target always knows, and a catalog of Spark does not)
+    return FilePlace(file) if isinstance(engine, DuckDBEngine) else FilePlace(None, tells=False)
 
 
 # The entries of a ledger, one per release.
@@ -254,7 +268,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, SPENDS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"
@@ -299,7 +313,7 @@ def refuse_other_engines(found: Iterable[Entry], engine: str) -> None:
 
     Persons are recognized by digests of texts, which engines may write differently.
     """
-    others = sorted({entry.engine for entry in found} - {engine})
+    others = sorted({entry.engine for entry in found if entry.persons} - {engine})
     if others:
         said = f"has releases that were made with the engine {others[0]}: persons of theirs"
         said += f" may not be recognized by {engine}"

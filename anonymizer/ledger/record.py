@@ -30,6 +30,7 @@ from anonymizer.ledger.store import (
     ROWS,
     SCHEMAS,
     SIGNATURES,
+    SPENDS,
 )
 from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.paths import table_path
@@ -56,6 +57,10 @@ def home_of(engine: Engine, ledger: Path, run_id: str) -> Iterator[DuckDBEngine]
     """The DuckDB connection that opens the ledger: that of the run, or an additional one."""
     if isinstance(engine, DuckDBEngine):
         yield engine
+        return
+    if run_folder.is_live(run_id):  # (Spark has a run folder, by which a dead run is known)
+        with beside_server(engine, ledger) as home:
+            yield home
         return
     # a run folder, by which the next run knows whether this one has ended
     folder = run_folder.create(run_id)
@@ -508,6 +513,7 @@ HELD = (
     (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
     (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
     (GROUPS, ("grp", "facet", "value", "n"), ()),
+    (SPENDS, ("epsilon", "budget"), ()),
 )
 """Tables with what is known of every release, and their columns of values and of lists. Later
 ones come last: releases of before they were kept state fewer numbers."""

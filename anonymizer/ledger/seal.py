@@ -26,6 +26,7 @@ from anonymizer.ledger.store import (
     ROWS,
     SCHEMAS,
     SIGNATURES,
+    SPENDS,
     code,
     key_checks,
     no_key,
@@ -83,6 +84,7 @@ _OF_ROWS: Columns = {
 }
 _OF_SIGNATURES: Columns = {"facet": _text, "grp": _number, "signature": _NUMBERS}
 _OF_GROUPS: Columns = {"grp": _digits, "facet": _text, "value": _number, "n": _number}
+_OF_SPENDS: Columns = {"epsilon": _text, "budget": _text}
 _OF_TEXTS: Columns = {"facet": _text, "value": _number, "text": _text}
 
 
@@ -97,6 +99,7 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
         ("schemas", ident(SCHEMAS).text, _OF_SCHEMAS),
         ("rows", ident(ROWS).text, _OF_ROWS),
         ("groups", ident(GROUPS).text, _OF_GROUPS),
+        ("spends", ident(SPENDS).text, _OF_SPENDS),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:

@@ -61,6 +61,7 @@ from anonymizer.ledger.seal import (
     sealed,
     unlisted,
 )
+from anonymizer.ledger.spending import record_spend, spends_of
 from anonymizer.ledger.store import (
     HISTORY,
     MEMBERS,
@@ -171,7 +172,8 @@ class LedgerSession:
         with attached(home, self.path):
             recorded = ledger_entries.entries(home)
             of = refuse_damaged(home, recorded, self.path, known)
-            ledger_entries.refuse_other_engines(recorded, engine.name)
+            if self.asked.counts is None:
+                ledger_entries.refuse_other_engines(recorded, engine.name)
             with home.transaction("ledger"):
                 by_key = partial(seal, known, of=of)
                 found = ledger_entries.settle(home, recorded, self.place, by_key)
@@ -184,7 +186,8 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
+        if self.asked.counts is None:
+            GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
 
     def remember(
         self,
@@ -260,6 +263,27 @@ class LedgerSession:
         self.remembered = True
         return found
 
+    def spend(self, epsilon: float, budget: float | None, secret: str) -> tuple[float, float]:
+        """Record a release with noise and what it spends, in one transaction, before it is drawn.
+
+        Returns what all releases spend together, and the budget. Raises GuaranteeError, and
+        records nothing, if too little is left.
+        """
+        home = self._home
+        with attached(home, self.path):
+            earlier = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, earlier, self.key))
+            number = max((entry.release for entry in earlier), default=0) + 1
+            with home.transaction("ledger"):
+                found = record_spend(home, number, epsilon, budget)
+                home.raw(self._entry(number, digest(self.key, secret)).sql(), "ledger")
+                record_value_counts(home, number)
+                self.due = sealed(home, self.key, self.run_id)
+                list_releases(home, self.key)
+            settle_down(home)
+        self.remembered = True
+        return found
+
     @property
     def _home(self) -> DuckDBEngine:
         assert self.home is not None, "begin comes first"
@@ -303,17 +327,8 @@ class LedgerSession:
         recognized: Recognition,
     ) -> None:
         seen = contents.facets
-        entry = Entry(
-            release=number,
-            run_id=self.run_id,
-            view=self.view,
-            target=self.place.text,
-            policy_digest=self.asked.digest(),
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            state=ledger_entries.PENDING,
-            owner=ledger_entries.owner(),
-            key_check=key_checks(self.key)[0],
-            secret_digest=secret_digest,
+        entry = replace(
+            self._entry(number, secret_digest),
             several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
@@ -326,6 +341,29 @@ class LedgerSession:
             opens=tuple(m.column for m in contents.opens),
         )
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
+
+    def _entry(self, number: int, secret_digest: str) -> Entry:
+        """The entry of this release, without its persons."""
+        return Entry(
+            release=number,
+            run_id=self.run_id,
+            view=self.view,
+            target=self.place.text,
+            policy_digest=self.asked.digest(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            state=ledger_entries.PENDING,
+            owner=ledger_entries.owner(),
+            key_check=key_checks(self.key)[0],
+            secret_digest=secret_digest,
+            several=False,
+            facets=(),
+            scopes=(),
+            marks=(),
+            persons=0,
+            counterfeits=0,
+            forms=(),
+            opens=(),
+        )
 
     def _absent(self, contents: Contents) -> frozenset[str]:
         """Columns that the gathered members lack, because the release has no such data."""
@@ -378,6 +416,12 @@ def listed(path: str | Path) -> tuple[Entry, ...]:
     """Every release of a ledger, oldest first."""
     with _engine_of(Path(path), read_only=True) as engine:
         return entries(engine)
+
+
+def spends(path: str | Path) -> dict[int, float]:
+    """What releases of a ledger with noise have spent, by their numbers."""
+    with _engine_of(Path(path), read_only=True) as engine:
+        return {release: float(epsilon) for release, (epsilon, _) in spends_of(engine).items()}
 
 
 def forget_release(path: str | Path, run_id: str) -> Entry:

@@ -38,6 +38,7 @@ SCHEMAS = _kept("schemas")
 ROWS = _kept("rows")
 LISTING = _kept("listing")
 GROUPS = _kept("group_values")
+SPENDS = _kept("spends")
 
 DIGESTS = work("ledger_digests")
 NEW_MEMBERS = work("ledger_members")
@@ -77,6 +78,8 @@ CREATE = (
     f"create table if not exists {ident(LISTING)} (listing varchar)",
     f"create table if not exists {ident(GROUPS)} (release integer, grp uhugeint, facet varchar,"
     " value bigint, n bigint)",
+    f"create table if not exists {ident(SPENDS)} (release integer, epsilon varchar,"
+    " budget varchar)",
 )
 """`members`: one row per published row; `person` is NULL for a counterfeit. `marks` are digests of
 published values that are nearly unique; `since` is the release from which on a person's signature
@@ -91,7 +94,8 @@ say that two rows of the release look the same. `held`: what the other tables ho
 numbers. `opens`: the columns that a release publishes as they are. `seal`: a keyed digest of all
 of that, and of the entry. `group_values`: of persons with the same classes in all releases so far,
 how many have each value; the last release that changed it counts. `listing`: one keyed digest of
-the numbers and runs of all releases."""
+the numbers and runs of all releases. `spends`: the privacy loss of a release of counts with noise,
+and the budget that its policy states, as decimals."""
 
 
 # Opening a ledger: attached briefly, under the engine's lock, and detached again.

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from anonymizer.errors import Problem
 from anonymizer.policy.document import Document
-from anonymizer.policy.hierarchies import Hierarchy
+from anonymizer.policy.hierarchies import Hierarchy, Order, Taxonomy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.policy.paths import closest, path_text
 from anonymizer.policy.problems import Broken
@@ -19,6 +19,7 @@ from anonymizer.policy.publish import Context, Publish, Source, without_default
 from anonymizer.policy.values import (
     AsTuple,
     Bound,
+    DataValue,
     FrozenMap,
     LocalPath,
     OneOf,
@@ -42,12 +43,14 @@ STATUS = "status"
 WITNESS = "witness"
 """The further table that proves a release of hidden figures, and its column with the number of
 the table of whole numbers that a row belongs to."""
-METHODS = ("rest", "suppress", "round")
+METHODS = ("rest", "suppress", "round", "dp")
 SINGLE_VALUES = ("avg", "mean", "median", "quantile", "min", "max", "mode", "first", "last")
 """Aggregates that show the values of single persons."""
 MOST_COLUMNS = 6
 MOST_MARGINS = 4_096
 """Groupings of a release; six columns with three levels each have as many."""
+LEAST_EPSILON, MOST_EPSILON = 1e-6, 10.0
+"""Below, every figure is noise of millions; above, one count in 10,000 has any noise."""
 
 
 def _levels_of_bands(given: object) -> object:
@@ -75,6 +78,14 @@ OF_FILE = BeforeValidator(lambda given: {"file": given} if isinstance(given, str
 Bounds = Annotated[tuple[Bound, ...], Field(min_length=1), AfterValidator(ascending)]
 
 
+def _domain(given: object) -> object:
+    if not isinstance(given, list | tuple):
+        raise fail("is not a list of values", hint="domain: [F, M]")
+    if len({one if one is None else str(one) for one in given}) < len(given):
+        raise fail("lists a value twice")
+    return tuple(given)
+
+
 class By(Options):
     """A column whose values make groups, and its levels."""
 
@@ -90,8 +101,18 @@ class By(Options):
         | None
     ) = None
     """Lower bounds of the bands; or several lists, the finest level first."""
+    domain: (
+        Annotated[tuple[DataValue | None, ...], BeforeValidator(_domain), Field(min_length=1)]
+        | None
+    ) = None
+    """All values that may occur, as everybody knows them without the data; null for NULL."""
     multiple: bool = False
     """True if a person may be in several groups of the column."""
+
+    @property
+    def listed(self) -> tuple[DataValue | None, ...] | None:
+        """The values of the domain that the policy lists."""
+        return self.domain or (self.hierarchy.values if isinstance(self.hierarchy, Order) else None)
 
 
 def _by(given: object) -> object:
@@ -187,7 +208,7 @@ class Dominance(Options):
 class Protection(Options):
     """The smallest group, and rules for sums."""
 
-    minimum: Annotated[int, Field(ge=2, le=2**31)]
+    minimum: Annotated[int, Field(ge=2, le=2**31)] | None = None
     """Groups of 1 to minimum - 1 persons are not shown to exist."""
     acknowledge: Literal["small_minimum"] | None = None
     """small_minimum: a minimum of 2, which protects groups of one only."""
@@ -233,6 +254,18 @@ INPLACE = Refused("would replace rows by counts", "publish: {database: release.d
 RENAMED = Refused("is for tables of rows", "name the measures in aggregate.measures")
 
 
+class Noise(Options):
+    """Every group of the domain gets noise (discrete Laplace), and totals are sums of these."""
+
+    epsilon: Annotated[float, Field(ge=LEAST_EPSILON, le=MOST_EPSILON)] | None = None
+    """The privacy loss of a release; noise has the scale per_person / epsilon."""
+    per_person: Positive = 1
+    """The number of finest groups that a person may be in."""
+    budget: Annotated[float, Field(ge=LEAST_EPSILON)] | None = None
+    """What epsilon may add up to in the ledger; default: what an earlier policy states, or epsilon,
+    which is one release."""
+
+
 class CountsPublish(Publish):
     """The release: name, location and format."""
 
@@ -262,17 +295,19 @@ class AggregateFields(Document):
     """The column that identifies the person of a row; without it a row is a person."""
     aggregate: Aggregate
     """The table of counts."""
-    protect: Protection
-    """What the published figures must not show."""
-    method: Literal["rest", "suppress", "round"] = "rest"
+    protect: Protection = Protection()
+    """What the published figures must not show; dp does not need a minimum, and applies none."""
+    method: Literal["rest", "suppress", "round", "dp"] = "rest"
     """How it is protected: rest leaves small groups out of the table and its totals, suppress hides
-    figures, round makes small ones 0 or a base."""
+    figures, round makes small ones 0 or a base, dp adds noise to all."""
     rest: Rest = Rest()
     """Options of the method rest."""
     suppress: Suppress = Suppress()
     """Options of the method suppress."""
     round: Rounding = Rounding()
     """Options of the method round."""
+    dp: Noise = Noise()
+    """Options of the method dp."""
     ledger: LocalPath | None = None
     """A private database file that records releases."""
     publish: CountsPublish = CountsPublish()
@@ -299,7 +334,17 @@ class AggregateFields(Document):
 
     @property
     def minimum(self) -> int:
-        return self.protect.minimum
+        return self.protect.minimum or 0
+
+    @property
+    def epsilon(self) -> float | None:
+        """The privacy loss, with the method dp."""
+        return self.dp.epsilon if self.method == "dp" else None
+
+    @property
+    def lists_zeros(self) -> bool:
+        """True if every group of the domain is listed."""
+        return self.method == "dp" or (self.method == "round" and self.aggregate.zeros == "list")
 
     @property
     def has_finest(self) -> bool:
@@ -365,10 +410,13 @@ class AggregateFields(Document):
             (_of_rest, {"aggregate", "method"}),
             (_of_suppress, {"aggregate", "method", "suppress"}),
             (_of_round, {"aggregate", "method", "protect", "round"}),
+            (_of_dp, {"method", "dp", "ledger", "publish"}),
+            (_domains, {"aggregate", "method"}),
+            (_without_multiple, {"aggregate", "method"}),
             (_of_others, {"method"}),
         )
         found = [p for check, needs in checks if not needs & whole for p in check(self)]
-        if self.ledger is not None:
+        if self.ledger is not None and self.method != "dp":
             said = "does not compare tables of counts yet"
             found.append(Problem("ledger", said, hint="leave it out, and publish one table only"))
         return found
@@ -379,7 +427,10 @@ def _at(*steps: object) -> str:
 
 
 def _minimum(policy: AggregateFields) -> Iterator[Problem]:
-    if policy.minimum < 3 and policy.protect.acknowledge is None:
+    if policy.protect.minimum is None:
+        if policy.method != "dp":
+            yield Problem("protect.minimum", "is missing", hint="protect: {minimum: 10}")
+    elif policy.minimum < 3 and policy.protect.acknowledge is None:
         said = "is below 3: whoever is one of two persons of a group recognizes the other"
         hint = "protect: {minimum: 2, acknowledge: small_minimum}, if that is meant"
         yield Problem("protect.minimum", said, allowed="3 or more", hint=hint)
@@ -507,9 +558,44 @@ def _of_rest(policy: AggregateFields) -> Iterator[Problem]:
 
 
 def _without_zeros(policy: AggregateFields, said: str) -> Iterator[Problem]:
-    """Options that need groups which share persons, or a public list of groups."""
     if policy.aggregate.zeros == "list":
         yield Problem("aggregate.zeros", said, allowed="omit")
+
+
+def _domains(policy: AggregateFields) -> Iterator[Problem]:
+    """Columns without a domain where all groups are listed, and domains that do not fit."""
+    for name, of in policy.by.items():
+        if of.domain is not None and of.bands is not None:
+            said = "has bands, which are its domain"
+            yield Problem(_at("by", name, "domain"), said, hint="leave it out")
+        implied = of.bands is not None or isinstance(of.hierarchy, Taxonomy)
+        if policy.lists_zeros and of.listed is None and not implied:
+            said = "has no domain: which groups are listed would depend on the data"
+            hint = "domain: [...], all values that may occur, or bands, or a hierarchy from a file"
+            yield Problem(_at("by", name), said, hint=hint)
+
+
+def _of_dp(policy: AggregateFields) -> Iterator[Problem]:
+    if policy.method != "dp":
+        return
+    if policy.dp.epsilon is None:
+        yield Problem("dp.epsilon", "is missing", hint="dp: {epsilon: 1}")
+    if policy.dp.per_person > 1:
+        said = "is above 1: a person in several groups is not counted yet"
+        hint = "leave it out, and let source.query choose one row for every person"
+        yield Problem("dp.per_person", said, allowed="1", hint=hint)
+    if policy.dp.budget is not None and policy.dp.budget < (policy.dp.epsilon or 0):
+        said = f"is below dp.epsilon, which is {policy.dp.epsilon:g}"
+        yield Problem("dp.budget", said, hint=f"budget: {policy.dp.epsilon:g}")
+    if policy.ledger is None:
+        said = "is missing: dp adds up there what its releases spend"
+        yield Problem("ledger", said, hint="ledger: private/ledger.duckdb")
+    elif policy.publish.database is not None and policy.ledger == policy.publish.database:
+        yield Problem("ledger", "is the same file as publish.database", hint="another file")
+
+
+def _without_multiple(policy: AggregateFields) -> Iterator[Problem]:
+    """Columns whose groups share persons."""
     for name, of in policy.by.items():
         if of.multiple:
             said = f"is not available with {policy.method}: its groups share persons"
@@ -520,8 +606,6 @@ def _without_zeros(policy: AggregateFields, said: str) -> Iterator[Problem]:
 def _of_round(policy: AggregateFields) -> Iterator[Problem]:
     if policy.method != "round":
         return
-    said = "would show which groups are rounded to 0: under round, what is absent may be either"
-    yield from _without_zeros(policy, said)
     if policy.round.base is not None and policy.round.base < policy.minimum:
         said = f"is below the minimum {policy.minimum}"
         yield Problem("round.base", said, hint="leave it out: it is the minimum then")

@@ -135,7 +135,6 @@ _STAND_INS: dict[str, Any] = {"source": {"table": "t"}, "columns": {}}
 _OF_COUNTS: dict[str, Any] = {
     "source": {"table": "t"},
     "aggregate": {"by": {"a": {}}, "measures": {"n": {"count": "persons"}}},
-    "protect": {"minimum": 5},
 }
 """The same for a table of counts."""
 

@@ -21,10 +21,12 @@ class Seed:
 
     secret: str = field(repr=False)
     reproducible: bool = False
+    given: bool = True
+    """False if it was drawn for this run, so that nobody knows it."""
 
     @classmethod
     def fresh(cls) -> Seed:
-        return cls(secrets.token_hex(32))
+        return cls(secrets.token_hex(32), given=False)
 
     @classmethod
     def of(cls, text: str, where: str = "seed") -> Seed:

@@ -85,6 +85,8 @@ COUNTS = ": groups whose counts changed by few persons show them, so publish it 
 """The hint if the policy makes a table of counts."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
 """The hint if the policy names a ledger."""
+SPENT = "whoever has both knows more: the ledger adds up what both spend"
+"""The hint if their figures have noise."""
 Places: TypeAlias = Callable[[str], Table]
 """Maps the published name of a further table to where it is written."""
 
@@ -165,6 +167,8 @@ def replaced_release(
 
 def _together(names: Names) -> str:
     """Describe what the two releases disclose together, and what can be done about it."""
+    if names.noise:
+        return SPENT
     if names.compared:
         return COMPARED
     if names.counts:

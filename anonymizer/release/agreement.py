@@ -158,6 +158,9 @@ def _other_counts(policy: AggregatePolicy | None, counts: Counts | None) -> Iter
     listed = bool(getattr(policy.options, "list_hidden", False))
     differs[f"{policy.method}.list_hidden"] = counts.list_hidden != listed
     differs["round.base"] = counts.base != policy.rounding_base
+    differs["aggregate.zeros"] = counts.zeros != policy.lists_zeros
+    if counts.noise is not None and policy.dp.budget is not None:
+        differs["dp.budget"] = counts.noise.budget > policy.dp.budget
     for path in (path for path, other in differs.items() if other):
         yield Problem(path, "is not that of the release", hint=HINT)
 

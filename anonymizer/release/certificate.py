@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from anonymizer.algorithms.aggregate.method import METHODS
 from anonymizer.algorithms.registry import BY_NAME
-from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM
+from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM, Counts
 from anonymizer.contract.layout import Requirement
 from anonymizer.measure.loss import least_sentence, linked_sentence, proved_sentence
 from anonymizer.policy import AnyPolicy, Policy
@@ -127,6 +128,23 @@ ROUNDED = (
     "Counts of finest groups below {base} are rounded to 0, and then not listed, or to {base};"
     " totals are sums of these, and not the true ones."
 )
+ROUNDED_ZEROS = (
+    "Counts of finest groups below {base} are rounded to 0 or to {base}; totals are sums of these,"
+    " and not the true ones. Every group of the domain is listed: one of 0 may have somebody."
+)
+NOISY = (
+    "A table of counts of persons with noise. How it was made is {epsilon:g}-differentially"
+    " private: a person of the domain more or less in the source makes no release likelier by a"
+    " factor above exp({epsilon:g}), whatever else a reader knows. That there is a release says"
+    " that nobody is outside of the domain. Every group of that public domain has a count with"
+    " noise of the scale {scale:g}, which may be negative; totals are sums of these, and not the"
+    " true ones. Form and budget can be checked, and that the noise was drawn cannot. With the"
+    " earlier releases of its ledger epsilon adds up to {spent:g} of a budget of {budget:g}."
+)
+NOT_OF_NOISE = (
+    "Not promised: that a figure is near the true one; as much for k persons together, for whom"
+    " epsilon counts k times; anything about figures of the same persons outside of the ledger."
+)
 UNLISTED = "Groups that are not listed may be empty, or be left out."
 WITNESSED = (
     "Groups that are not listed are empty; one without a figure has somebody. The table {table}"
@@ -189,14 +207,15 @@ def certificate(
 
 
 def counts_certificate(
+    counts: Counts,
     requirements: Sequence[Requirement],
     *,
-    listed: bool,
     left_out: int,
     witnesses: str | None = None,
-    base: int | None = None,
 ) -> str:
     """The sentences that accompany a table of counts. `witnesses`: the table that proves it."""
+    if (noise := counts.noise) is not None:
+        return f"{NOISY.format(**asdict(noise), scale=1 / noise.epsilon)} {NOT_OF_NOISE}"
     terms = {item.name: item.parameters for item in requirements}
     minimum = terms[MINIMUM]["n"]
     said = [COUNTS.format(n=minimum, less=minimum - 1)]
@@ -213,10 +232,11 @@ def counts_certificate(
     if witnesses is not None:
         said.append(WITNESSED.format(table=witnesses))
     else:
-        said.append(ROUNDED.format(base=base) if base is not None else UNLISTED)
+        rounded = ROUNDED_ZEROS if counts.zeros else ROUNDED
+        said.append(rounded.format(base=counts.base) if counts.base is not None else UNLISTED)
         persons = many(left_out, "person is", "persons are")
         said += [OTHER_ROW.format(left_out=persons)] if left_out else []
-        said += [LISTED_GROUPS] if listed else []
+        said += [LISTED_GROUPS] if counts.list_hidden else []
     return " ".join((*said, NOT_OF_COUNTS))
 
 

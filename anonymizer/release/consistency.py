@@ -11,6 +11,7 @@ from typing import Any
 
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import OF_SOURCE, Verification, turns
+from anonymizer.contract.counts_layout import PRIVACY_LOSS
 from anonymizer.contract.layout import Layout, quasi
 from anonymizer.contract.reading import FIGURES, ReleasedTable, in_release
 from anonymizer.contract.rounding import BOUNDS, NODES, finest
@@ -188,7 +189,8 @@ def unverified(manifest: Manifest) -> tuple[str, ...]:
     measures, layout = manifest.data["measures"], manifest.layout
     if layout.counts is not None:
         exact = checks_of_source(layout.algorithm, manifest.requirements)
-        return tuple(sorted({*exact, *STATED}))
+        noise = (PRIVACY_LOSS,) if layout.counts.noise is not None else ()
+        return tuple(sorted({*exact, *noise, *STATED}))
     found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
     tables = released_tables(manifest)
     for one in tables.children if tables is not None else ():

@@ -204,10 +204,11 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     if policy.counts is not None:
         made = {check.name for check in verification.checks}
-        method, required = policy.counts.method, requirements_of(policy.lead)
-        of_source = checks_of_source(method, required) if source else ()
-        asked = (*checks_alone(method, required), *of_source)
-        yield from (("protect.minimum", name) for name in asked if name not in made)
+        counts, required = policy.counts, requirements_of(policy.lead)
+        of_source = checks_of_source(counts.method, required) if source else ()
+        asked = (*checks_alone(counts.method, required, zeros=counts.lists_zeros), *of_source)
+        path = "protect.minimum" if counts.epsilon is None else "dp.epsilon"
+        yield from ((path, name) for name in asked if name not in made)
         return
     lead, further = policy.whole, policy.further.items()
     elsewhere = not lead.sensitive and any(single.sensitive for _, single in further)

@@ -143,11 +143,10 @@ def stated_certificate(manifest: Manifest) -> str:
     counts = manifest.layout.counts
     if counts is not None:
         return counts_certificate(
+            counts,
             manifest.requirements,
-            listed=counts.list_hidden,
             left_out=manifest.data["measures"]["suppressed"],
             witnesses=manifest.layout.tables.get(WITNESS),
-            base=counts.base,
         )
     return certificate(
         manifest.kind,

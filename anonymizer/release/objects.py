@@ -177,6 +177,8 @@ class Names:
     """True if the policy makes a table of counts."""
     compared: bool = False
     """True if a ledger compares the release with earlier ones."""
+    noise: bool = False
+    """True if its figures have noise, so that the ledger adds up what releases spend."""
 
     @classmethod
     def of(cls, policy: AnyPolicy, run_id: str) -> Names:
@@ -189,7 +191,8 @@ class Names:
         further = (one.publish.name for one in policy.further.values())
         tables = (*separated_tables(lead).values(), *further)
         counts = policy.counts is not None
-        return cls(schema, name, run_id, tables, policy.several, counts, compared)
+        noise = policy.counts is not None and policy.counts.epsilon is not None
+        return cls(schema, name, run_id, tables, policy.several, counts, compared, noise)
 
     @property
     def path(self) -> str:

@@ -37,7 +37,9 @@ class CountsReport:
             ("table", data["view"]),
             ("groups by", ", ".join(policy.by)),
             ("figures", ", ".join(policy.aggregate.measures)),
-            ("smallest group", policy.minimum),
+            ("smallest group", policy.minimum)
+            if policy.epsilon is None
+            else ("epsilon", f"{policy.epsilon:g}"),
             ("method", f"{method.name}: {method.words}"),
         ]
         shown = [("cells published", data["measures"]["rows"])]

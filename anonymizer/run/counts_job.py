@@ -7,6 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer import hierarchy
+from anonymizer.algorithms.aggregate.domain import (
+    domain_of_leaves,
+    domain_stages,
+    is_listed,
+    size_guard,
+    values_of_domain,
+)
 from anonymizer.algorithms.aggregate.groups import (
     Dimension,
     atoms_stages,
@@ -14,7 +21,7 @@ from anonymizer.algorithms.aggregate.groups import (
     snapshot_step,
     source_guards,
 )
-from anonymizer.algorithms.aggregate.method import CompiledCounts, Method, method_of
+from anonymizer.algorithms.aggregate.method import METHODS, CompiledCounts, Method, method_of
 from anonymizer.algorithms.aggregate.sums import (
     Summed,
     contributor_column,
@@ -26,12 +33,13 @@ from anonymizer.algorithms.aggregate.sums import (
 )
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, verification
-from anonymizer.contract.counts_layout import Counts
+from anonymizer.contract.counts_layout import Counts, Spending
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
-from anonymizer.errors import GuaranteeError, Problem
+from anonymizer.errors import GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of
+from anonymizer.ledger import LedgerSession
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
 from anonymizer.process.secret import Seed
@@ -53,6 +61,10 @@ from anonymizer.verification.counts_questions import (
 )
 from anonymizer.version import __version__
 
+UNUSED = (
+    "protect.minimum is not applied: under dp every group is listed, with noise; leave it out, or"
+    " choose another method"
+)
 PRIVATE = "for the owner of the source: not to be handed over with the release"
 
 
@@ -84,11 +96,14 @@ def read_counts(policy: AggregatePolicy, session: Session, executor: Executor) -
         sums = summed(policy, session.profile)
         snapshot = snapshot_step(policy, found, sum_columns(policy, sums), session.source)
         stages: list[Stage] = [snapshot, *source_guards(policy, found), *sum_guards(policy, sums)]
+        stages += domain_stages(policy, found)
         stages += _hierarchies(policy, found, session)
         executor.run(stages, "reading")
         heights = _heights(found, session)
         found = tuple(replace(d, levels=heights.get(d.index, d.levels)) for d in found)
         counting = atoms_stages(policy, found)
+        if policy.lists_zeros:
+            counting = (size_guard(found), *counting)
         executor.run(counting, "counting")
     compiled = method.compile(policy, found, sums)
     return CountsRead(policy, method, found, sums, snapshot, (*stages, *counting), compiled)
@@ -102,8 +117,9 @@ def _hierarchies(
 
     for d in found:
         if d.of.hierarchy is not None:
-            yield values_step(d.column, d.values, d.v)
-            yield from hierarchy.stages(
+            listed = is_listed(policy, d)
+            yield values_of_domain(d) if listed else values_step(d.column, d.values, d.v)
+            built = hierarchy.stages(
                 d.index,
                 published_type(d.sql_type),
                 d.kind,
@@ -112,6 +128,9 @@ def _hierarchies(
                 base=policy.base,
                 resolve=resolve,
             )
+            yield from built
+            if again := domain_of_leaves(policy, d):
+                yield from (*again, built[-1])
 
 
 def _heights(found: tuple[Dimension, ...], session: Session) -> dict[int, int]:
@@ -156,6 +175,14 @@ def _figures(read: CountsRead, session: Session) -> dict[str, int]:
     return dict(zip(names, map(int, row), strict=True))
 
 
+def refuse_seed(policy: AggregatePolicy, seed: Seed) -> None:
+    """Refuse a given seed for noise: whoever knows it could subtract the noise."""
+    if METHODS[policy.method].noise and seed.given:
+        said = "would make the noise known, or makes no difference: it is drawn anew in every run"
+        hint = "leave out --seed-file, --test-seed and ANONYMIZER_SEED"
+        raise PolicyError.at("seed", said, hint=hint)
+
+
 @dataclass(slots=True)
 class CountsJob:
     """A run whose groups have been counted, and the steps to a release."""
@@ -168,9 +195,32 @@ class CountsJob:
     seed: Seed
     sign: Sign | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    ledger_session: LedgerSession | None = None
+    warnings: tuple[str, ...] = ()
+    spending: Spending | None = None
 
     def release(self) -> Release:
-        """Protect the counts, write them, verify what was written, and publish it."""
+        """Protect the counts, write them, verify what was written, and publish it.
+
+        What noise spends is recorded before it is drawn, and given back if nothing was published.
+        """
+        policy, ledger_session = self.policy, self.ledger_session
+        if policy.epsilon is None:
+            return self._release()
+        assert ledger_session is not None
+        self.warnings = ledger_session.warnings + ((UNUSED,) if policy.minimum else ())
+        found = ledger_session.spend(policy.epsilon, policy.dp.budget, self.seed.secret)
+        self.spending = Spending(policy.epsilon, *found)
+        try:
+            released = self._release()
+        except BaseException:
+            if not self.target.is_published:
+                ledger_session.withdraw()
+            raise
+        ledger_session.confirm()
+        return released
+
+    def _release(self) -> Release:
         engine = self.session.engine
         self.executor.run(self.read.compiled.stages, "protecting")
         GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
@@ -198,7 +248,7 @@ class CountsJob:
             measures=measures,
             findings={},
             manifest=manifest,
-            warnings=self.target.warnings,
+            warnings=self.target.warnings + self.warnings,
             replaced=self.target.replaces,
             _table=readers.view,
             _connection=readers.connection,
@@ -220,7 +270,8 @@ class CountsJob:
         measures = tuple(one.of for one in figures(self.policy, self.read.sums))
         listed = bool(getattr(self.policy.options, "list_hidden", False))
         groupings = self.policy.groupings(tuple(d.levels for d in found))
-        counts = Counts(tuple(by), groupings, measures, STATUS, listed, self.policy.rounding_base)
+        more = (self.policy.rounding_base, self.policy.lists_zeros, self.spending)
+        counts = Counts(tuple(by), groupings, measures, STATUS, listed, *more)
         return Layout(
             algorithm=self.policy.method,
             cells="text",

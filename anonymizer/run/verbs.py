@@ -29,7 +29,7 @@ from anonymizer.release.objects import Names
 from anonymizer.release.published import Release
 from anonymizer.release.signing import signer
 from anonymizer.run.clean import remove_leftovers
-from anonymizer.run.counts_job import CountsJob, plan_counts, read_counts
+from anonymizer.run.counts_job import CountsJob, plan_counts, read_counts, refuse_seed
 from anonymizer.run.job import Job
 from anonymizer.run.problem_paths import at_file, at_persons
 from anonymizer.run.tables import read_tables
@@ -128,6 +128,8 @@ def run(
     began = time.perf_counter()
     files = declared_digests(policy)
     chosen = Seed.from_argument(seed)
+    if policy.counts is not None:
+        refuse_seed(policy.counts, chosen)
     there = publisher(kind)
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
     names = Names.of(policy, place.run_id)
@@ -159,7 +161,8 @@ def run(
                     counted = read_counts(policy.counts, session, executor)
                     refuse_changed_while_read(files, policy)
                     job = CountsJob(policy.counts, session, executor, counted, target, chosen)
-                    return replace(job, sign=key, files=files).release()
+                    job = replace(job, sign=key, files=files, ledger_session=ledger_session)
+                    return job.release()
                 read = read_tables(policy, session, executor)
                 warnings = (*read.told, *(ledger_session.warnings if ledger_session else ()))
                 with at_persons(policy):

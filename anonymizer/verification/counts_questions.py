@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
@@ -11,6 +12,7 @@ from anonymizer.contract.counts_layout import (
     DOMINANCE,
     GROUPS,
     MINIMUM,
+    PRIVACY_LOSS,
     REQUIRED,
     CountedMeasure,
     Counts,
@@ -22,12 +24,15 @@ from anonymizer.verification.counts_intervals import INTERVALS
 from anonymizer.verification.questions import FigureColumn, Question, condition
 
 FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
+ALL_GROUPS = "all_groups"
 ALONE: Mapping[str, tuple[str, ...]] = {
     "rest": (*FORM, "additive", "other_room"),
     "suppress": (*FORM, "one_step", "witness_whole", "witness_agrees", "witness_covers"),
     "round": (*FORM, "additive", "rounded"),
+    "dp": (*FORM[:-1], ALL_GROUPS, "additive", "budget"),
 }
 """By method: the checks of a table of counts."""
+SPENT = FigureColumn("achieved", "greatest")
 OF_MINIMUM = ("no_small_cells", "one_step")
 """The checks whose figure is compared with the minimum."""
 AGAINST_SOURCE = ("source_cells", "source_hidden")
@@ -40,10 +45,13 @@ SOURCE_DOMINANCE = "source_dominance"
 """The checks of requirements that not every table of counts has."""
 
 
-def checks_alone(method: str, requirements: Sequence[Requirement]) -> tuple[str, ...]:
-    """The checks that the release alone answers."""
+def checks_alone(
+    method: str, requirements: Sequence[Requirement], *, zeros: bool
+) -> tuple[str, ...]:
+    """The checks that the release alone answers. `zeros`: whether it lists every group."""
     limited = any(item.name == GROUPS for item in requirements)
-    return (*ALONE[method], *((GROUPS_SHARE,) if limited else ()))
+    more = {ALL_GROUPS: zeros, GROUPS_SHARE: limited}
+    return tuple(dict.fromkeys((*ALONE[method], *(name for name in more if more[name]))))
 
 
 def checks_of_source(method: str, requirements: Sequence[Requirement]) -> tuple[str, ...]:
@@ -81,8 +89,8 @@ def counts_questions(
     view: Table, layout: Layout, requirements: Sequence[Requirement]
 ) -> tuple[Question, ...]:
     """Every question that the release alone answers."""
-    counts, minimum = _asked(layout, requirements)
-    parameters = _shared(view, layout, counts, minimum)
+    counts, minimum, epsilon = _asked(layout, requirements)
+    parameters = {**_shared(view, layout, counts, minimum), "epsilon": epsilon}
     rounded = {**parameters, "minimum": counts.base}
     least = (FigureColumn("achieved", "least"),)
     return tuple(
@@ -90,6 +98,8 @@ def counts_questions(
         if name in OF_MINIMUM
         else Question(name, None, counts.base, "counts_no_small_cells", rounded, least)
         if name == "rounded"
+        else Question(name, None, counts.noise.budget, "counts_budget", parameters, (SPENT,))
+        if name == "budget" and counts.noise is not None
         else condition(name, None, parameters, template=f"counts_{name}")
         for name in _alone(layout)
     ) + tuple(_shares(counts, parameters, requirements))
@@ -136,7 +146,7 @@ def source_questions(
 
     `contributor`: its column of the snapshot; None if every row is of another one.
     """
-    counts, minimum = _asked(layout, requirements)
+    counts, minimum, _ = _asked(layout, requirements)
     shared = _shared(view, layout, counts, minimum)
     by = [
         {
@@ -224,26 +234,39 @@ def _recounted(one: CountedMeasure, name: str | None) -> dict[str, Sql]:
     return {"shown": Sql(name or of_counts), "other": Sql(other), "kind": Sql(one.sql_type)}
 
 
-def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int]:
-    asked = [item for item in requirements if item.name == MINIMUM]
-    others = [item for item in requirements if item.name not in REQUIRED]
-    rules = [item for item in requirements if item.name == DOMINANCE]
+def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int, float | None]:
+    """The form of the counts, and the required minimum, or, if they have noise, epsilon."""
+    noise = layout.counts is not None and layout.counts.noise is not None
+    lead, allowed = (PRIVACY_LOSS, (PRIVACY_LOSS,)) if noise else (MINIMUM, REQUIRED)
+    asked = [item for item in requirements if item.name == lead]
+    others = [item for item in requirements if item.name not in allowed]
+    rules = [item.parameters for item in requirements if item.name == DOMINANCE]
     if layout.counts is None or others or len(asked) != 1 or len(rules) > 1:
         said = "is a table of counts, for which one minimum is required, and rules of counts"
         raise NothingToCheckError.at("protect", said, hint="was it made by this tool?")
-    minimum = asked[0].parameters.get("n")
-    if type(minimum) is not int or minimum < 2 or asked[0].parameters.keys() != {"n"}:
+    _refuse_odd(layout.counts.measures, rules)
+    given = asked[0].parameters
+    if noise:
+        epsilon = given.get("epsilon")
+        if type(epsilon) is not float or not 0 < epsilon < inf or given.get("per_person") != 1:
+            raise NothingToCheckError.at("dp", "has no epsilon, or persons in several groups")
+        return layout.counts, 0, epsilon
+    minimum = given.get("n")
+    if type(minimum) is not int or minimum < 2 or given.keys() != {"n"}:
         raise NothingToCheckError.at("protect.minimum", "is not a minimum")
-    summed = any(one.of == "sum" for one in layout.counts.measures)
-    if any(
-        {*item.parameters} - {"insiders"} not in ({"p"}, {"n", "k"}) for item in rules
-    ) or summed > bool(rules):
+    return layout.counts, minimum, None
+
+
+def _refuse_odd(measures: Sequence[CountedMeasure], rules: Sequence[Mapping[str, Any]]) -> None:
+    """Raise NothingToCheckError for sums without a rule, and ratios of other figures."""
+    terms = [{*rule} - {"insiders"} for rule in rules]
+    summed = any(one.of == "sum" for one in measures)
+    if any(one not in ({"p"}, {"n", "k"}) for one in terms) or summed > bool(rules):
         raise NothingToCheckError.at("protect.dominance", "is no rule for the sums")
-    plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
-    for one in layout.counts.measures:
+    plain = {one.name for one in measures if one.of != "ratio"}
+    for one in measures:
         if len(one.parts) != 2 * (one.of == "ratio") or not {*one.parts} <= plain:
             raise NothingToCheckError.at("aggregate.measures", "have a ratio of other figures")
-    return layout.counts, minimum
 
 
 def _alone(layout: Layout) -> tuple[str, ...]:
@@ -251,9 +274,11 @@ def _alone(layout: Layout) -> tuple[str, ...]:
         raise NothingToCheckError.at("method", "is no method of a table of counts")
     if (layout.algorithm == "round") != (layout.counts is not None and bool(layout.counts.base)):
         raise NothingToCheckError.at("method", "has no base, or one too many")
+    if layout.counts is None or (layout.algorithm == "dp") != (layout.counts.noise is not None):
+        raise NothingToCheckError.at("method", "has no noise, or is said to have some")
     if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
         raise NothingToCheckError.at("method", "has no table of witnesses, or one too many")
-    return ALONE[layout.algorithm]
+    return checks_alone(layout.algorithm, (), zeros=layout.counts.zeros)
 
 
 def _figures(counts: Counts) -> list[dict[str, Any]]:
@@ -261,7 +286,7 @@ def _figures(counts: Counts) -> list[dict[str, Any]]:
     names = [one.name for one in counts.measures]
     found: list[dict[str, Any]] = []
     for number, one in enumerate(counts.measures, 1):
-        least = None if one.of == "sum" and not one.nonnegative else 0 if one.of == "sum" else 1
+        least = counts.least if one.of != "sum" else 0 if one.nonnegative else None
         places = [Sql(str(names.index(part) + 1)) for part in one.parts]
         above, below = (Sql(f"m{at}") for at in places) if places else (None, None)
         judged = number == counts.persons
@@ -297,6 +322,8 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
         "status": counts.status,
         "listed": counts.list_hidden,
         "minimum": minimum,
+        "zeros": counts.zeros,
+        "noise": counts.noise,
         "label": "cell",
     }
 

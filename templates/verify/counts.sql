@@ -86,7 +86,7 @@ verdicts as (
                 {% endfor %}
 
             when 'other' then
-                {% if witnesses %}
+                {% if witnesses or noise %}
                 false and
                 {% endif %}
                 {% for d in by %}
@@ -132,7 +132,8 @@ with {{ rows() }},
 verdicts as (
     select l1 as grp, m{{ persons | lit }} as achieved, m{{ persons | lit }} >= {{ minimum | lit }} as holds
     from read_cells
-    where status in ('shown', 'other')
+    where status in ('shown', 'other'){% if zeros %} and coalesce(m{{ persons | lit }}, 1) <> 0{% endif %}
+
 )
 {{ verdict("achieved") }}
 
@@ -289,7 +290,7 @@ with {{ rows() }},
 verdicts as (
     select
         'group' as grp,
-        cast(max(m{{ persons | lit }}) as double) / cast(sum(m{{ persons | lit }}) as double) as achieved,
+        cast(max(m{{ persons | lit }}) as double) / nullif(cast(sum(m{{ persons | lit }}) as double), 0) as achieved,
         cast(max(m{{ persons | lit }}) as double) <= cast({{ share | lit }} as double) * cast(sum(m{{ persons | lit }}) as double) as holds
     from read_cells
     where status = 'shown' and v{{ limited | lit }} = 0
@@ -750,3 +751,38 @@ select {% for _ in by %}s.l{{ loop.index | lit }}, s.v{{ loop.index | lit }}, {%
 from needs s
 join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
 
+-- name: counts_all_groups
+-- Totals without a row for some group: every combination of the labels of the columns has one.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, groupings with context %}
+with {{ rows() }},
+{{ groupings() }},
+{% for d in by %}
+{% set i = loop.index | lit %}
+labels{{ i }} as (select v{{ i }} as level, count(distinct l{{ i }}) as members from read_cells group by v{{ i }}),
+{% endfor %}
+verdicts as (
+    select
+        'totals' as grp,
+        1 as mismatches,
+        (
+            select count(*) from read_cells
+            where {% for d in by %}v{{ loop.index | lit }} = g.g{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+        ) = {% for d in by %}labels{{ loop.index | lit }}.members{% if not loop.last %} * {% endif %}{% endfor %} as holds
+    from groupings g
+    {% for d in by %}
+    left join labels{{ loop.index | lit }} on labels{{ loop.index | lit }}.level = g.g{{ loop.index | lit }}
+    {% endfor %}
+)
+{{ verdict("mismatches") }}
+
+-- name: counts_budget
+-- What the releases of the ledger add up to, if it is more than its budget or less than this one
+-- spends, or if this one spends more than is required.
+{% from "verify/_verdict" import verdict with context %}
+with verdicts as (
+    select 'spent' as grp, spent as achieved, epsilon <= {{ epsilon | lit }} and epsilon <= spent and spent <= {{ noise.budget | lit }} as holds
+    from (select cast({{ noise.spent | lit }} as double) as spent, cast({{ noise.epsilon | lit }} as double) as epsilon) as ledger
+)
+{{ verdict("achieved") }}

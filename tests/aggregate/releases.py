@@ -42,7 +42,7 @@ def database(folder: Path, rows: Iterable[tuple[Any, ...]], columns: str) -> Pat
     return file
 
 
-def policy(folder: Path, by: Any, minimum: int = 5, **parts: Any) -> AggregatePolicy:
+def policy(folder: Path, by: Any, minimum: int | None = 5, **parts: Any) -> AggregatePolicy:
     """A policy of counts over `t`."""
     aggregate = {"by": by, "measures": {"patients": {"count": "persons"}}}
     if "method" not in parts:
@@ -51,7 +51,7 @@ def policy(folder: Path, by: Any, minimum: int = 5, **parts: Any) -> AggregatePo
         "version": 1,
         "source": {"table": "t"},
         "aggregate": {**aggregate, **parts.pop("aggregate", {})},
-        "protect": {"minimum": minimum, **parts.pop("protect", {})},
+        "protect": {**({"minimum": minimum} if minimum else {}), **parts.pop("protect", {})},
         "publish": {"name": "counts", "database": str(folder / "release.duckdb")},
         **parts,
     }

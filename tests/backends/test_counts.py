@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.errors import PolicyError
+from anonymizer.errors import GuaranteeError, PolicyError
 from anonymizer.policy import Policy
 from anonymizer.run import verbs
 from anonymizer.run.verify import verify
@@ -116,3 +116,71 @@ def test_spark(spark: Any, tmp_path: Path, options: dict[str, Any]) -> None:
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
     assert _sorted(release.df()) == _sorted(wanted.df())
     assert verify(made, spark).passed
+
+
+DOMAINS: dict[str, Any] = {
+    "r": {"domain": ["r1", "r2", "r3", "r4", "r5", None], **BY["r"]},
+    "c": {"domain": [f"c{i}" for i in range(1, 6)]},
+    "age": BY["age"],
+}
+
+
+def zeros(name: str, **options: Any) -> Any:
+    """A policy whose groups come from a domain."""
+    measures = {"patients": {"count": "persons"}}
+    aggregate = {"by": DOMAINS, "measures": measures, "zeros": "list"}
+    return given(name, aggregate=aggregate, method="round", **options)
+
+
+def noisy(name: str, folder: Path, epsilon: float = 1) -> Any:
+    """A policy of counts with noise, with a ledger of one release."""
+    aggregate = {"by": DOMAINS, "measures": {"patients": {"count": "persons"}}}
+    options = {"dp": {"epsilon": epsilon}, "ledger": str(folder / "l.duckdb"), "protect": {}}
+    return given(name, aggregate=aggregate, method="dp", **options)
+
+
+def _wanted(folder: Path) -> Any:
+    """The rows of `zeros` on DuckDB."""
+    aggregate = {"zeros": "list"}
+    return published(
+        folder, rows(), COLUMNS, DOMAINS, person="person", method="round", aggregate=aggregate
+    ).df()
+
+
+def _near(found: Any, wanted: Any) -> None:
+    """Noise changes the figures, and not which groups there are."""
+    a, b = ([row[:-2] for row in _sorted(frame)] for frame in (found, wanted))
+    assert sorted(a) == sorted(b)
+    assert list(found["patients"]) != list(wanted["patients"])
+
+
+@pytest.mark.postgres
+def test_domains_on_postgres(postgres: str, tmp_path: Path) -> None:
+    import psycopg
+
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres, autocommit=True) as con:
+        con.execute(f"create table {name} ({COLUMNS})")
+        with con.cursor() as cursor:
+            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
+    wanted = _wanted(tmp_path)
+    assert _sorted(verbs.run(zeros(name), postgres, seed=1).df()) == _sorted(wanted)
+    made = noisy(name, tmp_path)
+    _near(verbs.run(made, postgres).df(), wanted)
+    assert verify(made, postgres).passed
+    with pytest.raises(GuaranteeError, match="0 is left"):
+        verbs.run(made, postgres)
+
+
+@pytest.mark.spark
+def test_domains_on_spark(spark: Any, tmp_path: Path) -> None:
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    frame = spark.createDataFrame(rows(), COLUMNS.replace("varchar", "string"))
+    frame.createOrReplaceTempView(name)
+    wanted = _wanted(tmp_path)
+    assert _sorted(verbs.run(zeros(name), spark, seed=1).df()) == _sorted(wanted)
+    made = noisy(name, tmp_path)
+    _near(verbs.run(made, spark).df(), wanted)
+    assert verify(made, spark).passed
+    with pytest.raises(GuaranteeError, match="0 is left"):
+        verbs.run(made, spark)

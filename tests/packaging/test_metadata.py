@@ -42,8 +42,9 @@ def test_lowest_versions_are_the_declared_bounds(project: dict[str, Any]) -> Non
     needed = ("pytest-xdist", "phonenumbers", "python-stdnum")
     extras = project["optional-dependencies"]
     extra = [e for e in extras["test"] if e.startswith(needed)]
-    assert "sql-anonymizer[aggregate,explore]" in extras["test"]
-    entries = [*project["dependencies"], *extra, *extras["aggregate"], *extras["explore"]]
+    assert "sql-anonymizer[aggregate,dp,explore]" in extras["test"]
+    named = (*extras["aggregate"], *extras["dp"], *extras["explore"])
+    entries = [*project["dependencies"], *extra, *named]
     declared = {
         match[1]: match[2]
         for match in (re.match(r"([\w.-]+)>=([\d.]+)", entry) for entry in entries)

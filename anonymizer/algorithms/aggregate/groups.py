@@ -44,6 +44,8 @@ class Dimension:
     number = NumberedColumn("n")
     values = NumberedTable("values")
     hierarchy = NumberedTable("hierarchy")
+    leaves = NumberedTable("listed")
+    domain = NumberedTable("domain")
 
     @property
     def name(self) -> str:
@@ -73,6 +75,11 @@ class Dimension:
         else:
             made = (_text(value, self.sql_type), *(Sql(f"{a}.label") for a, _, _ in self.joins))
         return tuple(sql("coalesce({v}, {n})", v=one, n=lit(NULL)) for one in made)
+
+    @property
+    def band_labels(self) -> list[str]:
+        """The labels of its finest bands."""
+        return self._band_labels(self.of.bands[0]) if self.of.bands is not None else []
 
     def _coarser(self) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         """For each coarser level: the labels of the finest bands, and those above them."""
@@ -258,6 +265,7 @@ def atoms_stages(policy: AggregatePolicy, found: Sequence[Dimension]) -> tuple[S
         "values": [d.v for d in found],
         "texts": [d.v for d in found if read_as_text(d.sql_type)],
         "person": policy.person is not None,
+        "domains": [d.domain for d in found] if policy.lists_zeros else [],
     }
     labels = [name for d in found for name in d.names]
     return (

@@ -59,6 +59,8 @@ class Method:
     """True if a person may be in several groups."""
     groups: bool = False
     """True if it limits the share of one value in a group."""
+    noise: bool = False
+    """True if it draws noise: no run repeats it, and each spends of a budget."""
     elsewhere: str | None = None
     """Why it is available on DuckDB only."""
 
@@ -78,6 +80,15 @@ METHOD = (
 ELSEWHERE = (
     "other tables: counts of the same persons that are published elsewhere, with other groups or"
     " totals, can be subtracted from these"
+)
+SEVERAL_PERSONS = "several persons: of a family of four, epsilon counts four times"
+FURTHER = (
+    "further releases: each of the same persons adds its epsilon, and exact counts of them that are"
+    " published elsewhere are not covered"
+)
+NOISE = (
+    "output: that it is differentially private follows from how it was made, and not from its"
+    " figures; what is true of most persons shows, as it should"
 )
 
 METHODS: Mapping[str, Method] = {
@@ -104,6 +115,13 @@ METHODS: Mapping[str, Method] = {
         "anonymizer.algorithms.aggregate.round:compile_round",
         "counts below a base become 0 or the base, and totals are sums of these",
         (METHOD, ELSEWHERE, ZEROS),
+    ),
+    "dp": Method(
+        "dp",
+        "anonymizer.algorithms.aggregate.dp:compile_dp",
+        "every group of the domain gets noise (discrete Laplace), and totals are sums of these",
+        (SEVERAL_PERSONS, FURTHER, NOISE),
+        noise=True,
     ),
 }
 

@@ -49,6 +49,12 @@ def _words(figures: Mapping[str, int]) -> str:
     return f"{figures['cells']:,} cells, and {share:.1%} of the persons would be left out"
 
 
+def split_columns(found: Sequence[Dimension]) -> tuple[tuple[str, str], ...]:
+    """The columns of SPLIT with their types."""
+    labels = ((str(name), "VARCHAR") for d in found for name in d.names)
+    return *labels, ("persons", "BIGINT"), ("counted", "BIGINT"), ("left_out", "BOOLEAN")
+
+
 def labels_step(d: Dimension) -> Step:
     """The query for the published labels of a column, the finest first."""
     context = {"split": SPLIT, "labels": list(d.names)}

@@ -21,6 +21,7 @@ from anonymizer.algorithms.aggregate.rest import (
     SPLIT,
     adding_stages,
     compiled_cells,
+    split_columns,
 )
 from anonymizer.algorithms.aggregate.sums import Summed
 from anonymizer.errors import SourceError
@@ -52,17 +53,15 @@ def compile_round(
         counts = np.array([int(row[-1]) for row in rows], np.int64)
         places = [[_place(row, found, levels) for row in rows] for levels in groupings]
         made = round_counts(counts, places, policy.rounding_base or policy.minimum)
-        return [(*row[:-1], n, n, n == 0) for row, n in zip(rows, made.tolist(), strict=True)]
+        zeros = policy.lists_zeros
+        return [
+            (*row[:-1], n, n, n == 0 and not zeros)
+            for row, n in zip(rows, made.tolist(), strict=True)
+        ]
 
     query = Step("finest groups", "aggregate/finest", {"atoms": ATOMS, "labels": labels})
-    columns = (
-        *((str(name), "VARCHAR") for name in labels),
-        ("persons", "BIGINT"),
-        ("counted", "BIGINT"),
-        ("left_out", "BOOLEAN"),
-    )
     stages = (
-        Compute(query, rounded, SPLIT, columns),
+        Compute(query, rounded, SPLIT, split_columns(found)),
         *adding_stages(policy, found, sums, MOST_CELLS, minimum=0, listed=False, leaves_out=False),
     )
     return compiled_cells(stages, found, _words)
