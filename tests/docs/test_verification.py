@@ -20,6 +20,7 @@ from anonymizer.review import demo
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE
 from anonymizer.verification.form import column_questions, form, of_safe_harbor
+from anonymizer.verification.public_grid import grid_questions
 from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
@@ -57,6 +58,11 @@ def of_form_and_source() -> set[tuple[str, str]]:
         values = {**VALUES, **{column.column: column.column for column in layout.columns}}
         originals = Originals(ORIGINALS, values, FLAGS, person="person")
         note(tuple(form(VIEW, layout)), None)
+        on_grid = tuple(
+            replace(column, grid=None if column.kind == "categorical" else 5)
+            for column in layout.columns
+        )
+        note(tuple(grid_questions(VIEW, replace(layout, columns=on_grid))), None)
         verify_against_source(
             lambda _: [], originals, LINK, VIEW, layout, compared=Table("compared"), ask=note
         )
