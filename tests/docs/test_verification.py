@@ -58,9 +58,9 @@ def of_form_and_source() -> set[tuple[str, str]]:
         values = {**VALUES, **{column.column: column.column for column in layout.columns}}
         originals = Originals(ORIGINALS, values, FLAGS, person="person")
         note(tuple(form(VIEW, layout)), None)
+        steps: dict[str, Any] = {"categorical": "*", "date": "month"}
         on_grid = tuple(
-            replace(column, grid=None if column.kind == "categorical" else 5)
-            for column in layout.columns
+            replace(column, grid=steps.get(column.kind, 5)) for column in layout.columns
         )
         note(tuple(grid_questions(VIEW, replace(layout, columns=on_grid))), None)
         verify_against_source(
@@ -135,7 +135,8 @@ def of_tables() -> set[tuple[str, str]]:
 def of_counts() -> set[str]:
     """The templates of the checks on tables of counts, which docs/aggregates.md lists."""
     page = (PAGE.parent / "aggregates.md").read_text(encoding="utf-8")
-    names = {*AGAINST_SOURCE, *(name for some in ALONE.values() for name in some)}
+    of_sums = ("groups_share", "source_dominance", "sums_in_source")
+    names = {*AGAINST_SOURCE, *of_sums, *(name for some in ALONE.values() for name in some)}
     assert not [name for name in names if f"`{name}`" not in page]
     return {f"counts_{name}" for name in names - {"rounded"}}
 
