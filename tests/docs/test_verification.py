@@ -135,10 +135,12 @@ def of_tables() -> set[tuple[str, str]]:
 def of_counts() -> set[str]:
     """The templates of the checks on tables of counts, which docs/aggregates.md lists."""
     page = (PAGE.parent / "aggregates.md").read_text(encoding="utf-8")
-    of_sums = ("groups_share", "source_dominance", "sums_in_source")
+    of_sums = ("groups_share", "source_dominance", "sum_interval", "insider_interval")
     names = {*AGAINST_SOURCE, *of_sums, *(name for some in ALONE.values() for name in some)}
     assert not [name for name in names if f"`{name}`" not in page]
-    return {f"counts_{name}" for name in names - {"rounded"}}
+    # (both intervals are computed from one query)
+    asked = names - {"rounded", "sum_interval", "insider_interval"} | {"sums_in_source"}
+    return {f"counts_{name}" for name in asked}
 
 
 def test_the_page_lists_every_check_with_its_template() -> None:
