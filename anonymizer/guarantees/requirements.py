@@ -28,6 +28,8 @@ from anonymizer.policy.privacy import Privacy, Protect
 # Otherwise importing this module raises `RegistryError`, so that no field is ignored silently.
 
 
+ON_GRID = "cells_on_grid"
+"""The check of bounds on a public grid."""
 FIELDS = (
     *(f"protect.{name}" for name in Protect.model_fields),
     *(f"privacy.{name}" for name in Privacy.model_fields),
@@ -380,6 +382,9 @@ def promises_of(policy: Policy) -> Iterator[Promise]:
             if given.role not in safe_harbor.UNPUBLISHED:
                 judged = _harbor_check(given)
                 yield Promise(column_path(shown, "safe_harbor"), frozenset({(judged, shown)}))
+    if policy.publish.bounds == "grid" and not policy.algorithm.over_levels:
+        for name in policy.quasi:
+            yield Promise("publish.bounds", frozenset({(ON_GRID, name)}))
     if policy.republish is not None and policy.republish.m is not None:
         yield _promises_of_table(policy, "republish.m", by_field.get("republish.m"))
 

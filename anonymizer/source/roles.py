@@ -11,7 +11,6 @@ from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import closest, column_path
-from anonymizer.source.grid import grid_of
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
@@ -25,6 +24,7 @@ from anonymizer.source.profile import (
     own_name,
     unusable,
 )
+from anonymizer.source.public_grid import grid_of
 
 ROLES = f"identifier, quasi, sensitive, keep, drop, {', '.join(MASKS)}"
 """The roles of the columns of a single table."""

@@ -11,7 +11,6 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.verification.counts_questions import counts_questions
 from anonymizer.verification.form import form
-from anonymizer.verification.grid import grid_questions
 from anonymizer.verification.guarantees import (
     NEEDED,
     Members,
@@ -20,6 +19,7 @@ from anonymizer.verification.guarantees import (
     population_questions,
     questions,
 )
+from anonymizer.verification.public_grid import grid_questions
 from anonymizer.verification.questions import Asking, Question, ask_all
 
 GIVEN = (

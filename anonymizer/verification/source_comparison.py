@@ -28,7 +28,7 @@ from anonymizer.verification.form import (
     restricted_areas,
     value_of,
 )
-from anonymizer.verification.grid import above, below
+from anonymizer.verification.public_grid import above, below
 from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.

@@ -20,6 +20,7 @@ from anonymizer.review import demo
 from anonymizer.verification.across_tables import tables_questions
 from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE
 from anonymizer.verification.form import column_questions, form, of_safe_harbor
+from anonymizer.verification.public_grid import grid_questions
 from anonymizer.verification.questions import Question
 from anonymizer.verification.source_comparison import against_originals, verify_against_source
 from tests.docs.blocks import ROOT, follow
@@ -57,6 +58,11 @@ def of_form_and_source() -> set[tuple[str, str]]:
         values = {**VALUES, **{column.column: column.column for column in layout.columns}}
         originals = Originals(ORIGINALS, values, FLAGS, person="person")
         note(tuple(form(VIEW, layout)), None)
+        steps: dict[str, Any] = {"categorical": "*", "date": "month"}
+        on_grid = tuple(
+            replace(column, grid=steps.get(column.kind, 5)) for column in layout.columns
+        )
+        note(tuple(grid_questions(VIEW, replace(layout, columns=on_grid))), None)
         verify_against_source(
             lambda _: [], originals, LINK, VIEW, layout, compared=Table("compared"), ask=note
         )
@@ -129,9 +135,12 @@ def of_tables() -> set[tuple[str, str]]:
 def of_counts() -> set[str]:
     """The templates of the checks on tables of counts, which docs/aggregates.md lists."""
     page = (PAGE.parent / "aggregates.md").read_text(encoding="utf-8")
-    names = {*AGAINST_SOURCE, *(name for some in ALONE.values() for name in some)}
+    of_sums = ("groups_share", "source_dominance", "sum_interval", "insider_interval")
+    names = {*AGAINST_SOURCE, *of_sums, *(name for some in ALONE.values() for name in some)}
     assert not [name for name in names if f"`{name}`" not in page]
-    return {f"counts_{name}" for name in names - {"rounded"}}
+    # (both intervals are computed from one query)
+    asked = names - {"rounded", "sum_interval", "insider_interval"} | {"sums_in_source"}
+    return {f"counts_{name}" for name in asked}
 
 
 def test_the_page_lists_every_check_with_its_template() -> None:

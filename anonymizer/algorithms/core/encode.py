@@ -11,8 +11,8 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
-from anonymizer.source.grid import ends_of_step
 from anonymizer.source.profile import Attribute
+from anonymizer.source.public_grid import ends_of_step
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, distinguishes_rows, later_draw, value_text
 from anonymizer.steps import Guard, Row, Stage, Step

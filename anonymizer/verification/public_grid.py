@@ -138,17 +138,14 @@ def _multiple(step: Any, name: str, sql_type: str) -> Sql:
         own = f"cast({name} as double)"
         width = _step(step, own, sql_type, "DOUBLE")
         nearest = f"round({own} / ({width})) * ({width})"
-        return Sql(f"not isfinite({own}) or abs({own} - {nearest}) <= {_blur(own)}")
+        # (what the rounding of doubles and singles may be wrong by)
+        blur = f"greatest(abs({own}), cast(1 as double)) * cast(1e-6 as double)"
+        return Sql(f"not isfinite({own}) or abs({own} - {nearest}) <= {blur}")
     wide = exact_type(sql_type)
     own = f"cast({name} as {wide})"
     width = _step(step, own, sql_type, wide)
     least = value_of(str(bounds(sql_type)[0]), wide)
     return Sql(f"{own} % ({width}) = 0 or {own} = {least}")
-
-
-def _blur(own: str) -> str:
-    """What the rounding of doubles and singles may be wrong by."""
-    return f"greatest(abs({own}), cast(1 as double)) * cast(1e-6 as double)"
 
 
 def _plain(column: PublishedColumn, name: str) -> str:
