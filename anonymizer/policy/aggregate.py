@@ -505,7 +505,8 @@ def _measures(policy: AggregateFields) -> Iterator[Problem]:
         weighed = of.sum is not None or (of.count == "rows" and policy.person is not None)
         if weighed and not ruled:
             said = "is a sum over persons, and without a rule it may show what one of them adds"
-            yield Problem(_at("measures", name), said, hint=RULE)
+            hint = "protect: {dominance: {p: 10}}, with the method rest or suppress"
+            yield Problem(_at("measures", name), said, hint=hint)
 
 
 def _margin_names(policy: AggregateFields) -> Iterator[Problem]:
