@@ -39,6 +39,26 @@ def rows() -> list[tuple[Any, ...]]:
     return [*found, *found[:20]]
 
 
+def on_postgres(postgres: str) -> str:
+    """The name of a table with the rows."""
+    import psycopg
+
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres, autocommit=True) as con:
+        con.execute(f"create table {name} ({COLUMNS})")
+        with con.cursor() as cursor:
+            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s, %s)", rows())
+    return name
+
+
+def on_spark(spark: Any) -> str:
+    """The name of a view of the rows."""
+    name = f"t_{uuid.uuid4().hex[:8]}"
+    columns = COLUMNS.replace("varchar", "string").replace(" precision", "")
+    spark.createDataFrame(rows(), columns).createOrReplaceTempView(name)
+    return name
+
+
 def given(name: str, **options: Any) -> Any:
     return Policy.model_validate(
         {
@@ -85,13 +105,7 @@ METHODS: tuple[dict[str, Any], ...] = (
 @pytest.mark.postgres
 @pytest.mark.parametrize("options", METHODS)
 def test_postgres(postgres: str, tmp_path: Path, options: dict[str, Any]) -> None:
-    import psycopg
-
-    name = f"t_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres, autocommit=True) as con:
-        con.execute(f"create table {name} ({COLUMNS})")
-        with con.cursor() as cursor:
-            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s, %s)", rows())
+    name = on_postgres(postgres)
     made = given(name, **options)
     release = verbs.run(made, postgres, seed=1)
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
@@ -106,11 +120,7 @@ def test_postgres(postgres: str, tmp_path: Path, options: dict[str, Any]) -> Non
 @pytest.mark.spark
 @pytest.mark.parametrize("options", METHODS)
 def test_spark(spark: Any, tmp_path: Path, options: dict[str, Any]) -> None:
-    name = f"t_{uuid.uuid4().hex[:8]}"
-    frame = spark.createDataFrame(
-        rows(), COLUMNS.replace("varchar", "string").replace(" precision", "")
-    )
-    frame.createOrReplaceTempView(name)
+    name = on_spark(spark)
     made = given(name, **options)
     release = verbs.run(made, spark, seed=1)
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
@@ -156,13 +166,7 @@ def _near(found: Any, wanted: Any) -> None:
 
 @pytest.mark.postgres
 def test_domains_on_postgres(postgres: str, tmp_path: Path) -> None:
-    import psycopg
-
-    name = f"t_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(postgres, autocommit=True) as con:
-        con.execute(f"create table {name} ({COLUMNS})")
-        with con.cursor() as cursor:
-            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
+    name = on_postgres(postgres)
     wanted = _wanted(tmp_path)
     assert _sorted(verbs.run(zeros(name), postgres, seed=1).df()) == _sorted(wanted)
     made = noisy(name, tmp_path)
@@ -174,9 +178,7 @@ def test_domains_on_postgres(postgres: str, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_domains_on_spark(spark: Any, tmp_path: Path) -> None:
-    name = f"t_{uuid.uuid4().hex[:8]}"
-    frame = spark.createDataFrame(rows(), COLUMNS.replace("varchar", "string"))
-    frame.createOrReplaceTempView(name)
+    name = on_spark(spark)
     wanted = _wanted(tmp_path)
     assert _sorted(verbs.run(zeros(name), spark, seed=1).df()) == _sorted(wanted)
     made = noisy(name, tmp_path)
