@@ -16,7 +16,17 @@ from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognition
-from anonymizer.ledger.store import DICTIONARY, GROUPS, MEMBERS, RELEASES, ROWS, SCHEMAS, SIGNATURES
+from anonymizer.ledger.store import (
+    CELLS,
+    COUNTED,
+    DICTIONARY,
+    GROUPS,
+    MEMBERS,
+    RELEASES,
+    ROWS,
+    SCHEMAS,
+    SIGNATURES,
+)
 from anonymizer.process import run_folder
 from anonymizer.release.objects import entries_in_file
 
@@ -174,6 +184,18 @@ class Entry:
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
     opens: tuple[str, ...] | None = None
     """The columns that are published as they are; None in ledgers of before it was kept."""
+    recoded: tuple[str, ...] | None = None
+    """The columns of rows that are published otherwise, or protected; None in ledgers of before it
+    was kept, and of tables of counts."""
+    grouped: tuple[str, ...] | None = None
+    """The columns of groups of a table of counts; None for rows."""
+    minimum: Count | None = None
+    """The smallest group of a table of counts."""
+
+    @property
+    def is_counts(self) -> bool:
+        """True for a table of counts."""
+        return self.grouped is not None
 
     @property
     def recognized(self) -> Recognition | None:
@@ -185,7 +207,7 @@ class Entry:
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:
         named = dict(zip(cls.__slots__, row, strict=True))
-        for name in ("facets", "scopes", "marks", "forms", "held", "opens"):
+        for name in LISTS:
             named[name] = None if named[name] is None else tuple(named[name])
         return cls(**named)
 
@@ -234,7 +256,10 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     return tuple(Entry.of(row) for row in rows)
 
 
-LATER = ("person_column", "person_kind", "forms", "held", "seal", "opens")
+LISTS = ("facets", "scopes", "marks", "forms", "held", "opens", "recoded", "grouped")
+UNSEALED = ("opens", "recoded", "grouped", "minimum")
+"""Columns that a seal covers where they have a value: entries of before have none."""
+LATER = ("person_column", "person_kind", "forms", "held", "seal", *UNSEALED)
 """Columns that a ledger has since releases of later versions were recorded in it."""
 
 
@@ -254,7 +279,7 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, RELEASES):
+    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, COUNTED, CELLS, RELEASES):
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"

@@ -26,6 +26,15 @@ from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.approvals import approvals_file
 from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.counts import (
+    CountedRelease,
+    beside_counts,
+    beside_rows,
+    coarse_columns,
+    compare_counts,
+    counted,
+    record_counts,
+)
 from anonymizer.ledger.entries import Entry, FilePlace, Place, entries, place_of, remove
 from anonymizer.ledger.history import digested
 from anonymizer.ledger.matches import Findings, joined_by_name
@@ -62,8 +71,10 @@ from anonymizer.ledger.seal import (
     unlisted,
 )
 from anonymizer.ledger.store import (
+    COUNTED,
     HISTORY,
     MEMBERS,
+    NEW_COUNTED,
     NEW_MEMBERS,
     SIGNATURE_SINCE,
     attached,
@@ -76,8 +87,10 @@ from anonymizer.ledger.store import (
     read_key,
     settle_down,
 )
-from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.paths import name_text
+from anonymizer.policy import AggregatePolicy, AnyPolicy, Policy
+from anonymizer.policy.paths import column_path, name_text, table_path
+from anonymizer.policy.values import table_parts
+from anonymizer.publish.target import Target
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
@@ -130,6 +143,8 @@ class LedgerSession:
     remembered: bool = False
     due: str = field(default="", repr=False)
     """The seal of the release once it is published."""
+    source: Path | None = None
+    """The file of the source, if it is one."""
     standing: str | None = None
     """The run whose release will be replaced in the target, if that is a separate file."""
     warnings: tuple[str, ...] = ()
@@ -150,8 +165,8 @@ class LedgerSession:
             given = self.policy.resolve(self.policy.ledger or "")
             hint = f"mkdir -p {given.parent}"
             raise EngineError.at("ledger", "is in a folder that does not exist", hint=hint)
-        source = Path(database).resolve() if isinstance(database, str | Path) else None
-        for other, what in ((self.target, "the release"), (source, "the source")):
+        self.source = Path(database).resolve() if isinstance(database, str | Path) else None
+        for other, what in ((self.target, "the release"), (self.source, "the source")):
             if other is not None and other == self.path:
                 raise EngineError.at(
                     "ledger", f"is the database of {what}", hint="a file of its own"
@@ -184,7 +199,8 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
+        if self.asked.counts is None:
+            GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
 
     def remember(
         self,
@@ -216,15 +232,20 @@ class LedgerSession:
         recognized = Recognition.of(self.policy, profile)
         counts, schema = count_rows(home, several=several), self._schema(contents)
         with attached(home, self.path):
-            earlier = ledger_entries.entries(home)
-            EngineError.refuse(unlisted(home, earlier, self.key))
+            every = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, every, self.key))
+            earlier = [entry for entry in every if not entry.is_counts]
+            recoded = self._recoded(contents, written)
+            of_counts = [entry for entry in every if entry.persons and counted(recoded, entry)]
             again = self.policy.republish
             others = again is not None and bool(again.new_population)
             EngineError.refuse(unrecognized(recognized, self.view, earlier, others=others))
             if not others:
                 GuaranteeError.refuse(strangers(recognized, home, self.view, earlier))
+            EngineError.refuse(unrecognized(recognized, self.view, of_counts, strictly=True))
+            GuaranteeError.refuse(beside_counts(home, recoded, of_counts))
             known = schemas(home)
-            number = max((entry.release for entry in earlier), default=0) + 1
+            number = max((entry.release for entry in every), default=0) + 1
             comparison = Comparison(
                 home,
                 self.policy,
@@ -249,7 +270,9 @@ class LedgerSession:
             GuaranteeError.refuse(found.problems)
             with home.in_any_order():
                 with home.transaction("ledger"):
-                    self._write(home, number, secret_digest, contents, counts, recognized)
+                    self._write(
+                        home, number, secret_digest, contents, counts, recognized, tuple(recoded)
+                    )
                     comparison.record_groups()
                     if schema is not None:
                         record_rows(home, number, schema)
@@ -259,6 +282,88 @@ class LedgerSession:
                 settle_down(home)
         self.remembered = True
         return found
+
+    def gather_counts(self, engine: Engine, release: CountedRelease) -> None:
+        """Gather what is stored of a table of counts, where its rows can be read."""
+        release.gather(engine, self._home)
+
+    def remember_counts(self, release: CountedRelease) -> None:
+        """Compare a table of counts with every earlier release and record it, in one transaction.
+
+        Of a release in this ledger that is counted itself, the rows say all that its counts say.
+        Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
+        """
+        home, policy, recognized = self._home, release.policy, release.recognized
+        by = tuple(policy.by)
+        with attached(home, self.path):
+            every = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, every, self.key))
+            alone = not self._counts_a_release(policy, every)
+            if alone and recognized is None:
+                said = "is needed for a ledger: it finds the persons of other releases by it"
+                hint = "person: COLUMN, which may be a number of the row"
+                raise EngineError.at("person", said, hint=hint)
+            persons = 0
+            if alone and recognized is not None:
+                earlier = [entry for entry in every if entry.is_counts and entry.persons]
+                rows = [e for e in every if not e.is_counts and coarse_columns(e, by)]
+                compared = [*earlier, *rows]
+                EngineError.refuse(unrecognized(recognized, self.view, compared, strictly=True))
+                tables = (COUNTED, NEW_COUNTED)
+                GuaranteeError.refuse(
+                    strangers(recognized, home, self.view, earlier, *tables, OTHER_VIEW)
+                )
+                problems = [*beside_rows(home, by, rows)]
+                problems += compare_counts(home, policy.minimum, earlier)
+                GuaranteeError.refuse(problems)
+                ((persons,),) = home.raw(f"select count(*) from {ident(NEW_COUNTED)}", "ledger")
+            entry = replace(
+                self._entry(max((entry.release for entry in every), default=0) + 1, int(persons)),
+                person_column=recognized.column if recognized is not None else None,
+                person_kind=recognized.kind if recognized is not None else None,
+                grouped=by if alone else (),
+                minimum=policy.minimum,
+            )
+            with home.in_any_order():
+                with home.transaction("ledger"):
+                    home.raw(entry.sql(), "ledger")
+                    if alone:
+                        record_counts(home, entry.release)
+                    record_value_counts(home, entry.release)
+                    self.due = sealed(home, self.key, self.run_id)
+                    list_releases(home, self.key)
+                settle_down(home)
+        self.remembered = True
+
+    def _counts_a_release(self, policy: AggregatePolicy, every: Iterable[Entry]) -> bool:
+        """Return whether the source is the published view of a release of rows in the ledger.
+
+        On a server only a name with its schema says which view is read.
+        """
+        if policy.source.kind != "table":
+            return False
+        here, parts = self.place.text, list(policy.source.parts)
+        if not ledger_entries.on_server(here):
+            here, parts = str(self.source), ["main", *parts]
+        view = [part.lower() for part in parts[-2:]]
+        return any(
+            not entry.is_counts
+            and entry.target == here
+            and [part.lower() for part in table_parts(entry.view)] == view
+            and self.place.holds(entry.target, entry.run_id) is True
+            for entry in every
+        )
+
+    @contextmanager
+    def publishing(self, target: Target) -> Iterator[None]:
+        """Confirm the entry of a release once it is published, or withdraw it."""
+        try:
+            yield
+        except BaseException:
+            if not target.is_published:
+                self.withdraw()
+            raise
+        self.confirm()
 
     @property
     def _home(self) -> DuckDBEngine:
@@ -293,17 +398,21 @@ class LedgerSession:
             rows=knows.rows and bool(contents.tables),
         )
 
-    def _write(
-        self,
-        engine: DuckDBEngine,
-        number: int,
-        secret_digest: str,
-        contents: Contents,
-        counts: Counts,
-        recognized: Recognition,
-    ) -> None:
-        seen = contents.facets
-        entry = Entry(
+    def _recoded(self, contents: Contents, written: Sequence[Written]) -> dict[str, str]:
+        """The columns of rows that are published otherwise than as they are, or are protected, with
+        their paths.
+        """
+        found = {c.column: column_path(c.column) for c in contents.layout.columns}
+        for one in written:
+            at = (one.child.name, "columns")
+            found |= {c.column: table_path(*at, c.column) for c in one.layout.columns}
+        protected = {facet.column for facet in contents.facets}
+        plain = {mark.column for mark in contents.opens} - protected
+        return {name: path for name, path in found.items() if name not in plain}
+
+    def _entry(self, number: int, persons: int) -> Entry:
+        """The entry of this run, without what is recorded of rows."""
+        return Entry(
             release=number,
             run_id=self.run_id,
             view=self.view,
@@ -313,17 +422,40 @@ class LedgerSession:
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),
             key_check=key_checks(self.key)[0],
+            secret_digest="",
+            several=False,
+            facets=(),
+            scopes=(),
+            marks=(),
+            persons=persons,
+            counterfeits=0,
+            forms=(),
+        )
+
+    def _write(
+        self,
+        engine: DuckDBEngine,
+        number: int,
+        secret_digest: str,
+        contents: Contents,
+        counts: Counts,
+        recognized: Recognition,
+        recoded: tuple[str, ...],
+    ) -> None:
+        seen = contents.facets
+        entry = replace(
+            self._entry(number, counts.persons),
             secret_digest=secret_digest,
             several=counts.several,
             facets=tuple(f.column for f in seen),
             scopes=tuple(f.scope for f in seen),
             marks=tuple(m.label for m in contents.marks),
-            persons=counts.persons,
             counterfeits=counts.counterfeits,
             person_column=recognized.column,
             person_kind=recognized.kind,
             forms=tuple(f.form for f in seen),
             opens=tuple(m.column for m in contents.opens),
+            recoded=recoded,
         )
         record(engine, entry, contents, self._absent(contents), appends=self._appends)
 
@@ -434,13 +566,18 @@ FORGET = "if that release reached nobody, `anonymizer ledger forget`"
 
 
 def unrecognized(
-    recognized: Recognition, view: str, earlier: Iterable[Entry], *, others: bool = False
+    recognized: Recognition,
+    view: str,
+    earlier: Iterable[Entry],
+    *,
+    others: bool = False,
+    strictly: bool = False,
 ) -> Iterator[Problem]:
     """Earlier releases of the view, or by the same column, whose persons cannot be recognized.
 
     `others`: the persons of the view are stated to be others than before.
 
-    Those of other views with other columns may be of other persons.
+    Those of other views with other columns may be of other persons, unless `strictly`.
     """
     differing: dict[Recognition, Entry] = {}
     for entry in earlier:
@@ -449,7 +586,8 @@ def unrecognized(
             continue
         if entry.view == view and others:
             continue
-        if entry.view == view or (then.column and then.column == recognized.column):
+        by_column = bool(then.column) and then.column == recognized.column
+        if strictly or by_column or entry.view == view:
             differing[then] = entry
     for then, entry in differing.items():
         said = (
@@ -465,16 +603,29 @@ def unrecognized(
         yield Problem("ledger", said, hint=f"{_way_out(recognized, then)}; or, {FORGET}")
 
 
+NEW_POPULATION = "republish: {new_population: true}"
+OTHER_VIEW = "another publish.name"
+
+
 def strangers(
-    recognized: Recognition, engine: DuckDBEngine, view: str, earlier: Iterable[Entry]
+    recognized: Recognition,
+    engine: DuckDBEngine,
+    view: str,
+    earlier: Iterable[Entry],
+    kept: Table = MEMBERS,
+    new: Table = NEW_MEMBERS,
+    otherwise: str = NEW_POPULATION,
 ) -> Iterator[Problem]:
-    """The problem that hardly anybody of the last release of the view is recognized."""
+    """The problem that hardly anybody of the last release of the view is recognized.
+
+    `otherwise`: what a policy says if the persons are others.
+    """
     last = max((e for e in earlier if e.view == view), key=lambda e: e.release, default=None)
     if last is None:
         return
     again = engine.raw(
-        f"select count(distinct person) from {ident(MEMBERS)} where release ="
-        f" {lit(last.release)} and person in (select person from {ident(NEW_MEMBERS)})",
+        f"select count(distinct person) from {ident(kept)} where release ="
+        f" {lit(last.release)} and person in (select person from {ident(new)})",
         "ledger",
     )[0][0]
     if 2 * again >= last.persons:
@@ -488,8 +639,8 @@ def strangers(
     if not recognized.column:
         as_it_was = "a key or person from the first release on"
     hint = (
-        f"{as_it_was}; if they are other persons, or the others have left, republish:"
-        f" {{new_population: true}}; or, {FORGET}"
+        f"{as_it_was}; if they are other persons, or the others have left, {otherwise}; or,"
+        f" {FORGET}"
     )
     yield Problem("ledger", said, hint=hint)
 

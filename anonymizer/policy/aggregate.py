@@ -357,12 +357,9 @@ class AggregateFields(Document):
             (_of_suppress, {"aggregate", "method", "suppress"}),
             (_of_round, {"aggregate", "method", "protect", "round"}),
             (_of_others, {"method"}),
+            (_of_ledger, {"aggregate", "method"}),
         )
-        found = [p for check, needs in checks if not needs & whole for p in check(self)]
-        if self.ledger is not None:
-            said = "does not compare tables of counts yet"
-            found.append(Problem("ledger", said, hint="leave it out, and publish one table only"))
-        return found
+        return [p for check, needs in checks if not needs & whole for p in check(self)]
 
 
 def _at(*steps: object) -> str:
@@ -530,3 +527,21 @@ def _of_others(policy: AggregateFields) -> Iterator[Problem]:
         if name != policy.method and given != type(given)():
             said = f"is of another method than {policy.method}"
             yield Problem(name, said, hint="leave it out, or choose that method")
+
+
+COMPARED = ("rest", "suppress")
+"""Methods whose releases a ledger compares: their figures are true."""
+
+
+def _of_ledger(policy: AggregateFields) -> Iterator[Problem]:
+    if policy.ledger is None:
+        return
+    if policy.method not in COMPARED:
+        said = f"does not compare releases of the method {policy.method}, whose figures are coarse"
+        hint = f"method: {' or '.join(COMPARED)}; or leave it out, and publish one table only"
+        yield Problem("ledger", said, hint=hint)
+    for name, of in policy.aggregate.measures.items():
+        if of.count is None or (of.count == "rows" and policy.person is not None):
+            said = "is not compared by a ledger, which compares counts of persons"
+            hint = "leave it out, or the ledger, and publish one table only"
+            yield Problem(_at("measures", name), said, hint=hint)

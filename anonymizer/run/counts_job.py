@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from anonymizer.algorithms.aggregate.groups import (
     source_guards,
 )
 from anonymizer.algorithms.aggregate.method import CompiledCounts, Method, method_of
+from anonymizer.algorithms.aggregate.rest import SPLIT
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.counts_layout import CountedMeasure, Counts
@@ -23,6 +25,8 @@ from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import requirements_of
+from anonymizer.ledger import LedgerSession
+from anonymizer.ledger.counts import CountedRelease
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
 from anonymizer.process.secret import Seed
@@ -149,12 +153,13 @@ class CountsJob:
     read: CountsRead
     target: Target
     seed: Seed
+    ledger_session: LedgerSession | None = None
     sign: Sign | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
     def release(self) -> Release:
         """Protect the counts, write them, verify what was written, and publish it."""
-        engine = self.session.engine
+        engine, ledger = self.session.engine, self.ledger_session
         self.executor.run(self.read.compiled.stages, "protecting")
         GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
         layout = self._layout()
@@ -168,10 +173,16 @@ class CountsJob:
             found += self._against_source(view, built, requirements)
             refuse_unless_passed(found)
             refuse_unanswered(self.policy, found, source=True)
+            counted = self._counted(view)
+            if ledger is not None:
+                ledger.gather_counts(engine, counted)
             cells, left_out = engine.raw(measures_sql(view, built.counts), "measures")[0]
         measures = {"rows": int(cells), "suppressed": int(left_out)}
         manifest = self._manifest(layout, requirements, found, measures)
-        manifest = self.target.publish(engine, manifest, self.sign)
+        if ledger is not None:
+            ledger.remember_counts(counted)
+        with ledger.publishing(self.target) if ledger is not None else nullcontext():
+            manifest = self.target.publish(engine, manifest, self.sign)
         readers = self.target.readers
         return Release(
             run_id=self.target.names.run_id,
@@ -181,12 +192,16 @@ class CountsJob:
             measures=measures,
             findings={},
             manifest=manifest,
-            warnings=self.target.warnings,
+            warnings=(*self.target.warnings, *(ledger.warnings if ledger is not None else ())),
             replaced=self.target.replaces,
             _table=readers.view,
             _connection=readers.connection,
             _frame=readers.frame,
         )
+
+    def _counted(self, view: Table) -> CountedRelease:
+        """What the ledger reads of the written release."""
+        return CountedRelease(self.policy, self.session.profile, self.read.dimensions, SPLIT, view)
 
     def _write(self, rows: Table, places: Places) -> None:
         named, compiled = self.policy.separated, self.read.compiled

@@ -159,7 +159,8 @@ def run(
                     counted = read_counts(policy.counts, session, executor)
                     refuse_changed_while_read(files, policy)
                     job = CountsJob(policy.counts, session, executor, counted, target, chosen)
-                    return replace(job, sign=key, files=files).release()
+                    job = replace(job, ledger_session=ledger_session, sign=key, files=files)
+                    return job.release()
                 read = read_tables(policy, session, executor)
                 warnings = (*read.told, *(ledger_session.warnings if ledger_session else ()))
                 with at_persons(policy):
