@@ -207,6 +207,17 @@ def tables_of_classes(needs: Rows, figures: Rows, seconds: float = SECONDS) -> t
     for name, figure in figures:
         parts.setdefault(figure, []).append(place[name])
     size = len(needs)
+    inside = {at for of in parts.values() for at in of}
+    free = {at for at in open_ if at not in inside}
+    # (what is in no figure may have as many as it needs, whatever the others have)
+    found: Rows = (
+        [(1, name, need if at in free else has) for at, (name, has, _, need) in enumerate(needs)]
+        if free
+        else []
+    )
+    open_ = [at for at in open_ if at in inside]
+    if not open_:
+        return found, 0
     sums = Sums.of_pairs([(size + at, of) for at, of in enumerate(parts.values())])
     shown = [float(sum(needs[at][1] for at in of)) for of in parts.values()]
     low = np.array([*(float(least) for _, _, least, _ in needs), *shown])
@@ -221,7 +232,6 @@ def tables_of_classes(needs: Rows, figures: Rows, seconds: float = SECONDS) -> t
     tables = Tables(sums, low, high, np.arange(len(low)) < size, whole=True)
     tables.highs.setOptionValue("mip_max_improving_sols", 1)
     random, until = np.random.default_rng(3), monotonic() + seconds
-    found: Rows = []
     for at in open_:
         if at not in left:
             continue

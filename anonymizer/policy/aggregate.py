@@ -357,7 +357,7 @@ class AggregateFields(Document):
             (_of_suppress, {"aggregate", "method", "suppress"}),
             (_of_round, {"aggregate", "method", "protect", "round"}),
             (_of_others, {"method"}),
-            (_of_ledger, {"aggregate", "method"}),
+            (_of_ledger, {"aggregate", "method", "protect"}),
         )
         return [p for check, needs in checks if not needs & whole for p in check(self)]
 
@@ -540,8 +540,14 @@ def _of_ledger(policy: AggregateFields) -> Iterator[Problem]:
         said = f"does not compare releases of the method {policy.method}, whose figures are coarse"
         hint = f"method: {' or '.join(COMPARED)}; or leave it out, and publish one table only"
         yield Problem("ledger", said, hint=hint)
-    for name, of in policy.aggregate.measures.items():
-        if of.count is None or (of.count == "rows" and policy.person is not None):
-            said = "is not compared by a ledger, which compares counts of persons"
-            hint = "leave it out, or the ledger, and publish one table only"
-            yield Problem(_at("measures", name), said, hint=hint)
+    beyond = [
+        _at("measures", name)
+        for name, of in policy.aggregate.measures.items()
+        if of.count is None or (of.count == "rows" and policy.person is not None)
+    ]
+    beyond += [_at("by", name, "multiple") for name, of in policy.by.items() if of.multiple]
+    beyond += ["protect.groups"] if policy.protect.groups else []
+    for path in beyond:
+        said = "is not compared by a ledger, which compares counts of persons"
+        hint = "leave it out, or the ledger, and publish one table only"
+        yield Problem(path, said, hint=hint)

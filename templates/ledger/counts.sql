@@ -117,9 +117,9 @@ moved as (
     having way <> 0
 ),
 differing as (
-    select 1 from moved group by release, cell having count(distinct way) = 1 and sum(persons) < {{ n | lit }}
+    select cell from moved group by release, cell having count(distinct way) = 1 and sum(persons) < {{ n | lit }}
 )
-select (select count(*) from common), (select count(*) from differing)
+select (select count(distinct cell) from common), (select count(distinct cell) from differing)
 
 -- name: joint_needs
 -- The classes: their persons, how many of their groups somebody is in, and how many persons a table
