@@ -402,13 +402,16 @@ class LedgerSession:
         """The columns of rows that are published otherwise than as they are, or are protected, with
         their paths.
         """
-        found = {c.column: column_path(c.column) for c in contents.layout.columns}
+        protected = {facet.path for facet in contents.facets}
+        tables = [(column_path(c.column), c, contents.layout) for c in contents.layout.columns]
         for one in written:
             at = (one.child.name, "columns")
-            found |= {c.column: table_path(*at, c.column) for c in one.layout.columns}
-        protected = {facet.column for facet in contents.facets}
-        plain = {mark.column for mark in contents.opens} - protected
-        return {name: path for name, path in found.items() if name not in plain}
+            tables += [(table_path(*at, c.column), c, one.layout) for c in one.layout.columns]
+        return {
+            column.column: path
+            for path, column, layout in tables
+            if path in protected or not column.is_plain or column.column in layout.tables
+        }
 
     def _entry(self, number: int, persons: int) -> Entry:
         """The entry of this run, without what is recorded of rows."""

@@ -348,6 +348,14 @@ def test_counts_of_the_released_rows(clinic: Path) -> None:
     assert [(e.is_counts, e.persons) for e in entries] == [(False, 200), (True, 0), (True, 0)]
 
 
+def test_masked_columns_are_not_counted(clinic: Path) -> None:
+    """A value that was rounded is less than the true one."""
+    source = clinic / "source.duckdb"
+    masked = COLUMNS | {"age": {"role": "round", "to": 10}}
+    assert not problems(of_rows(clinic, columns=masked), source)
+    assert "is generalized" in problems(of_counts(clinic, "age"), source)["aggregate.by.age"]
+
+
 def test_a_ledger_of_before_tells_less(clinic: Path) -> None:
     """It has the columns that rows show as they are: any other may be generalized."""
     assert not problems(of_rows(clinic), clinic / "source.duckdb")
