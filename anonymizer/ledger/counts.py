@@ -48,7 +48,7 @@ from anonymizer.source.snapshot import SNAPSHOT
 
 MOST_CLASSES = 12_000
 """Classes of joint groups for which tables are sought."""
-SECONDS = 120.0
+SECONDS = 300.0
 """For all tables together."""
 WAYS_OUT = (
     "publish nothing and keep the earlier release; coarser groups in aggregate.by, or fewer totals;"
@@ -158,7 +158,7 @@ def compare_counts(
     if differing:
         said = (
             f"of {common:,} figures that are in {of} as well, {differing:,} differ from there by"
-            f" fewer than {n} persons, who have all come or all gone"
+            f" fewer than {many(n, 'person')}, who have all come or all gone"
         )
         yield Problem("protect.minimum", said, hint=WAYS_OUT)
         return
@@ -181,7 +181,8 @@ def compare_counts(
     if unproven or failed:
         said = (
             f"with {of} it may show that {many(unproven or failed, 'group has', 'groups have')}"
-            f" fewer than {n} persons: no table of whole numbers proves that they may have as many"
+            f" fewer than {many(n, 'person')}: no table of whole numbers proves that they may have"
+            " as many"
         )
         yield Problem("protect.minimum", said, hint=WAYS_OUT)
 

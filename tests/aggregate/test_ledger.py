@@ -253,6 +253,46 @@ def test_the_ledger_has_no_label(tmp_path: Path) -> None:
     assert b"QXMARK" in (tmp_path / "release.duckdb").read_bytes()
 
 
+@some(2)
+@pytest.mark.parametrize("options", [*METHODS.values(), {"rest": {"list_hidden": True}}])
+@pytest.mark.parametrize("margins", ["all", [["r"], ["r", "c", "age"]]])
+def test_the_ledger_has_every_figure(tmp_path: Path, options: dict[str, Any], margins: Any) -> None:
+    """Counted from what it stores of persons and cells, also with levels and groups of NULL."""
+    (tmp_path / "regions.csv").write_text("r1;north;*\nr2;north;*\nr3;south;*\nr4;south;*\n")
+    rows = [
+        (n, r if n % 17 else None, "other" if n % 13 == 0 else c, n % 70) for n, r, c in people()
+    ]
+    rows = [row for row in rows for _ in range(1 + row[0] % 2)]
+    by = {
+        "r": {"hierarchy": "regions.csv"},
+        "c": {},
+        "age": {"bands": [[0, 18, 65], [0, 65]]},
+    }
+    found = published(
+        tmp_path,
+        rows,
+        PERSONS + ", age integer",
+        by,
+        minimum=3,
+        person="id",
+        ledger="ledger.duckdb",
+        aggregate={"margins": margins},
+        **options,
+    )
+    with duckdb.connect(str(tmp_path / "ledger.duckdb"), read_only=True) as con:
+        counted = con.execute(
+            "select count(*) as persons from anonymizer_ledger.counted_persons as p"
+            " join anonymizer_ledger.counted_cells as c using (atom) where kind > 0 group by c.cell"
+            " order by all"
+        ).fetchall()
+        hidden = con.execute(
+            "select count(distinct cell) from anonymizer_ledger.counted_cells where kind = 0"
+        ).fetchone()
+    figures = found.df()["patients"]
+    assert [n for (n,) in counted] == sorted(figures.dropna().astype(int))
+    assert hidden == (figures.isna().sum(),)
+
+
 # Beside rows of the same persons.
 
 COLUMNS: dict[str, Any] = {
