@@ -253,7 +253,7 @@ def test_the_ledger_has_no_label(tmp_path: Path) -> None:
     assert b"QXMARK" in (tmp_path / "release.duckdb").read_bytes()
 
 
-@some(2)
+@some(4)
 @pytest.mark.parametrize("options", [*METHODS.values(), {"rest": {"list_hidden": True}}])
 @pytest.mark.parametrize("margins", ["all", [["r"], ["r", "c", "age"]]])
 def test_the_ledger_has_every_figure(tmp_path: Path, options: dict[str, Any], margins: Any) -> None:
