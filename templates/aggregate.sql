@@ -36,24 +36,182 @@ left join {{ d.hierarchy | ident }} as {{ alias }} on {{ alias }}.value = a.{{ v
 {% endfor %}
 {% endfor %}
 
+-- name: contributions
+-- What everybody who contributes adds to each finest group, with its labels.
+-- parameters: dimensions: of each the finest label, with its name; sums: what is added up; every
+-- row is a contribution of its own if nobody is named
+create or replace table {{ contributions | ident }} as
+select
+    {% for d in dimensions %}
+    {{ d.labels[0][0] }} as {{ d.labels[0][1] }},
+    {% endfor %}
+    {% if contributor %}
+    a.contributor,
+    {% endif %}
+    {% for s in sums %}
+    a.{{ s.part }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from (
+    select
+        {{ values | join }},
+        {% if contributor %}
+        {{ contributor }} as contributor,
+        {% endif %}
+        {% for s in sums %}
+        {% if contributor %}{{ s.added }}{% else %}coalesce({{ s.value }}, 0){% endif %} as {{ s.part }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from {{ snapshot | ident }}
+    {% if contributor %}
+    group by {{ values | join }}, {{ contributor }}
+    {% endif %}
+) as a
+
+-- name: _dominance
+-- Contributions by their size in every group.
+{% macro sized(grouped) %}
+sized as (
+    select
+        *,
+        {% for s in sums %}
+        row_number() over ({% if grouped %}partition by {{ finest | join }} {% endif %}order by {{ s.size }} desc) as {{ s.rank }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from (
+        select
+            *,
+            {% for s in sums %}
+            abs({{ s.part }}) as {{ s.size }}{% if not loop.last %},{% endif %}
+
+            {% endfor %}
+        from added
+    ) as of_size
+)
+{% endmacro %}
+
+-- name: group_sums
+-- The sums of every finest group, and whether one contribution dominates any of them.
+{% from "aggregate/_dominance" import sized with context %}
+create or replace table {{ group_sums | ident }} as
+with added as (select * from {{ contributions | ident }}),
+{{ sized(true) }}
+select
+    {{ finest | join }},
+    {% for s in sums %}
+    cast(sum({{ s.part }}) as {{ s.kind }}) as {{ s.total }},
+    {% endfor %}
+    not ({% for s in sums %}{{ s.allowed }}{% if not loop.last %} and {% endif %}{% endfor %}) as dominated
+from sized
+group by {{ finest | join }}
+
+-- name: cell_sums
+-- For every published total its sums, how much more each must be able to be for readers, so that no
+-- contribution can be estimated, whether one contributes alone, and who contributes most.
+{% from "aggregate/_dominance" import sized with context %}
+with groupings as (
+    select * from (values
+        {% for levels in groupings %}
+        ({{ levels | join }}){% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    ) as listed({{ numbers | join }})
+),
+
+added as (
+    select
+        {% for d in dimensions %}
+        case {{ d.number }}
+            {% for _, name in d.labels %}
+            when {{ loop.index0 | lit }} then g.{{ name }}
+            {% endfor %}
+            else '(all)'
+        end as {{ d.label }},
+        {% endfor %}
+        {{ numbers | join }},
+        {% for s in sums %}
+        sum(c.{{ s.part }}) as {{ s.part }},
+        {% endfor %}
+        c.who
+    from (
+        select *, {% if contributor %}dense_rank() over (order by contributor){% else %}row_number() over (){% endif %} as who
+        from {{ contributions | ident }}
+    ) as c
+    join {{ split | ident }} as g on {% for d in dimensions %}g.{{ d.labels[0][1] }} = c.{{ d.labels[0][1] }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    cross join groupings
+    group by {% for d in dimensions %}{{ d.label }}, {% endfor %}{{ numbers | join }}, c.who
+),
+{{ sized(true) }}
+select
+    {{ finest | join }},
+    {% for s in sums %}
+    cast(sum({{ s.part }}) as double),
+    {{ s.needed }},
+    sum(case when {{ s.size }} > 0 then 1 else 0 end) = 1,
+    max(case when {{ s.rank }} = 1 then who end){% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from sized
+group by {{ finest | join }}
+
+-- name: remaining_sums
+-- The sums of the groups that are left out, of each only if no contribution dominates it.
+{% from "aggregate/_dominance" import sized with context %}
+create or replace table {{ remaining_sums | ident }} as
+with added as (
+    select
+        {% for s in sums %}
+        {% if contributor %}sum(c.{{ s.part }}){% else %}c.{{ s.part }}{% endif %} as {{ s.part }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from {{ contributions | ident }} as c
+    join {{ split | ident }} as g on g.left_out and {% for label in finest %}g.{{ label }} = c.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    {% if contributor %}
+    group by c.contributor
+    {% endif %}
+),
+{{ sized(false) }}
+select
+    {% for s in sums %}
+    case when {{ s.allowed }} then cast(sum({{ s.part }}) as {{ s.kind }}) end as {{ s.total }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from sized
+
 -- name: split
--- The groups, and which of them are left out: those below the minimum, and the next one where
--- these are fewer persons than the minimum together. Equal groups are in the order of their labels.
--- parameters: listed: whether groups that are left out are listed, so that each has one person
+-- The groups, and which of them are left out: those below the minimum, those that a contribution
+-- dominates, and the next one where these are fewer persons than the minimum together. Equal groups
+-- are in the order of their labels.
+-- parameters: listed: whether groups that are left out are listed, so that each has one person;
+-- sums: what is added up besides persons and rows
 create or replace table {{ split | ident }} as
-with small as (
-    select count(*) as members, coalesce(sum(persons), 0) as persons
+with groups_with_sums as (
+    {% if sums %}
+    select a.*, {% for s in sums %}s.{{ s.total }}, {% endfor %}a.persons < {{ minimum | lit }}{% if leaves_out %} or s.dominated{% endif %} as protected
+    from {{ atoms | ident }} as a
+    join {{ group_sums | ident }} as s on {% for label in finest %}s.{{ label }} = a.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    {% else %}
+    select *, persons < {{ minimum | lit }} as protected
     from {{ atoms | ident }}
-    where persons < {{ minimum | lit }}
+    {% endif %}
+),
+
+small as (
+    select count(*) as members, coalesce(sum(persons), 0) as persons
+    from groups_with_sums
+    where protected
 ),
 
 more as (
     select {% for label in labels %}a.{{ label }}{% if not loop.last %}, {% endif %}{% endfor %}
 
-    from {{ atoms | ident }} as a
+    from groups_with_sums as a
     cross join small as s
     where
-        a.persons >= {{ minimum | lit }}
+        not a.protected
         and s.members > 0
         and s.persons{% if listed %} - (s.members - 1){% endif %} < {{ minimum | lit }}
     order by a.persons, {% for label in labels %}a.{{ label }}{% if not loop.last %}, {% endif %}{% endfor %}
@@ -67,16 +225,57 @@ select
     {% endfor %}
     a.persons,
     a.counted,
-    a.persons < {{ minimum | lit }} or m.{{ labels[0] }} is not null as left_out
-from {{ atoms | ident }} as a
+    {% for s in sums %}
+    a.{{ s.total }},
+    {% endfor %}
+    a.protected or m.{{ labels[0] }} is not null as left_out
+from groups_with_sums as a
 left join more as m on {% for label in labels %}m.{{ label }} = a.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
 
+
+-- name: _uniform
+-- Groups in which one value is that of more persons than the limit allows.
+{% macro uniform() %}
+uniform as (
+    select
+        *,
+        not left_out and (
+            {% for share, others in limits %}
+            cast(max(case when left_out then 0 else persons end) over ({% if others %}partition by {{ others | join }}{% endif %}) as double)
+            > cast({{ share }} as double) * cast(sum(case when left_out then 0 else persons end) over ({% if others %}partition by {{ others | join }}{% endif %}) as double){% if not loop.last %} or {% endif %}
+
+            {% endfor %}
+        ) as is_uniform
+    from {{ split | ident }}
+)
+{% endmacro %}
+
+-- name: leave_uniform
+-- Leave out the groups in which one value is that of more persons than the limit allows.
+{% from "aggregate/_uniform" import uniform with context %}
+create or replace table {{ narrowed | ident }} as
+with {{ uniform() }}
+select {{ columns | join }}, left_out or is_uniform as left_out
+from uniform
+
+-- name: narrowed
+-- The groups, without those that were left out now.
+create or replace table {{ split | ident }} as
+select * from {{ narrowed | ident }}
+
+-- name: uniform
+-- How many groups are left in which one value is that of more persons than the limit allows.
+{% from "aggregate/_uniform" import uniform with context %}
+with {{ uniform() }}
+select count(*)
+from uniform
+where is_uniform
 
 -- name: cells
 -- The release: every published total of the groups that are shown, and one row for the persons
 -- left out. If they are fewer than the minimum, nothing else is left, and they are not counted.
 -- parameters: dimensions: published names of label and level, the labels by level; groupings: the
--- levels of every published total; measures: sums with their names
+-- levels of every published total; measures: the figure of a total, and of what is left out
 create or replace table {{ cells | ident }} as
 with groupings as (
     select * from (values
@@ -98,6 +297,9 @@ shown as (
         end as {{ d.label }},
         {% endfor %}
         {{ numbers | join }},
+        {% for s in sums %}
+        {{ s.total }},
+        {% endfor %}
         persons,
         counted
     from {{ split | ident }}
@@ -109,6 +311,9 @@ remaining as (
     select
         cast(coalesce(sum(persons), 0) as bigint) as persons,
         cast(coalesce(sum(counted), 0) as bigint) as counted,
+        {% for s in sums %}
+        (select {{ s.total }} from {{ remaining_sums | ident }}) as {{ s.total }},
+        {% endfor %}
         count(*) as members
     from {{ split | ident }}
     where left_out
@@ -121,8 +326,8 @@ select
     cast({{ d.number }} as integer) as {{ d.level | ident }},
     {% endif %}
     {% endfor %}
-    {% for measure, name in measures %}
-    cast(sum({{ measure }}) as bigint) as {{ name | ident }},
+    {% for measure in measures %}
+    {{ measure.shown }} as {{ measure.name | ident }},
     {% endfor %}
     'shown' as status
 from shown
@@ -140,8 +345,8 @@ select
     cast(0 as integer),
     {% endif %}
     {% endfor %}
-    {% for _ in measures %}
-    cast(null as bigint),
+    {% for measure in measures %}
+    cast(null as {{ measure.kind }}),
     {% endfor %}
     'hidden'
 from {{ split | ident }}
@@ -157,8 +362,8 @@ select
     cast(null as integer),
     {% endif %}
     {% endfor %}
-    {% for measure, _ in measures %}
-    {{ measure }},
+    {% for measure in measures %}
+    {{ measure.other }},
     {% endfor %}
     'other'
 from remaining
@@ -235,9 +440,7 @@ select
     {{ d.number }} as {{ d.level | ident }},
     {% endif %}
     {% endfor %}
-    {% for measure in measures %}
     figure as {{ measure | ident }},
-    {% endfor %}
     witness
 from {{ hidden | ident }}
 order by witness{% for d in dimensions %}, {{ d.number }}, {{ d.label }}{% endfor %}
@@ -274,10 +477,17 @@ from (
 having count(*) > 0
 
 -- name: nobody
--- Rows without a person.
+-- Rows without a person, or to which nobody contributes.
 select count(*)
 from {{ snapshot | ident }}
-where person is null
+where {{ who }} is null
+having count(*) > 0
+
+-- name: wrong_values
+-- Values that cannot be added up, or that are negative.
+select count(*)
+from {{ snapshot | ident }}
+where {{ wrong }}
 having count(*) > 0
 
 -- name: own_labels

@@ -21,13 +21,13 @@ Figure = float | int | Mapping[str, Any] | None
 
 UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
-OF_SOURCE = frozenset(
+OF_SOURCE = frozenset(("sum_interval", "insider_interval")) | frozenset(
     f"source_{name}"
     for name in (
         *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),
         *("values", "links", "key_order", "mask_one_to_one", "mask_foreign", "mask_like"),
         *("mask_shift", "mask_coded", "mask_rounded", "mask_near", "mask_identifiers"),
-        *("mask_untouched", "mask_zip3", "together", "cells", "hidden"),
+        *("mask_untouched", "mask_zip3", "together", "cells", "hidden", "dominance"),
     )
 )
 """Checks against the source, which are made once: nobody has the snapshot after the run."""

@@ -13,6 +13,13 @@ from anonymizer.policy.aggregate import WITNESS
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 MINIMUM = "minimum"
 """The requirement that no group of 1 to n - 1 persons is shown to exist."""
+DOMINANCE = "dominance"
+"""The requirement that no sum shows what one contributor adds to another."""
+GROUPS = "groups"
+"""The requirement that no value is that of nearly everybody in a group."""
+REQUIRED = (MINIMUM, DOMINANCE, GROUPS)
+DIGITS = 38
+"""Digits of a sum."""
 
 
 @with_config(STRICT)
@@ -46,7 +53,19 @@ class CountedMeasure:
     """A column of figures."""
 
     name: str
-    of: Literal["persons", "rows"]
+    of: Literal["persons", "rows", "sum", "ratio"]
+    places: Annotated[int, Field(ge=0, le=DIGITS)] = 0
+    """Decimal places of a sum."""
+    parts: tuple[str, ...] = ()
+    """Of a ratio: the two measures."""
+    nonnegative: bool = False
+    """Of a sum: whether no value is negative."""
+
+    @property
+    def sql_type(self) -> str:
+        """The type of its column."""
+        types = {"sum": f"DECIMAL({DIGITS},{self.places})", "ratio": "DOUBLE"}
+        return types.get(self.of, "BIGINT")
 
 
 @with_config(STRICT)
@@ -74,7 +93,7 @@ class Counts:
     def witness_columns(self) -> tuple[str, ...]:
         """The columns of the table of witnesses."""
         names = (name for d in self.by for name in (d.name, d.level) if name is not None)
-        return (*names, *(one.name for one in self.measures), WITNESS)
+        return (*names, self.measures[self.persons - 1].name, WITNESS)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,7 +104,9 @@ class Counts:
             CountedColumn(**{**one, "nested": tuple(map(tuple, one["nested"]))})
             for one in data["by"]
         )
-        measures = (CountedMeasure(**one) for one in data["measures"])
+        measures = (
+            CountedMeasure(**{**one, "parts": tuple(one["parts"])}) for one in data["measures"]
+        )
         groupings = tuple(map(tuple, data["groupings"]))
         parts = {"by": tuple(by), "groupings": groupings, "measures": tuple(measures)}
         return cls(**{**data, **parts})

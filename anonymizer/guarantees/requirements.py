@@ -12,12 +12,13 @@ from typing import Any
 
 from anonymizer.compile import Sql
 from anonymizer.contract.checks import Verification
-from anonymizer.contract.counts_layout import MINIMUM
+from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
 from anonymizer.guarantees.guarantee import Guarantee, RuleInput
 from anonymizer.guarantees.rule import Rule
 from anonymizer.policy import Policy, safe_harbor
+from anonymizer.policy.aggregate import Protection
 from anonymizer.policy.columns import Column
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.privacy import Privacy, Protect
@@ -102,8 +103,18 @@ def requirements_of(policy: Policy) -> tuple[Requirement, ...]:
     A hierarchical distance still lacks the paths of its values: see `with_paths`.
     """
     if policy.counts is not None:
-        return (Requirement(MINIMUM, None, {"n": policy.counts.minimum}),)
+        return tuple(_of_counts(policy.counts.protect))
     return (*_of_table(policy), *_of_columns(policy), *_of_signatures(policy))
+
+
+def _of_counts(protect: Protection) -> Iterator[Requirement]:
+    yield Requirement(MINIMUM, None, {"n": protect.minimum})
+    if (rule := protect.dominance) is not None:
+        terms = {"p": rule.p} if rule.p is not None else {"n": rule.n, "k": rule.k}
+        insiders = {"insiders": True} if protect.insiders else {}
+        yield Requirement(DOMINANCE, None, {**terms, **insiders})
+    for column, share in protect.groups.items():
+        yield Requirement(GROUPS, column, {"share": float(share)})
 
 
 def with_paths(requirement: Requirement, paths: Mapping[str, Any]) -> Requirement:

@@ -320,20 +320,34 @@ def judge_opened(opened: OpenRelease, members: definitions.Members | None = None
     return Judgement(manifest.view, len(release.rows), *told, kind=manifest.kind)
 
 
+CONTRIBUTIONS = "needs what everybody contributes, which only the run can see"
+
+
 def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
     """Judge a table of counts, which has no rows if everything is left out."""
     manifest = opened.manifest
-    terms = [one.parameters for one in manifest.requirements if one.name == "minimum"]
-    minimum = terms[0].get("n") if len(terms) == len(manifest.requirements) == 1 else None
+    required = [one for one in manifest.requirements if one.name not in ("dominance", "groups")]
+    ruled = any(one.name == "dominance" for one in manifest.requirements)
+    minimum = required[0].parameters.get("n") if len(required) == 1 else None
     if type(minimum) is not int or minimum < 2 or manifest.layout.class_id is not None:
         raise UnreadableError("manifest.requirements: are not those of a table of counts")
+    if any(one.of == "sum" for one in counts.measures) and not ruled:
+        raise UnreadableError("manifest.requirements: have no rule for sums")
+    shares = {
+        one.column: Terms(one).number("share")
+        for one in manifest.requirements
+        if one.name == "groups" and one.column is not None
+    }
+    if not {*shares} <= {d.name for d in counts.by}:
+        raise UnreadableError("manifest.requirements: limit a column that is none of groups")
     named = {name for d in counts.by for name in (d.name, d.level)}
     named |= {one.name for one in counts.measures} | {counts.status}
     if named - {None} != {*published_columns(manifest.layout)}:
         raise UnreadableError("manifest.layout: has other columns than its counts")
     release = decode(opened)
-    checks = (*form(opened, release), *judge_counts(opened, counts, minimum))
-    return Judgement(manifest.view, len(opened.rows.rows), checks, kind=manifest.kind)
+    checks = (*form(opened, release), *judge_counts(opened, counts, minimum, shares))
+    left = (NotChecked("dominance", CONTRIBUTIONS),) if ruled else ()
+    return Judgement(manifest.view, len(opened.rows.rows), checks, left, kind=manifest.kind)
 
 
 def _of_population(

@@ -304,7 +304,10 @@ class Measured:
     """A column of figures."""
 
     name: Text
-    of: Literal["persons", "rows"]
+    of: Literal["persons", "rows", "sum", "ratio"]
+    places: Annotated[StrictInt, Field(ge=0, le=38)]
+    parts: tuple[Text, ...]
+    nonnegative: StrictBool
 
 
 WITNESS = "witness"
@@ -333,7 +336,7 @@ class CountsForm:
     def witness_columns(self) -> tuple[str, ...]:
         """The columns of the table of witnesses."""
         names = (name for d in self.by for name in (d.name, d.level) if name is not None)
-        return (*names, *(one.name for one in self.measures), WITNESS)
+        return (*names, self.measures[self.persons].name, WITNESS)
 
 
 @with_config(FORBID)
@@ -389,6 +392,11 @@ def consistent(layout: Layout) -> Layout:
         parts = {"rest": (False, False), "suppress": (False, True), "round": (True, False)}
         if parts.get(layout.algorithm) != (rounds, proves):
             raise ValueError("algorithm: has other parts than this table of counts")
+        plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
+        for measure in layout.counts.measures:
+            of_two = len(measure.parts) == 2 * (measure.of == "ratio")
+            if not of_two or not {*measure.parts} <= plain:
+                raise ValueError("counts: has a ratio of other figures")
         return layout
     for source in layout.tables:
         column = layout.column(source)

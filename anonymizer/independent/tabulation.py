@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import TypeAlias
 
@@ -15,6 +17,9 @@ from anonymizer.independent.rows import OpenRelease, number
 from anonymizer.independent.rules import Check, form_check
 
 OTHER = "(other)"
+EXACT = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+Figure: TypeAlias = int | Fraction
 Place: TypeAlias = tuple[tuple[int, str], ...]
 """Level and label in every column."""
 
@@ -24,12 +29,14 @@ class Cell:
     """A row of the release."""
 
     place: Place
-    figures: tuple[int | None, ...]
+    figures: tuple[Figure | None, ...]
     status: str | None
 
 
-def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterator[Check]:
-    """Every check of a table of counts."""
+def judge_counts(
+    opened: OpenRelease, form: CountsForm, minimum: int, shares: Mapping[str, Fraction]
+) -> Iterator[Check]:
+    """Every check of a table of counts. `shares`: the largest share of one value, by column."""
     cells = list(_cells(opened, form))
     shown = {cell.place: cell for cell in cells if cell.status == "shown"}
     suppresses = opened.manifest.layout.algorithm == "suppress"
@@ -39,6 +46,11 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
     yield form_check("cell_once", None, sum(n > 1 for n in places.values()))
     odd = sum(cell.status not in ("shown", "hidden", "other") for cell in cells)
     yield form_check("no_reason", None, odd)
+    for name, share in shares.items():
+        found = [*_shares(shown.values(), form, name)]
+        over = sum(one > share for one in found)
+        largest = max(found, default=None)
+        yield Check("groups_share", name, {"share": share}, {"share": largest}, over)
     told = [cell.figures[form.persons] for cell in cells if cell.status in ("shown", "other")]
     small = [n for n in told if n is None or n < minimum]
     least = min((n for n in told if n is not None), default=None)
@@ -58,9 +70,48 @@ def judge_counts(opened: OpenRelease, form: CountsForm, minimum: int) -> Iterato
 def _cells(opened: OpenRelease, form: CountsForm) -> Iterator[Cell]:
     at = {name: i for i, name in enumerate(opened.rows.columns)}
     for row in opened.rows.rows:
-        figures = tuple(number(row[at[one.name]]) for one in form.measures)
+        figures = tuple(_figure(row[at[one.name]], one.of) for one in form.measures)
         status = row[at[form.status]]
         yield Cell(_place(row, at, form), figures, None if status is None else str(status))
+
+
+def _figure(text: Raw, kind: str) -> Figure | None:
+    """A count, or a decimal exactly; None for anything else."""
+    if kind in ("persons", "rows"):
+        return number(text)
+    plain = isinstance(text, str) and (REAL if kind == "ratio" else EXACT).fullmatch(text)
+    return Fraction(text) if plain else None  # type: ignore[arg-type]
+
+
+def _have_form(cell: Cell, form: CountsForm) -> bool:
+    """Return whether every figure may be what it is; some sums of what is left out are missing."""
+    named = dict(zip((one.name for one in form.measures), cell.figures, strict=True))
+    for i, (one, n) in enumerate(zip(form.measures, cell.figures, strict=True)):
+        if one.of == "ratio":
+            above, below = (named[part] for part in one.parts)
+            if n is None or above is None or not below:
+                if not (n is None and (above is None or not below)):
+                    return False
+            elif abs(Fraction(n) * below - Fraction(above)) * 10**9 > abs(Fraction(above)):
+                return False
+        elif n is None:
+            if cell.status != "other" or i == form.persons:
+                return False
+        elif (n < 1 and one.of != "sum") or (one.nonnegative and n < 0):
+            return False
+    return True
+
+
+def _shares(shown: Iterable[Cell], form: CountsForm, name: str) -> Iterator[Fraction]:
+    """In every published group: the share of its largest value in a column."""
+    limited = [d.name for d in form.by].index(name)
+    groups: dict[Place, list[int]] = {}
+    for cell in shown:
+        if cell.place[limited][0] == 0:
+            others = (*cell.place[:limited], *cell.place[limited + 1 :])
+            groups.setdefault(others, []).append(_persons(cell, form))
+    for counts in groups.values():
+        yield Fraction(max(counts), sum(counts))
 
 
 def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Place:
@@ -78,7 +129,7 @@ def _place(row: tuple[Raw, ...], at: Mapping[str, int], form: CountsForm) -> Pla
 def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
     levels = tuple(level for level, _ in cell.place)
     labels = [label for _, label in cell.place]
-    counted = all(n is not None and n >= 1 for n in cell.figures)
+    counted = _have_form(cell, form)
     if cell.status == "shown":
         placed = zip(cell.place, form.by, strict=True)
         total = [(label == ALL) == (level == d.levels) for (level, label), d in placed]
@@ -98,18 +149,19 @@ def _is_well_formed(cell: Cell, form: CountsForm, suppresses: bool) -> bool:
 def _differences(shown: Mapping[Place, Cell], form: CountsForm) -> Iterator[bool]:
     """For each total and every finer grouping below it: whether it is not the sum of its parts."""
     published = {*form.groupings}
-    sums: dict[tuple[Place, int, int], list[int]] = {}
+    added = [j for j, one in enumerate(form.measures) if one.of != "ratio"]
+    sums: dict[tuple[Place, int, int], list[Figure]] = {}
     for place, cell in shown.items():
         for i, d in enumerate(form.by):
             for above in d.above(*place[i]) if place[i][0] < d.levels else ():
                 whole = (*place[:i], above, *place[i + 1 :])
                 if tuple(level for level, _ in whole) in published:
-                    parts = sums.setdefault((whole, i, place[i][0]), [0] * len(cell.figures))
-                    for j, figure in enumerate(cell.figures):
-                        parts[j] += figure or 0
+                    parts = sums.setdefault((whole, i, place[i][0]), [0] * len(added))
+                    for k, j in enumerate(added):
+                        parts[k] += cell.figures[j] or 0
     for (whole, _, _), parts in sums.items():
         cell_or_none = shown.get(whole)
-        yield cell_or_none is None or list(cell_or_none.figures) != parts
+        yield cell_or_none is None or [cell_or_none.figures[j] for j in added] != parts
     for place in shown:
         levels = tuple(level for level, _ in place)
         for i in range(len(form.by)):
@@ -159,7 +211,7 @@ def _judge_hidden(
 
 
 def _persons(cell: Cell, form: CountsForm) -> int:
-    return cell.figures[form.persons] or 0
+    return int(cell.figures[form.persons] or 0)
 
 
 def _witnesses(opened: OpenRelease, form: CountsForm) -> list[dict[Place, list[int | None]]]:

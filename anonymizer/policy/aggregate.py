@@ -301,6 +301,14 @@ class AggregateFields(Document):
         return self.protect.minimum
 
     @property
+    def has_finest(self) -> bool:
+        """True if the finest groups are published."""
+        chosen = self.aggregate.margins
+        if isinstance(chosen, Depth):
+            return chosen.depth >= len(self.by)
+        return isinstance(chosen, str) or any({*self.by} == {*one} for one in chosen)
+
+    @property
     def options(self) -> Any:
         """The options of the method."""
         return getattr(self, self.method)
@@ -406,9 +414,13 @@ def _names(policy: AggregateFields) -> Iterator[Problem]:
         said = "is the person: every group would be a single person"
         yield Problem(_at("by", by[policy.person.casefold()]), said, hint="leave it out")
     for name in policy.protect.groups:
-        if name.casefold() not in by:
+        if name not in policy.by:
             said = "is not a column of aggregate.by"
             yield Problem(path_text(("protect", "groups", name)), said, ", ".join(policy.by))
+    if policy.protect.groups and not policy.has_finest:
+        said = "needs the finest groups, which the margins leave out"
+        hint = f"add [{', '.join(policy.by)}] to aggregate.margins"
+        yield Problem("protect.groups", said, hint=hint)
 
 
 def _measures(policy: AggregateFields) -> Iterator[Problem]:
@@ -431,6 +443,10 @@ def _measures(policy: AggregateFields) -> Iterator[Problem]:
                 )
         if of.nonnegative and of.sum is None:
             yield Problem(_at("measures", name, "nonnegative"), "is for sums", hint="leave it out")
+        if of.sum is not None and not of.nonnegative and policy.protect.contributor is not None:
+            said = "may be negative, and what one contributes to two groups may cancel in a total"
+            hint = "nonnegative: true, or leave protect.contributor out"
+            yield Problem(_at("measures", name), said, hint=hint)
         weighed = of.sum is not None or (of.count == "rows" and policy.person is not None)
         if weighed and not ruled:
             said = "is a sum over persons, and without a rule it may show what one of them adds"
@@ -513,11 +529,9 @@ def _of_suppress(policy: AggregateFields) -> Iterator[Problem]:
     said = "is not available yet with suppress: a group that is not listed is empty"
     yield from _without_zeros(policy, said)
     yield from _columns_of(policy, policy.suppress.keep, ("suppress", "keep"))
-    chosen, finest = policy.aggregate.margins, [*policy.by]
-    lists = isinstance(chosen, tuple) and not any({*finest} == {*one} for one in chosen)
-    if lists or (isinstance(chosen, Depth) and chosen.depth < len(finest)):
+    if not policy.has_finest:
         said = "lacks the finest groups, which suppress lists"
-        hint = f"add [{', '.join(finest)}], or method: rest"
+        hint = f"add [{', '.join(policy.by)}], or method: rest"
         yield Problem("aggregate.margins", said, hint=hint)
 
 

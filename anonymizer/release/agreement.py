@@ -132,8 +132,11 @@ def _other_counts(policy: AggregatePolicy | None, counts: Counts | None) -> Iter
         said = "makes a table of rows, and the release is one of counts, or the other way round"
         yield Problem("policy", said, hint=HINT)
         return
-    measures = {one.name: one.of for one in counts.measures}
-    asked = {name: of.count for name, of in policy.aggregate.measures.items()}
+    measures = {one.name: (one.of, one.parts, one.nonnegative) for one in counts.measures}
+    asked = {
+        name: (of.count or ("sum" if of.ratio is None else "ratio"), of.ratio or (), of.nonnegative)
+        for name, of in policy.aggregate.measures.items()
+    }
     differs = {
         "aggregate.by": [d.name for d in counts.by] != list(policy.by),
         "aggregate.measures": list(measures.items()) != list(asked.items()),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from anonymizer.algorithms.aggregate.method import METHODS
 from anonymizer.algorithms.registry import BY_NAME
+from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM
+from anonymizer.contract.layout import Requirement
 from anonymizer.measure.loss import least_sentence, linked_sentence, proved_sentence
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import CALENDAR, OPTIONS, Code, Column, Rounding
@@ -135,6 +137,14 @@ LISTED_GROUPS = (
     "Groups that are left out are listed: a reader who knows the method takes a listed group for"
     " small, and is nearly always right."
 )
+DOMINATED = {
+    "p": "In every finest group of which sums are shown, the contributions besides the two largest"
+    " are at least {p:g} % of the largest, so that nobody who contributes can estimate another's"
+    " contribution more closely than that from its sums; totals have this as well.",
+    "k": "In every finest group of which sums are shown, the {n} largest contributions are at most"
+    " {k:g} % of all; totals have this as well.",
+}
+LIMITED = "In no published group is one value of {column} that of more than {share:.0%} of them."
 NOT_OF_COUNTS = (
     "Not promised: anything against a reader who reasons from the method, which groups it chose and"
     " why; against readers who know other persons' rows; that nobody follows to be outside a group;"
@@ -179,21 +189,35 @@ def certificate(
 
 
 def counts_certificate(
+    requirements: Sequence[Requirement],
     *,
-    minimum: int,
     listed: bool,
     left_out: int,
     witnesses: str | None = None,
     base: int | None = None,
 ) -> str:
     """The sentences that accompany a table of counts. `witnesses`: the table that proves it."""
-    said = COUNTS.format(n=minimum, less=minimum - 1)
+    terms = {item.name: item.parameters for item in requirements}
+    minimum = terms[MINIMUM]["n"]
+    said = [COUNTS.format(n=minimum, less=minimum - 1)]
+    said += [
+        DOMINATED["p" if "p" in rule else "k"].format(**rule)
+        for rule in (terms.get(DOMINANCE),)
+        if rule
+    ]
+    said += [
+        LIMITED.format(column=item.column, **item.parameters)
+        for item in requirements
+        if item.name == GROUPS
+    ]
     if witnesses is not None:
-        return f"{said} {WITNESSED.format(table=witnesses)} {NOT_OF_COUNTS}"
-    said = f"{said} {ROUNDED.format(base=base) if base is not None else UNLISTED}"
-    persons = many(left_out, "person is", "persons are")
-    rest = f" {OTHER_ROW.format(left_out=persons)}" if left_out else ""
-    return f"{said}{rest}{f' {LISTED_GROUPS}' if listed else ''} {NOT_OF_COUNTS}"
+        said.append(WITNESSED.format(table=witnesses))
+    else:
+        said.append(ROUNDED.format(base=base) if base is not None else UNLISTED)
+        persons = many(left_out, "person is", "persons are")
+        said += [OTHER_ROW.format(left_out=persons)] if left_out else []
+        said += [LISTED_GROUPS] if listed else []
+    return " ".join((*said, NOT_OF_COUNTS))
 
 
 def known_attacks(policy: AnyPolicy) -> list[str]:

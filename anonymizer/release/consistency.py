@@ -42,7 +42,7 @@ from anonymizer.release.manifest import (
 )
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
-from anonymizer.verification.counts_questions import AGAINST_SOURCE, EXACT, measures_sql
+from anonymizer.verification.counts_questions import checks_of_source, measures_sql
 from anonymizer.verification.guarantees import Members, population_questions
 from anonymizer.verification.release import check_sql
 
@@ -187,7 +187,7 @@ def unverified(manifest: Manifest) -> tuple[str, ...]:
     """Statements of a manifest that cannot be found again in the release: only the run knew it."""
     measures, layout = manifest.data["measures"], manifest.layout
     if layout.counts is not None:
-        exact = AGAINST_SOURCE if layout.algorithm in EXACT else ()
+        exact = checks_of_source(layout.algorithm, manifest.requirements)
         return tuple(sorted({*exact, *STATED}))
     found = measures.keys() & {*LEFT_OUT, *OF_RUNS, *_levels(layout), *of_nodes(layout)}
     tables = released_tables(manifest)

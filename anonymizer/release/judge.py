@@ -13,11 +13,11 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
-from anonymizer.guarantees.requirements import GUARANTEES, missing_checks
+from anonymizer.guarantees.requirements import GUARANTEES, missing_checks, requirements_of
 from anonymizer.policy import AnyPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
-from anonymizer.verification.counts_questions import AGAINST_SOURCE, ALONE, EXACT
+from anonymizer.verification.counts_questions import checks_alone, checks_of_source
 from anonymizer.verification.guarantees import NEEDED, Members
 from anonymizer.verification.questions import Asking, ask_all
 from anonymizer.verification.release import verify_release
@@ -204,9 +204,9 @@ def _unanswered(
 ) -> Iterator[tuple[str, str]]:
     if policy.counts is not None:
         made = {check.name for check in verification.checks}
-        method = policy.counts.method
-        of_source = AGAINST_SOURCE if source and method in EXACT else ()
-        asked = (*ALONE[method], *of_source)
+        method, required = policy.counts.method, requirements_of(policy.lead)
+        of_source = checks_of_source(method, required) if source else ()
+        asked = (*checks_alone(method, required), *of_source)
         yield from (("protect.minimum", name) for name in asked if name not in made)
         return
     lead, further = policy.whole, policy.further.items()

@@ -143,7 +143,7 @@ def stated_certificate(manifest: Manifest) -> str:
     counts = manifest.layout.counts
     if counts is not None:
         return counts_certificate(
-            minimum=manifest.requirements[0].parameters["n"],
+            manifest.requirements,
             listed=counts.list_hidden,
             left_out=manifest.data["measures"]["suppressed"],
             witnesses=manifest.layout.tables.get(WITNESS),

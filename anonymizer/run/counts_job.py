@@ -17,9 +17,18 @@ from anonymizer.algorithms.aggregate.groups import (
 )
 from anonymizer.algorithms.aggregate.method import CompiledCounts, Method, method_of
 from anonymizer.algorithms.aggregate.rest import SPLIT
+from anonymizer.algorithms.aggregate.sums import (
+    Summed,
+    contributor_column,
+    figures,
+    measured,
+    sum_columns,
+    sum_guards,
+    summed,
+)
 from anonymizer.compile import Table, ident
 from anonymizer.contract.checks import Verification, verification
-from anonymizer.contract.counts_layout import CountedMeasure, Counts
+from anonymizer.contract.counts_layout import Counts
 from anonymizer.contract.layout import Layout, PublishedColumn, Requirement
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session, find_table
@@ -39,7 +48,13 @@ from anonymizer.run.problem_paths import at_groups
 from anonymizer.source.profile import published_type
 from anonymizer.source.snapshot import SNAPSHOT, values_step
 from anonymizer.steps import Plan, Stage, Step
-from anonymizer.verification.counts_questions import SourceColumn, measures_sql, source_questions
+from anonymizer.verification.counts_intervals import interval_checks
+from anonymizer.verification.counts_questions import (
+    SourceColumn,
+    SourceSum,
+    measures_sql,
+    source_questions,
+)
 from anonymizer.version import __version__
 
 PRIVATE = "for the owner of the source: not to be handed over with the release"
@@ -52,6 +67,7 @@ class CountsRead:
     policy: AggregatePolicy
     method: Method
     dimensions: tuple[Dimension, ...]
+    sums: tuple[Summed, ...]
     snapshot: Step
     stages: tuple[Stage, ...]
     """The executed stages."""
@@ -69,16 +85,17 @@ def read_counts(policy: AggregatePolicy, session: Session, executor: Executor) -
     method = method_of(policy, session.engine.name)
     with at_groups(policy):
         found = dimensions(policy, session.profile)
-        snapshot = snapshot_step(policy, found, session.source)
-        stages: list[Stage] = [snapshot, *source_guards(policy, found)]
+        sums = summed(policy, session.profile)
+        snapshot = snapshot_step(policy, found, sum_columns(policy, sums), session.source)
+        stages: list[Stage] = [snapshot, *source_guards(policy, found), *sum_guards(policy, sums)]
         stages += _hierarchies(policy, found, session)
         executor.run(stages, "reading")
         heights = _heights(found, session)
         found = tuple(replace(d, levels=heights.get(d.index, d.levels)) for d in found)
         counting = atoms_stages(policy, found)
         executor.run(counting, "counting")
-    compiled = method.compile(policy, found)
-    return CountsRead(policy, method, found, snapshot, (*stages, *counting), compiled)
+    compiled = method.compile(policy, found, sums)
+    return CountsRead(policy, method, found, sums, snapshot, (*stages, *counting), compiled)
 
 
 def _hierarchies(
@@ -120,8 +137,8 @@ def plan_counts(
     """
     read = read_counts(policy, session, executor)
     executor.run(read.compiled.stages, "trying")
-    figures = _figures(read, session)
-    return read.plan(figures), tuple(beyond_limit(policy, figures))
+    counted = _figures(read, session)
+    return read.plan(counted), tuple(beyond_limit(policy, counted))
 
 
 def beyond_limit(policy: AggregatePolicy, figures: Mapping[str, int]) -> Iterator[Problem]:
@@ -215,10 +232,7 @@ class CountsJob:
             step = self.read.compiled.labels(d)
             rows = engine.execute(step.statement(engine.name), step.name) if d.levels > 1 else ()
             by.append(d.counted([tuple(map(str, row)) for row in rows]))
-        measures = tuple(
-            CountedMeasure(name, "persons" if of.count == "persons" else "rows")
-            for name, of in self.policy.aggregate.measures.items()
-        )
+        measures = tuple(one.of for one in figures(self.policy, self.read.sums))
         listed = bool(getattr(self.policy.options, "list_hidden", False))
         groupings = self.policy.groupings(tuple(d.levels for d in found))
         counts = Counts(tuple(by), groupings, measures, STATUS, listed, self.policy.rounding_base)
@@ -240,17 +254,34 @@ class CountsJob:
             )
             for d in self.read.dimensions
         ]
-        asked = source_questions(
+        of_source = source_questions(
             view,
             layout,
             requirements,
             SNAPSHOT,
             columns,
+            [
+                SourceSum(name, one.value if one.column is not None else None)
+                for name, one in measured(self.policy, self.read.sums)
+            ],
             person=self.policy.person is not None,
+            contributor=contributor_column(self.policy),
         )
         run_sql = self.session.engine.asking("verification")
         # one by one: small work tables may be in a database beside the engine, with one connection
-        return verification(tuple(question.ask(run_sql) for question in asked))
+        checks = tuple(question.ask(run_sql) for question in of_source.asked)
+        if of_source.sums is not None:
+            assert layout.counts is not None
+            checks += tuple(
+                interval_checks(
+                    run_sql(of_source.sums.sql()),
+                    layout.counts,
+                    [one.nonnegative for _, one in measured(self.policy, self.read.sums)],
+                    of_source.sums.sql(anywhere=True),
+                    insiders=self.policy.protect.insiders,
+                )
+            )
+        return verification(checks)
 
     def _manifest(
         self,
@@ -282,6 +313,6 @@ def published_columns(counts: Counts) -> tuple[PublishedColumn, ...]:
         for name, kind in ((d.name, "VARCHAR"), (d.level, "INTEGER"))
         if name is not None
     ]
-    named += [(one.name, "BIGINT") for one in counts.measures]
+    named += [(one.name, one.sql_type) for one in counts.measures]
     named.append((counts.status, "VARCHAR"))
     return tuple(PublishedColumn(name, "keep", "categorical", kind, name) for name, kind in named)

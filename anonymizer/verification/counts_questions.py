@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, lit
-from anonymizer.contract.counts_layout import MINIMUM, Counts
+from anonymizer.contract.counts_layout import (
+    DOMINANCE,
+    GROUPS,
+    MINIMUM,
+    REQUIRED,
+    CountedMeasure,
+    Counts,
+)
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.aggregate import WITNESS
+from anonymizer.verification.counts_intervals import INTERVALS
 from anonymizer.verification.questions import FigureColumn, Question, condition
 
 FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
@@ -25,6 +33,27 @@ OF_MINIMUM = ("no_small_cells", "one_step")
 AGAINST_SOURCE = ("source_cells", "source_hidden")
 """The checks that only a run can make, of methods that publish true figures."""
 EXACT = ("rest", "suppress")
+SOLVED = "suppress"
+"""The method whose sums readers can bound with a solver."""
+GROUPS_SHARE = "groups_share"
+SOURCE_DOMINANCE = "source_dominance"
+"""The checks of requirements that not every table of counts has."""
+
+
+def checks_alone(method: str, requirements: Sequence[Requirement]) -> tuple[str, ...]:
+    """The checks that the release alone answers."""
+    limited = any(item.name == GROUPS for item in requirements)
+    return (*ALONE[method], *((GROUPS_SHARE,) if limited else ()))
+
+
+def checks_of_source(method: str, requirements: Sequence[Requirement]) -> tuple[str, ...]:
+    """The checks that compare the release with its source."""
+    if method not in EXACT:
+        return ()
+    ruled = any(item.name == DOMINANCE for item in requirements)
+    known = any(item.parameters.get("insiders") for item in requirements)
+    intervals = INTERVALS[: 1 + known] if method == SOLVED else ()
+    return (*AGAINST_SOURCE, *((SOURCE_DOMINANCE, *intervals) if ruled else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +66,15 @@ class SourceColumn:
     hierarchy: Table | None = None
     joins: tuple[tuple[Sql, Sql, int], ...] = ()
     """For each level of the hierarchy: an alias, the value, and the level."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSum:
+    """What a measure adds up in the snapshot: a column of it, or the rows of a person."""
+
+    measure: str
+    value: Sql | None
+    """None for rows."""
 
 
 def counts_questions(
@@ -54,7 +92,33 @@ def counts_questions(
         if name == "rounded"
         else condition(name, None, parameters, template=f"counts_{name}")
         for name in _alone(layout)
-    )
+    ) + tuple(_shares(counts, parameters, requirements))
+
+
+def _shares(
+    counts: Counts, parameters: Mapping[str, Any], requirements: Sequence[Requirement]
+) -> Iterator[Question]:
+    """The questions for the largest share of one value in a published group."""
+    names = [d.name for d in counts.by]
+    for item in requirements:
+        if item.name == GROUPS:
+            share = item.parameters.get("share")
+            if item.column not in names or not isinstance(share, float) or not 0 < share <= 1:
+                raise NothingToCheckError.at("protect.groups", "is no share of a column of groups")
+            limited = names.index(item.column) + 1
+            others = [i for i in range(1, len(names) + 1) if i != limited]
+            asked = {**parameters, "share": share, "limited": limited, "others": others}
+            most = (FigureColumn("achieved", "greatest"),)
+            yield Question(GROUPS_SHARE, item.column, share, "counts_groups_share", asked, most)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuestions:
+    """What only a run can ask."""
+
+    asked: tuple[Question, ...]
+    sums: Question | None
+    """The sums of the cells, for `counts_intervals`."""
 
 
 def source_questions(
@@ -63,10 +127,15 @@ def source_questions(
     requirements: Sequence[Requirement],
     snapshot: Table,
     columns: Sequence[SourceColumn],
+    sums: Sequence[SourceSum] = (),
     *,
     person: bool,
-) -> tuple[Question, ...]:
-    """The questions that compare the release with the snapshot."""
+    contributor: Sql | None = None,
+) -> SourceQuestions:
+    """The questions that compare the release with the snapshot.
+
+    `contributor`: its column of the snapshot; None if every row is of another one.
+    """
     counts, minimum = _asked(layout, requirements)
     shared = _shared(view, layout, counts, minimum)
     by = [
@@ -80,7 +149,10 @@ def source_questions(
         }
         for d, column in zip(counts.by, columns, strict=True)
     ]
-    kinds = {"persons": Sql("persons"), "rows": Sql("counted")}
+    rules = [item.parameters for item in requirements if item.name == DOMINANCE]
+    added = {one.measure: (f"t{i}", one) for i, one in enumerate(sums, 1)}
+    if bool(rules) < bool(sums):
+        raise NothingToCheckError.at("protect.dominance", "is missing, and there are sums")
     parameters = {
         **shared,
         "by": by,
@@ -88,20 +160,89 @@ def source_questions(
         "hierarchies": [c.hierarchy for c in columns if c.hierarchy is not None],
         "values": [column.value for column in columns],
         "person": person,
-        "figures_of": [kinds[one.of] for one in counts.measures],
+        "contributor": contributor,
+        "limits": any(item.name == GROUPS for item in requirements),
+        "sums": [
+            {
+                "name": Sql(name),
+                "added": _added(one, contributor),
+                "dominated": Sql(_dominated(name, rules[0])),
+                "needed": Sql(_needed(name, rules[0])),
+            }
+            for name, one in added.values()
+        ],
+        "recounted": [
+            _recounted(one, added[one.name][0] if one.name in added else None)
+            for one in counts.measures
+            if one.of != "ratio"
+        ],
     }
-    asked = AGAINST_SOURCE if layout.algorithm in EXACT else ()
-    return tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked)
+    asked = (*AGAINST_SOURCE, *((SOURCE_DOMINANCE,) if sums else ()))
+    asked = asked if layout.algorithm in EXACT else ()
+    return SourceQuestions(
+        tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked),
+        condition(INTERVALS[0], None, parameters, template="counts_sums_in_source")
+        if sums and layout.algorithm == SOLVED
+        else None,
+    )
+
+
+def _added(one: SourceSum, contributor: Sql | None) -> Sql:
+    if one.value is None:
+        return Sql("count(*)")
+    return Sql(f"coalesce({one.value if contributor is None else f'sum({one.value})'}, 0)")
+
+
+def _dominated(name: str, rule: Mapping[str, Any]) -> str:
+    """Whether the largest contributions are too large, over those of a group and their places."""
+    if "p" in rule:
+        left = f"cast(sum(abs({name})) - {_first(name, 2)} as double)"
+        return f"100 * {left} < {lit(float(rule['p']))} * cast({_first(name, 1)} as double)"
+    most = f"100 * cast({_first(name, int(rule['n']))} as double)"
+    return f"{most} > {lit(float(rule['k']))} * cast(sum(abs({name})) as double)"
+
+
+def _needed(name: str, rule: Mapping[str, Any]) -> str:
+    """How much larger the sum has to be able to be."""
+    whole = f"cast(sum(abs({name})) as double)"
+    if "p" in rule:
+        largest = f"cast({_first(name, 1)} as double)"
+        left = f"cast(sum(abs({name})) - {_first(name, 2)} as double)"
+        return f"{lit(float(rule['p']))} / 100 * {largest} - {left}"
+    most = f"cast({_first(name, int(rule['n']))} as double)"
+    return f"100 / {lit(float(rule['k']))} * {most} - {whole}"
+
+
+def _first(name: str, n: int) -> str:
+    return f"sum(case when place_{name} <= {n} then abs({name}) else 0 end)"
+
+
+def _recounted(one: CountedMeasure, name: str | None) -> dict[str, Sql]:
+    """A measure over the groups of the source, and over those that are left out."""
+    of_counts = "persons" if one.of == "persons" else "counted"
+    other = f"(select {name} from absent_sums)" if name is not None else f"sum({of_counts})"
+    return {"shown": Sql(name or of_counts), "other": Sql(other), "kind": Sql(one.sql_type)}
 
 
 def _asked(layout: Layout, requirements: Sequence[Requirement]) -> tuple[Counts, int]:
     asked = [item for item in requirements if item.name == MINIMUM]
-    if layout.counts is None or len(asked) != len(requirements) or len(asked) != 1:
-        said = "is a table of counts, for which one minimum is required, and nothing else"
+    others = [item for item in requirements if item.name not in REQUIRED]
+    rules = [item for item in requirements if item.name == DOMINANCE]
+    if layout.counts is None or others or len(asked) != 1 or len(rules) > 1:
+        said = "is a table of counts, for which one minimum is required, and rules of counts"
         raise NothingToCheckError.at("protect", said, hint="was it made by this tool?")
     minimum = asked[0].parameters.get("n")
     if type(minimum) is not int or minimum < 2 or asked[0].parameters.keys() != {"n"}:
         raise NothingToCheckError.at("protect.minimum", "is not a minimum")
+    summed = any(one.of == "sum" for one in layout.counts.measures)
+    if any(
+        {*item.parameters} - {"insiders"} not in ({"p"}, {"n", "k"}) for item in rules
+    ) or summed > bool(rules):
+        raise NothingToCheckError.at("protect.dominance", "is no rule for the sums")
+    plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
+    for one in layout.counts.measures:
+        if len(one.parts) != 2 * (one.of == "ratio") or not {*one.parts} <= plain:
+            raise NothingToCheckError.at("aggregate.measures", "have a ratio of other figures")
     return layout.counts, minimum
 
 
@@ -113,6 +254,21 @@ def _alone(layout: Layout) -> tuple[str, ...]:
     if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
         raise NothingToCheckError.at("method", "has no table of witnesses, or one too many")
     return ALONE[layout.algorithm]
+
+
+def _figures(counts: Counts) -> list[dict[str, Any]]:
+    """What the figures of a row must be."""
+    names = [one.name for one in counts.measures]
+    found: list[dict[str, Any]] = []
+    for number, one in enumerate(counts.measures, 1):
+        least = None if one.of == "sum" and not one.nonnegative else 0 if one.of == "sum" else 1
+        places = [Sql(str(names.index(part) + 1)) for part in one.parts]
+        above, below = (Sql(f"m{at}") for at in places) if places else (None, None)
+        judged = number == counts.persons
+        found.append(
+            {"kind": one.of, "least": least, "judged": judged, "above": above, "below": below}
+        )
+    return found
 
 
 def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[str, Any]:
@@ -132,6 +288,10 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
             for number, d in enumerate(counts.by)
         ],
         "measures": [one.name for one in counts.measures],
+        "every": range(1, len(counts.measures) + 1),
+        "witnessed": [counts.persons],
+        "figures_of_row": _figures(counts),
+        "added": [i for i, one in enumerate(counts.measures, 1) if one.of != "ratio"],
         "persons": counts.persons,
         "margins": [[lit(level) for level in levels] for levels in counts.groupings],
         "status": counts.status,

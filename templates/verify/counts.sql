@@ -1,6 +1,6 @@
 -- name: _counts
 -- The rows of a table of counts as the checks read them: labels l1.., levels v1.., measures m1...
-{% macro columns() %}
+{% macro columns(listed) %}
         {% for d in by %}
         {{ d.name | ident }} as l{{ loop.index | lit }},
         {% if d.level %}
@@ -9,17 +9,33 @@
         case when {{ d.name | ident }} = '(all)' then 1 when {{ d.name | ident }} = '(other)' then null else 0 end as v{{ loop.index | lit }},
         {% endif %}
         {% endfor %}
-        {% for name in measures %}
-        {{ name | ident }} as m{{ loop.index | lit }},
+        {% for i in listed %}
+        {{ measures[i - 1] | ident }} as m{{ i | lit }},
         {% endfor %}
 {% endmacro %}
 {% macro rows() %}
 read_cells as (
     select
-        {{ columns() }}
+        {{ columns(every) }}
         {{ status | ident }} as status
     from {{ data | ident }}
 )
+{% endmacro %}
+-- What holds of the figures of a row: sums may be missing from the row of what is left out.
+{% macro figures(others) %}
+{% for m in figures_of_row %}
+{% set i = loop.index | lit %}
+{% if m.kind == "ratio" %}
+coalesce(abs(m{{ i }} * cast({{ m.below }} as double) - cast({{ m.above }} as double)) <= 1e-9 * abs(cast({{ m.above }} as double)), (m{{ i }} is null) and ({{ m.above }} is null or {{ m.below }} is null or {{ m.below }} = 0)) and
+{% elif others and not m.judged %}
+{% if m.least is not none %}coalesce(m{{ i }} >= {{ m.least | lit }}, true) and{% endif %}
+
+{% elif m.least is none %}
+m{{ i }} is not null and
+{% else %}
+m{{ i }} >= {{ m.least | lit }} and
+{% endif %}
+{% endfor %}
 {% endmacro %}
 {% macro labels() %}{% for d in by %}l{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endmacro %}
 {% macro levels() %}{% for d in by %}v{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endmacro %}
@@ -37,7 +53,7 @@ groupings as (
 -- name: counts_cell_form
 -- Rows that are no cell: without a label or figure, of a level or a total that is not published.
 {% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, groupings with context %}
+{% from "verify/_counts" import rows, groupings, figures with context %}
 with {{ rows() }},
 {{ groupings() }},
 verdicts as (
@@ -50,9 +66,7 @@ verdicts as (
                 l{{ loop.index | lit }} is not null and l{{ loop.index | lit }} <> '(other)'
                 and (l{{ loop.index | lit }} = '(all)') = (v{{ loop.index | lit }} = {{ d.levels | lit }}) and
                 {% endfor %}
-                {% for _ in measures %}
-                m{{ loop.index | lit }} >= 1 and
-                {% endfor %}
+                {{ figures(false) }}
                 exists (select 1 from groupings where {% for d in by %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %})
             when 'hidden' then
                 {% if witnesses %}
@@ -78,10 +92,8 @@ verdicts as (
                 {% for d in by %}
                 l{{ loop.index | lit }} = '(other)' and v{{ loop.index | lit }} is null and
                 {% endfor %}
-                {% for _ in measures %}
-                m{{ loop.index | lit }} >= 1{% if not loop.last %} and {% endif %}
-                {% endfor %}
-
+                {{ figures(true) }}
+                true
             else true
         end as holds
     from read_cells
@@ -157,8 +169,8 @@ totals as (
         {% for _ in by %}
         u{{ loop.index | lit }}.above as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }},
         {% endfor %}
-        {% for _ in measures %}
-        sum(a.m{{ loop.index | lit }}) as m{{ loop.index | lit }},
+        {% for i in (witnessed if numbered else added) %}
+        sum(a.m{{ i | lit }}) as m{{ i | lit }},
         {% endfor %}
         {% if numbered %}a.witness{% else %}0{% endif %} as witness
     from cells a
@@ -176,8 +188,8 @@ total_verdicts as (
     select
         coalesce(c.l1, t.l1) as grp,
         1 as mismatches,
-        {% for _ in measures %}
-        coalesce(c.m{{ loop.index | lit }} = t.m{{ loop.index | lit }}, false){% if not loop.last %} and {% endif %}
+        {% for i in (witnessed if numbered else added) %}
+        coalesce(c.m{{ i | lit }} = t.m{{ i | lit }}, false){% if not loop.last %} and {% endif %}
         {% endfor %}
  as holds
     from cells c
@@ -245,11 +257,11 @@ verdicts as (
     select
         coalesce(whole.l1, parts.l1) as grp,
         1 as mismatches,
-        {% for _ in measures %}
-        coalesce(whole.m{{ loop.index | lit }} = parts.m{{ loop.index | lit }}, false){% if not loop.last %} and {% endif %}
+        {% for j in added %}
+        coalesce(whole.m{{ j | lit }} = parts.m{{ j | lit }}, false){% if not loop.last %} and {% endif %}
         {% endfor %}
  as holds
-    from {% call parts(d, i) %}{% for _ in measures %}sum(c.m{{ loop.index | lit }}) as m{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endcall %}
+    from {% call parts(d, i) %}{% for j in added %}sum(c.m{{ j | lit }}) as m{{ j | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endcall %}
     full join (
         -- every total, with each level below it that is published
         select c.*, g.g{{ i }} as below
@@ -268,6 +280,27 @@ verdicts as (
     {% endif %}
 )
 {{ verdict("mismatches") }}
+
+-- name: counts_groups_share
+-- Published groups in which one value is that of nearly everybody.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows with context %}
+with {{ rows() }},
+verdicts as (
+    select
+        'group' as grp,
+        cast(max(m{{ persons | lit }}) as double) / cast(sum(m{{ persons | lit }}) as double) as achieved,
+        cast(max(m{{ persons | lit }}) as double) <= cast({{ share | lit }} as double) * cast(sum(m{{ persons | lit }}) as double) as holds
+    from read_cells
+    where status = 'shown' and v{{ limited | lit }} = 0
+    {% if others %}
+    group by {% for i in others %}l{{ i | lit }}, v{{ i | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    {% else %}
+    having count(*) > 0
+    {% endif %}
+)
+{{ verdict("achieved") }}
 
 -- name: counts_one_step
 -- Shown totals from which the shown parts leave fewer persons than the minimum for the hidden ones.
@@ -301,7 +334,7 @@ verdicts as (
 {% macro witness_rows() %}
 witness_rows as (
     select
-        {{ columns() }}
+        {{ columns([persons]) }}
         witness
     from {{ witnesses | ident }}
 ),
@@ -330,7 +363,7 @@ given as (
     select
         {{ labels() }}, {{ levels() }}, witness,
         count(*) as n,
-        sum(case when {% for _ in measures %}m{{ loop.index | lit }} >= 1 and floor(m{{ loop.index | lit }}) = m{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %} then 1 else 0 end) as whole
+        sum(case when m{{ persons | lit }} >= 1 and floor(m{{ persons | lit }}) = m{{ persons | lit }} then 1 else 0 end) as whole
     from witness_rows
     group by {{ labels() }}, {{ levels() }}, witness
 ),
@@ -354,12 +387,12 @@ with {{ rows() }},
 {{ groupings() }},
 {{ witness_rows() }},
 cells as (
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}n.witness
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, n.witness
     from read_cells
     cross join numbers n
     where status = 'shown'
     union all
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}m{{ loop.index | lit }}, {% endfor %}witness
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, witness
     from witness_rows
 ),
 {{ labels_above() }}
@@ -416,13 +449,60 @@ verdicts as (
 -- name: _counts_source
 -- The cells of the release, and those that the snapshot gives: what only one of them has.
 {% from "verify/_counts" import rows, labels, levels, groupings with context %}
+-- What the largest contributions leave of the sums, by group or together.
+{% macro dominance(grouped) %}
+        select
+            {% if grouped %}
+            {% for d in by %}l{{ loop.index | lit }}_0, {% endfor %}{% for sum in sums %}sum({{ sum.name }}) as {{ sum.name }}, {% endfor %}
+
+            {% for sum in sums %}{{ sum.dominated }}{% if not loop.last %} or {% endif %}{% endfor %} as dominated
+            {% else %}
+            {% for sum in sums %}
+            case when not ({{ sum.dominated }}) then sum({{ sum.name }}) end as {{ sum.name }}{% if not loop.last %},{% endif %}
+
+            {% endfor %}
+            {% endif %}
+        from (
+            select *{% for sum in sums %}, row_number() over ({% if grouped %}partition by {% for d in by %}l{{ loop.index | lit }}_0{% if not loop.last %}, {% endif %}{% endfor %} {% endif %}order by abs({{ sum.name }}) desc) as place_{{ sum.name }}{% endfor %}
+
+            from {% if grouped %}adds{% else %}absent_adds{% endif %}
+
+        ) as placed
+        {% if grouped %}
+        group by {% for d in by %}l{{ loop.index | lit }}_0{% if not loop.last %}, {% endif %}{% endfor %}
+
+        {% endif %}
+{% endmacro %}
 {% macro recomputed() %}
 grouped as (
     select {{ values | join }}, {% if person %}count(distinct person){% else %}count(*){% endif %} as persons, count(*) as counted
     from {{ snapshot | ident }}
     group by {{ values | join }}
 ),
-labelled as (
+{% if sums %}
+adds as (
+    select
+        {% for d in by %}
+        {{ d.texts[0] }} as l{{ loop.index | lit }}_0,
+        {% endfor %}
+        {% if contributor %}s.who, {% endif %}{% for sum in sums %}s.{{ sum.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from (
+        select
+            {{ values | join }},
+            {% if contributor %}{{ contributor }} as who, {% endif %}
+            {% for sum in sums %}
+            {{ sum.added }} as {{ sum.name }}{% if not loop.last %},{% endif %}
+
+            {% endfor %}
+        from {{ snapshot | ident }}
+        {% if contributor %}
+        group by {{ values | join }}, {{ contributor }}
+        {% endif %}
+    ) as s
+),
+{% endif %}
+labelled{% if sums %}_groups{% endif %} as (
     select
         {% for d in by %}
         {% set i = loop.index | lit %}
@@ -439,16 +519,34 @@ labelled as (
     {% endfor %}
     {% endfor %}
 ),
+{% if sums %}
+labelled as (
+    select b.*, {% for sum in sums %}d.{{ sum.name }}, {% endfor %}d.dominated
+    from labelled_groups b
+    join ({{ dominance(true) }}) as d on {% for d in by %}d.l{{ loop.index | lit }}_0 = b.l{{ loop.index | lit }}_0{% if not loop.last %} and {% endif %}{% endfor %}
+
+),
+{% endif %}
 small as (
-    select * from labelled where persons < {{ minimum | lit }}
+    select * from labelled where persons < {{ minimum | lit }}{% if sums %} or dominated{% endif %}
+
 ),
 {% if witnesses %}
 present as (select * from labelled)
+{% elif limits %}
+-- a group in which one value is that of nearly everybody is left out as well
+present as (
+    select s.*
+    from labelled s
+    join read_cells c on {% for d in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }}_0 and c.v{{ loop.index | lit }} = 0 and {% endfor %}c.status = 'shown'
+),
+absent as (select * from labelled except all select * from present)
 {% else %}
 next_one as (
     -- one more is enough, as it has the minimum itself
     select * from labelled
-    where persons >= {{ minimum | lit }}
+    where persons >= {{ minimum | lit }}{% if sums %} and not dominated{% endif %}
+
         and (select count(*) from small) > 0
         and (select sum(persons){% if listed %} - (count(*) - 1){% endif %} from small) < {{ minimum | lit }}
     order by persons, {% for d in by %}l{{ loop.index | lit }}_0{% if not loop.last %}, {% endif %}{% endfor %}
@@ -458,16 +556,24 @@ next_one as (
 absent as (select * from small union all select * from next_one),
 present as (select * from labelled except all select * from absent)
 {% endif %}
+{% if sums and not witnesses %}
+,
+absent_adds as (
+    select {% for sum in sums %}{% if contributor %}sum(s.{{ sum.name }}){% else %}s.{{ sum.name }}{% endif %} as {{ sum.name }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from adds s
+    join absent b on {% for d in by %}b.l{{ loop.index | lit }}_0 = s.l{{ loop.index | lit }}_0{% if not loop.last %} and {% endif %}{% endfor %}
+
+    {% if contributor %}
+    group by s.who
+    {% endif %}
+),
+absent_sums as ({{ dominance(false) }})
+{% endif %}
 {% endmacro %}
 
--- name: counts_source_cells
--- Rows of the release that the source does not give, and the other way round.
-{% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels, groupings with context %}
-{% from "verify/_counts_source" import recomputed with context %}
-with {{ rows() }},
-{{ groupings() }},
-{{ recomputed() }},
+-- The labels above each finest one of the source.
+{% macro above() %}
 {% for d in by %}
 {% set i = loop.index | lit %}
 above{{ i }} as (
@@ -478,6 +584,50 @@ above{{ i }} as (
     select distinct l{{ i }}_0, {{ d.levels | lit }}, '(all)' from present
 ),
 {% endfor %}
+{% endmacro %}
+-- Of every published total: its sums, how much larger each has to be able to be, whether one
+-- contributes alone, and the number of who contributes most.
+{% macro needs() %}
+cell_adds as (
+    select
+        {% for _ in by %}u{{ loop.index | lit }}.label as l{{ loop.index | lit }}, u{{ loop.index | lit }}.level as v{{ loop.index | lit }}, {% endfor %}
+
+        {% for sum in sums %}sum(s.{{ sum.name }}) as {{ sum.name }}, {% endfor %}
+
+        s.number
+    from (select *, {% if contributor %}dense_rank() over (order by who){% else %}row_number() over (){% endif %} as number from adds) as s
+    {% for _ in by %}
+    join above{{ loop.index | lit }} u{{ loop.index | lit }} on u{{ loop.index | lit }}.finest = s.l{{ loop.index | lit }}_0
+    {% endfor %}
+    join groupings g on {% for _ in by %}g.g{{ loop.index | lit }} = u{{ loop.index | lit }}.level{% if not loop.last %} and {% endif %}{% endfor %}
+
+    group by {% for _ in by %}u{{ loop.index | lit }}.label, u{{ loop.index | lit }}.level, {% endfor %}s.number
+),
+needs as (
+    select
+        {{ labels() }}, {{ levels() }}
+        {% for sum in sums %}
+        , cast(sum({{ sum.name }}) as double) as {{ sum.name }}, {{ sum.needed }} as need_{{ sum.name }}, sum(case when {{ sum.name }} <> 0 then 1 else 0 end) = 1 as alone_{{ sum.name }}, max(case when place_{{ sum.name }} = 1 then number end) as most_{{ sum.name }}
+        {% endfor %}
+
+    from (
+        select *{% for sum in sums %}, row_number() over (partition by {{ labels() }}, {{ levels() }} order by abs({{ sum.name }}) desc) as place_{{ sum.name }}{% endfor %}
+
+        from cell_adds
+    ) as placed
+    group by {{ labels() }}, {{ levels() }}
+)
+{% endmacro %}
+
+-- name: counts_source_cells
+-- Rows of the release that the source does not give, and the other way round.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ recomputed() }},
+{{ above() }}
 expected as (
     select
         {% for d in by %}
@@ -486,8 +636,8 @@ expected as (
         {% for d in by %}
         u{{ loop.index | lit }}.level as v{{ loop.index | lit }},
         {% endfor %}
-        {% for measure in figures_of %}
-        sum(p.{{ measure }}) as m{{ loop.index | lit }},
+        {% for i in added %}
+        sum(p.{{ recounted[loop.index0].shown }}) as m{{ i | lit }},
         {% endfor %}
         'shown' as status
     from present p
@@ -501,18 +651,18 @@ expected as (
     {% if not witnesses %}
     {% if listed %}
     union all
-    select {% for d in by %}l{{ loop.index | lit }}_0, {% endfor %}{% for d in by %}0, {% endfor %}{% for _ in measures %}null, {% endfor %}'hidden'
+    select {% for d in by %}l{{ loop.index | lit }}_0, {% endfor %}{% for d in by %}0, {% endfor %}{% for _ in added %}null, {% endfor %}'hidden'
     from absent
     where (select sum(persons) - (count(*) - 1) from absent) >= {{ minimum | lit }}
     {% endif %}
     union all
-    select {% for d in by %}'(other)', {% endfor %}{% for d in by %}null, {% endfor %}{% for measure in figures_of %}sum({{ measure }}), {% endfor %}'other'
+    select {% for d in by %}'(other)', {% endfor %}{% for d in by %}null, {% endfor %}{% for one in recounted %}{{ one.other }}, {% endfor %}'other'
     from absent
     having sum(persons){% if listed %} - (count(*) - 1){% endif %} >= {{ minimum | lit }}
     {% endif %}
 ),
 ordered_cells as (
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}cast(m{{ loop.index | lit }} as bigint) as m{{ loop.index | lit }}, {% endfor %}status
+    select {{ labels() }}, {{ levels() }}, {% for i in added %}cast(m{{ i | lit }} as {{ recounted[loop.index0].kind }}) as m{{ i | lit }}, {% endfor %}status
     from read_cells
 ),
 ordered_expected as (
@@ -521,15 +671,15 @@ ordered_expected as (
     select
         {% for _ in by %}e.l{{ loop.index | lit }}, {% endfor %}{% for _ in by %}e.v{{ loop.index | lit }}, {% endfor %}
 
-        {% for _ in measures %}
-        case when w.status is null then cast(e.m{{ loop.index | lit }} as bigint) end as m{{ loop.index | lit }},
+        {% for i in added %}
+        case when w.status is null then cast(e.m{{ i | lit }} as {{ recounted[loop.index0].kind }}) end as m{{ i | lit }},
         {% endfor %}
         coalesce(w.status, e.status) as status
     from expected e
     left join read_cells w on w.status = 'hidden' and {% for _ in by %}w.l{{ loop.index | lit }} = e.l{{ loop.index | lit }} and w.v{{ loop.index | lit }} = e.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
 
     {% else %}
-    select {{ labels() }}, {{ levels() }}, {% for _ in measures %}cast(m{{ loop.index | lit }} as bigint) as m{{ loop.index | lit }}, {% endfor %}status
+    select {{ labels() }}, {{ levels() }}, {% for i in added %}cast(m{{ i | lit }} as {{ recounted[loop.index0].kind }}) as m{{ i | lit }}, {% endfor %}status
     from expected
     {% endif %}
 ),
@@ -547,7 +697,7 @@ verdicts as (
 -- Groups below the minimum that the release shows.
 {% from "verify/_verdict" import verdict with context %}
 {% from "verify/_counts" import rows with context %}
-{% from "verify/_counts_source" import recomputed with context %}
+{% from "verify/_counts_source" import recomputed, dominance with context %}
 with {{ rows() }},
 {{ recomputed() }},
 verdicts as (
@@ -556,3 +706,47 @@ verdicts as (
     join read_cells c on {% for d in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }}_0 and c.v{{ loop.index | lit }} = 0 and {% endfor %}c.status = 'shown'
 )
 {{ verdict("mismatches") }}
+
+-- name: counts_source_dominance
+-- Groups in which one contribution dominates a sum, and that the release shows.
+{% from "verify/_verdict" import verdict with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above, needs with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ recomputed() }},
+{% if witnesses %}
+{{ above() }}
+{{ needs() }},
+verdicts as (
+    select s.l1 as grp, 1 as mismatches, false as holds
+    from needs s
+    join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }} and {% endfor %}c.status = 'shown'
+    where {% for sum in sums %}s.need_{{ sum.name }} > 0{% if not loop.last %} or {% endif %}{% endfor %}
+
+)
+{% else %}
+verdicts as (
+    select s.l1_0 as grp, 1 as mismatches, false as holds
+    from labelled s
+    join read_cells c on {% for d in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }}_0 and c.v{{ loop.index | lit }} = 0 and {% endfor %}c.status = 'shown'
+    where s.dominated
+)
+{% endif %}
+{{ verdict("mismatches") }}
+
+-- name: counts_sums_in_source
+-- The sums of every cell of the release, and what protects them, for programs over all tables that
+-- agree with the release.
+{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts_source" import recomputed, dominance, above, needs with context %}
+with {{ rows() }},
+{{ groupings() }},
+{{ recomputed() }},
+{{ above() }}
+{{ needs() }}
+select {% for _ in by %}s.l{{ loop.index | lit }}, s.v{{ loop.index | lit }}, {% endfor %}c.status = 'shown'{% for sum in sums %}, s.{{ sum.name }}, s.need_{{ sum.name }}, s.alone_{{ sum.name }}, s.most_{{ sum.name }}{% endfor %}
+
+from needs s
+join read_cells c on {% for _ in by %}c.l{{ loop.index | lit }} = s.l{{ loop.index | lit }} and c.v{{ loop.index | lit }} = s.v{{ loop.index | lit }}{% if not loop.last %} and {% endif %}{% endfor %}
+

@@ -101,3 +101,27 @@ def test_other_queries_are_refused(query: str, said: str) -> None:
 def test_single_values_are_left_out() -> None:
     text = anonymizer.init("select r, max(x), count(*) as n from t group by r").text
     assert "# MAX(x): shows values of single persons" in text
+
+
+def test_sums(tmp_path: Path) -> None:
+    """A sum becomes a measure, with a rule; a mean is left to a ratio."""
+    query = (
+        "select r, count(distinct person) as n, count(*) as visits, sum(cost) as cost,"
+        " avg(cost), sum(cost * 2) from t group by cube(r)"
+    )
+    draft = anonymizer.init(query)
+    made: Any = Policy.loads(draft.text, tmp_path)
+    assert made.protect.dominance.p == 10
+    assert {name: of.sum for name, of in made.aggregate.measures.items()} == {
+        "n": None,
+        "visits": None,
+        "cost": "cost",
+    }
+    assert "ratio: [SUM, COUNT]" in draft.text
+    assert "a sum of no plain column" in draft.text
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as con:
+        con.execute(
+            "create table t as select 'r' || i % 3 as r, 'p' || i as person, i % 7 as cost"
+            " from range(90) as s (i)"
+        )
+    assert verbs.run(made, tmp_path / "t.duckdb").verification.passed

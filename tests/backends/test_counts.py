@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from anonymizer.run import verbs
 from anonymizer.run.verify import verify
 from tests.aggregate.releases import WORKED, grid, published
 
-COLUMNS = "r varchar, c varchar, age integer, person varchar"
+COLUMNS = "r varchar, c varchar, age integer, person varchar, cost double precision"
 BY: dict[str, Any] = {
     "r": {"hierarchy": {"builder": "prefix", "lengths": [1]}},
     "c": {},
@@ -27,7 +28,13 @@ OPTIONS: dict[str, Any] = {"rest": {"limit": 1.0}}
 def rows() -> list[tuple[Any, ...]]:
     """Persons with some rows, and groups of NULL."""
     found = [
-        (None if i % 29 == 0 else r, c, (i * 7) % 90 if i % 5 else 30, f"p{i}")
+        (
+            None if i % 29 == 0 else r,
+            c,
+            (i * 7) % 90 if i % 5 else 30,
+            f"p{i}",
+            None if i % 17 == 0 else 900.5 if i % 41 == 0 else i % 13 + 0.1,
+        )
         for i, (r, c) in enumerate(grid(WORKED))
     ]
     return [*found, *found[:20]]
@@ -49,15 +56,30 @@ def given(name: str, **options: Any) -> Any:
 
 def _sorted(frame: Any) -> list[tuple[Any, ...]]:
     text = frame.astype(object).where(frame.notna(), None)
-    return sorted(
-        (tuple(str(value) for value in row) for row in text.itertuples(index=False)), key=str
-    )
+    return sorted((tuple(map(_text, row)) for row in text.itertuples(index=False)), key=str)
+
+
+def _text(value: Any) -> str:
+    return f"{float(value):.9g}" if isinstance(value, Decimal | float) else str(value)
 
 
 METHODS: tuple[dict[str, Any], ...] = (
     OPTIONS,
     {"rest": {"limit": 1.0, "list_hidden": True}},
     {"method": "round"},
+    {
+        **OPTIONS,
+        "aggregate": {
+            "by": {"r": {}, "c": {}},
+            "measures": {
+                "patients": {"count": "persons"},
+                "visits": {"count": "rows"},
+                "cost": {"sum": "cost", "nonnegative": True},
+                "mean": {"ratio": ["cost", "visits"]},
+            },
+        },
+        "protect": {"minimum": 5, "dominance": {"p": 150}, "groups": {"c": 0.6}},
+    },
 )
 
 
@@ -70,7 +92,7 @@ def test_postgres(postgres: str, tmp_path: Path, options: dict[str, Any]) -> Non
     with psycopg.connect(postgres, autocommit=True) as con:
         con.execute(f"create table {name} ({COLUMNS})")
         with con.cursor() as cursor:
-            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
+            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s, %s)", rows())
     made = given(name, **options)
     release = verbs.run(made, postgres, seed=1)
     wanted = published(tmp_path, rows(), COLUMNS, BY, person="person", **options)
@@ -123,7 +145,9 @@ def test_postgres_ledger(postgres: str, tmp_path: Path, options: dict[str, Any])
 @pytest.mark.parametrize("options", METHODS)
 def test_spark(spark: Any, tmp_path: Path, options: dict[str, Any]) -> None:
     name = f"t_{uuid.uuid4().hex[:8]}"
-    frame = spark.createDataFrame(rows(), COLUMNS.replace("varchar", "string"))
+    frame = spark.createDataFrame(
+        rows(), COLUMNS.replace("varchar", "string").replace(" precision", "")
+    )
     frame.createOrReplaceTempView(name)
     made = given(name, **options)
     release = verbs.run(made, spark, seed=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from time import monotonic
 from typing import Literal, TypeAlias
@@ -53,7 +53,7 @@ class Suppression:
 
     hidden: Mask
     primary: Mask
-    """The cells that are below the minimum themselves."""
+    """The cells that are below the minimum themselves, or whose sums a contribution dominates."""
     witnesses: tuple[Ints, ...]
     """Figures of all cells. They follow from the published ones alone."""
     impossible: tuple[int, ...] = ()
@@ -71,6 +71,20 @@ class Suppression:
         return int((self.hidden & ~self.primary).sum())
 
 
+@dataclass(frozen=True, slots=True)
+class CellSums:
+    """A sum over persons in every cell."""
+
+    values: Floats
+    need: Floats
+    """How much larger it has to be in some table; 0 or less where no contribution dominates."""
+    alone: Mask
+    """Where one contributes alone, and knows the sum."""
+    most: Ints
+    """The number of who contributes most."""
+    nonnegative: bool
+
+
 @dataclass(slots=True)
 class Task:
     """A table with its sums, and what is to be protected in it."""
@@ -81,9 +95,12 @@ class Task:
     cost: Floats
     keep: Mask
     """Cells that must stay published."""
+    sums_of: Sequence[CellSums] = ()
+    """The sums over persons."""
     listen: Listener = lambda phase, done, of: None
     sums: Sums = field(init=False)
     finest: Mask = field(init=False)
+    small: Mask = field(init=False)
     primary: Mask = field(init=False)
     within: list[Ints] = field(init=False)
     """By cell: the sums of which it is a part."""
@@ -92,14 +109,17 @@ class Task:
         self.sums = self.shape.sums
         self.finest = np.ones(len(self.counts), np.bool_)
         self.finest[self.sums.parents[self.sums.of]] = False
-        self.primary = (self.counts > 0) & (self.counts < self.minimum)
+        self.small = (self.counts > 0) & (self.counts < self.minimum)
+        self.primary = self.small.copy()
+        for one in self.sums_of:
+            self.primary |= one.need > 0
         order = np.argsort(self.sums.parts, kind="stable")
         ends = np.searchsorted(self.sums.parts[order], np.arange(len(self.counts) + 1))
         self.within = [self.sums.of[order[first:end]] for first, end in pairwise(ends)]
 
     def targets(self) -> list[int]:
         """The finest groups below the minimum."""
-        return [int(cell) for cell in np.flatnonzero(self.finest & self.primary)]
+        return [int(cell) for cell in np.flatnonzero(self.finest & self.small)]
 
     def tables(
         self,
@@ -107,11 +127,14 @@ class Task:
         size: int,
         seed: int,
         solve: Callable[[Sequence[int]], Floats | None],
+        wanted: Floats | None = None,
     ) -> Iterator[tuple[list[int], Floats | None]]:
-        """Find tables in which the targets reach the minimum, several at once.
+        """Find tables in which the targets reach what is wanted of them, several at once.
 
-        Yields the targets that do, and the table. One that cannot comes alone, with None.
+        Yields the targets that do, and the table. One that cannot comes alone, with None. `wanted`:
+        by cell; default: the minimum.
         """
+        least = np.full(len(self.counts), float(self.minimum)) if wanted is None else wanted
         random = np.random.default_rng(seed)
         left, queue = set(targets), list[list[int]]()
         while left or queue:
@@ -125,7 +148,7 @@ class Task:
                 continue
             done = batch
             if values is not None:
-                done = [cell for cell in left if values[cell] >= self.minimum - ROUGHLY]
+                done = [cell for cell in left if values[cell] >= least[cell] - ROUGHLY]
             left.difference_update(done)
             yield done, values
 
@@ -153,16 +176,19 @@ def suppress(
     *,
     cost: Cost = "log",
     keep: Mask | None = None,
+    sums: Sequence[CellSums] = (),
+    insiders: bool = False,
     seconds: float = 60.0,
     listen: Listener | None = None,
 ) -> Suppression:
     """Hide the cells below the minimum, and others so that each of them may be as large as that.
 
-    `counts`: of all cells of `shape`, all listed; `keep`: cells that stay published; `seconds`: for
+    `counts`: of all cells of `shape`, all listed; `keep`: cells that stay published; `sums`: over
+    persons, of which no contribution may be estimated, by `insiders` neither; `seconds`: for
     showing cells again and for the optimum, not for the protection itself.
     """
     kept = np.zeros(len(counts), np.bool_) if keep is None else keep
-    task = Task(shape, counts, minimum, COSTS[cost](counts), kept)
+    task = Task(shape, counts, minimum, COSTS[cost](counts), kept, sums)
     if listen is not None:
         task.listen = listen
     refused = np.flatnonzero(task.primary & kept)
@@ -180,12 +206,16 @@ def suppress(
     bound = None
     if len(counts) <= EXACT_CELLS:
         bound = optimum(task, hidden, until)
+    for one in sums:
+        impossible += protect_sums(task, one, hidden, insiders)
+    if impossible:
+        return Suppression(hidden, task.primary, (), impossible=tuple(impossible))
     found, unproven = witnesses(task, hidden)
     for _ in range(len(counts)):
         if not unproven or not _widen(task, hidden, unproven):
             break
         found, unproven = witnesses(task, hidden)
-    if not unproven:
+    if not unproven and not sums:
         show_constants(task, hidden, found)
     return Suppression(
         hidden,
@@ -227,17 +257,20 @@ class Moves:
     hidden; what is hidden already costs next to nothing.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, sums: CellSums | None = None) -> None:
         import highspy
 
-        self.task, self.size = task, len(task.counts)
-        size = self.size
+        self.size = size = len(task.counts)
+        self.values = task.counts.astype(np.float64) if sums is None else sums.values
+        self.need = task.minimum - self.values if sums is None else sums.need
         entries = task.sums.entries(task.sums.basis(np.zeros(size, np.bool_)))
         self.rows, self.cells, self.signs = entries
         both = np.append(self.cells, self.cells + size), np.append(self.signs, -self.signs)
         program = linear_program(np.tile(self.rows, 2), *both, 2 * size)
         program.col_cost_ = np.tile(task.cost, 2)
-        self.room = np.maximum(task.counts - 1.0, 0.0)
+        self.room = np.maximum(self.values - (1.0 if sums is None else 0.0), 0.0)
+        if sums is not None and not sums.nonnegative:
+            self.room = np.full(size, np.inf)
         program.col_lower_ = np.zeros(2 * size)
         program.col_upper_ = np.where(np.tile(task.keep, 2), 0.0, self._upper())
         program.row_lower_ = program.row_upper_ = np.zeros(program.num_row_)
@@ -261,16 +294,15 @@ class Moves:
         self.highs.changeColsBounds(len(both), both, np.zeros(len(both)), upper)
 
     def reach(self, targets: Sequence[int]) -> Floats | None:
-        """The nearest table in which all of these reach the minimum; None if there is none."""
-        need = self.task.minimum - self.task.counts
+        """The nearest table in which all of these are as large as needed; None if there is none."""
         for cell in targets:
-            self.highs.changeColBounds(cell, max(0.0, float(need[cell])), np.inf)
+            self.highs.changeColBounds(cell, max(0.0, float(self.need[cell])), np.inf)
             self.highs.changeColBounds(cell + self.size, 0.0, 0.0)
         self.highs.run()
         found = None
         if self.highs.getModelStatus() == self.optimal:
             values = np.array(self.highs.getSolution().col_value)
-            found = self.task.counts + values[: self.size] - values[self.size :]
+            found = self.values + values[: self.size] - values[self.size :]
         for cell in targets:
             self.highs.changeColBounds(cell, 0.0, np.inf)
             self.highs.changeColBounds(cell + self.size, 0.0, self.room[cell])
@@ -292,6 +324,47 @@ def protect(task: Task, moves: Moves, hidden: Mask) -> list[int]:
         new = np.flatnonzero((np.abs(values - task.counts) > ROUGHLY) & ~hidden)
         hidden[new] = True
         moves.hide(new)
+    return impossible
+
+
+def protect_sums(task: Task, sums: CellSums, hidden: Mask, insiders: bool) -> list[int]:
+    """Hide what moves when the dominated sums are as large as needed; return those that cannot be.
+
+    `insiders`: then also while those of the cells in which another one contributes alone stay.
+    """
+    unit = float(np.median(sums.need[sums.need > 0])) if (sums.need > 0).any() else 1.0
+    scaled = replace(sums, values=sums.values / unit, need=sums.need / unit)
+    moves = Moves(task, scaled)
+    moves.hide(np.flatnonzero(hidden))
+    impossible: list[int] = []
+
+    def hide(values: Floats) -> None:
+        new = np.flatnonzero((np.abs(values - scaled.values) > ROUGHLY) & ~hidden)
+        hidden[new] = True
+        moves.hide(new)
+
+    targets = [int(cell) for cell in np.flatnonzero(scaled.need > 0)]
+    size, wanted = max(1, len(targets) // GROUPS), scaled.values + scaled.need
+    tables: dict[int, Floats] = {}
+    for cells, values in task.tables(targets, size, 4, moves.reach, wanted):
+        task.listen("hide sums", len(tables), len(targets))
+        if values is None:
+            impossible += cells
+            continue
+        tables |= dict.fromkeys(cells, values)
+        hide(values)
+    for cell, values in tables.items() if insiders else ():
+        moved = np.abs(values - scaled.values) > ROUGHLY
+        others = sums.alone & (sums.most != sums.most[cell])
+        for insider in np.unique(sums.most[others & moved]):
+            known = np.flatnonzero(others & (sums.most == insider))
+            moves.fix(known)
+            other = moves.reach([cell])
+            moves.fix(known, fixed=False)
+            if other is None:
+                impossible.append(cell)
+                break
+            hide(other)
     return impossible
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -175,11 +175,17 @@ def _has_order(of: By, sql_type: str, kind: str) -> bool:
     return True
 
 
-def snapshot_step(policy: AggregatePolicy, found: Sequence[Dimension], source: Relation) -> Step:
-    """Read the source: no other column than those of groups, and the person."""
+def snapshot_step(
+    policy: AggregatePolicy,
+    found: Sequence[Dimension],
+    more: Iterable[tuple[Sql, Sql]],
+    source: Relation,
+) -> Step:
+    """Read the source: no other column than those of groups, the person, and those of sums."""
     columns = [(d.read, d.v) for d in found]
     if policy.person is not None:
         columns.append((ident(policy.person), Sql("person")))
+    columns += more
     return Step(
         "read the source",
         "aggregate/snapshot",
@@ -198,7 +204,7 @@ def source_guards(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterat
         if d.of.bands is not None:
             path = path_text(("aggregate", "by", d.column, "bands"))
             context = {"snapshot": SNAPSHOT, "value": d.v}
-            yield _guard(
+            yield guard(
                 f"bands of {d.column}",
                 "below",
                 context,
@@ -208,15 +214,15 @@ def source_guards(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterat
             )
     if policy.person is None:
         return
-    yield _guard(
+    yield guard(
         "rows without a person",
         "nobody",
-        {"snapshot": SNAPSHOT},
+        {"snapshot": SNAPSHOT, "who": Sql("person")},
         "person",
         ("row has no person", "rows have no person"),
         "leave such rows out in source.query",
     )
-    yield _guard(
+    yield guard(
         "persons in several groups",
         "several_groups",
         {"snapshot": SNAPSHOT, "values": [d.v for d in found]},
@@ -226,7 +232,7 @@ def source_guards(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterat
     )
 
 
-def _guard(
+def guard(
     name: str,
     template: str,
     context: Mapping[str, Any],
@@ -234,6 +240,8 @@ def _guard(
     said: tuple[str, str],
     hint: str,
 ) -> Guard:
+    """A query whose count is a reason not to go on, in the singular and the plural of `said`."""
+
     def explain(row: Row) -> Problem:
         return Problem(path, many(int(row[0]), *said), hint=hint)
 
@@ -254,7 +262,7 @@ def atoms_stages(policy: AggregatePolicy, found: Sequence[Dimension]) -> tuple[S
     labels = [name for d in found for name in d.names]
     return (
         Step("count the finest groups", "aggregate/atoms", context),
-        _guard(
+        guard(
             "labels of the tool",
             "own_labels",
             {"atoms": ATOMS, "labels": labels},

@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 from typing import TypeAlias, cast
 
 from anonymizer.algorithms.aggregate.groups import Dimension
+from anonymizer.algorithms.aggregate.sums import Summed
 from anonymizer.compile import Table
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AggregatePolicy
@@ -36,7 +37,9 @@ class CompiledCounts:
     """Write the further published tables."""
 
 
-Compile: TypeAlias = "Callable[[AggregatePolicy, Sequence[Dimension]], CompiledCounts]"
+Compile: TypeAlias = (
+    "Callable[[AggregatePolicy, Sequence[Dimension], Sequence[Summed]], CompiledCounts]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,11 @@ class Method:
     elsewhere: str | None = None
     """Why it is available on DuckDB only."""
 
-    def compile(self, policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+    def compile(
+        self, policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+    ) -> CompiledCounts:
         compiler = cast("Compile", resolve_name(self.compiler))
-        return compiler(policy, found)
+        return compiler(policy, found, sums)
 
 
 ZEROS = "zeros: that nobody is in a group may follow from what is published"
@@ -82,6 +87,8 @@ METHODS: Mapping[str, Method] = {
         "groups below the minimum are left out of the table and its totals, and their persons are"
         " counted together",
         (METHOD, ELSEWHERE, ZEROS),
+        sums=True,
+        groups=True,
     ),
     "suppress": Method(
         "suppress",
@@ -89,6 +96,7 @@ METHODS: Mapping[str, Method] = {
         "figures are true, and some are hidden: those of groups below the minimum, and others, so"
         " that no sum or difference gives them away; tables of whole numbers prove it",
         (METHOD, ELSEWHERE, ABSENT),
+        sums=True,
         elsewhere="its proof is a table beside the release",
     ),
     "round": Method(

@@ -10,26 +10,38 @@ that is drawn would show the other group when the table is published again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
 from anonymizer.algorithms.aggregate.method import CompiledCounts
+from anonymizer.algorithms.aggregate.sums import (
+    REMAINING,
+    SUMS,
+    Summed,
+    figures,
+    remaining_stages,
+    sums_stages,
+)
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import AggregatePolicy
-from anonymizer.steps import Guard, Row, Stage, Step
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 SPLIT = work("split_groups")
 """The finest groups, and whether each is left out."""
+NARROWED = work("narrowed_groups")
 CELLS = work("counted_cells")
 """The rows of the release."""
 MOST_CELLS = 2_000_000
-MEASURED = {"persons": Sql("persons"), "rows": Sql("counted")}
+MOST_ROUNDS = 10_000
+"""Each leaves a group out at least, and the first few nearly all of them."""
 
 
-def compile_rest(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+def compile_rest(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+) -> CompiledCounts:
     """The stages of a policy with the method rest."""
-    return compiled_cells(cells_stages(policy, found, MOST_CELLS), found, _words)
+    return compiled_cells(cells_stages(policy, found, sums, MOST_CELLS), found, _words)
 
 
 def _words(figures: Mapping[str, int]) -> str:
@@ -65,7 +77,12 @@ def compiled_cells(
 
 
 def cells_stages(
-    policy: AggregatePolicy, found: Sequence[Dimension], most: int, *, leaves_out: bool = True
+    policy: AggregatePolicy,
+    found: Sequence[Dimension],
+    sums: Sequence[Summed],
+    most: int,
+    *,
+    leaves_out: bool = True,
 ) -> tuple[Stage, ...]:
     """The stages that count every published cell. `leaves_out`: of the groups that remain."""
     minimum = policy.minimum if leaves_out else 0
@@ -74,18 +91,60 @@ def cells_stages(
         "split": SPLIT,
         "atoms": ATOMS,
         "labels": [name for d in found for name in d.names],
+        "finest": [d.names[0] for d in found],
+        "group_sums": SUMS,
+        "sums": sums,
         "minimum": minimum,
+        "leaves_out": leaves_out,
         "listed": listed,
     }
     return (
+        *sums_stages(policy, found, sums),
         Step("leave small groups out", "aggregate/split", split),
-        *adding_stages(policy, found, most, minimum=minimum, listed=listed, leaves_out=leaves_out),
+        *(_share_stages(policy, found, sums) if leaves_out else ()),
+        *(remaining_stages(policy, found, sums, SPLIT) if leaves_out else ()),
+        *adding_stages(
+            policy, found, sums, most, minimum=minimum, listed=listed, leaves_out=leaves_out
+        ),
+    )
+
+
+def _share_stages(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+) -> Iterator[Stage]:
+    """Leave out groups in which one value is that of nearly everybody, until there are none.
+
+    What is left out of one may bring another one over the limit.
+    """
+    if not policy.protect.groups:
+        return
+    finest = {d.column: d.names[0] for d in found}
+    labels = [name for d in found for name in d.names]
+    context = {
+        "split": SPLIT,
+        "narrowed": NARROWED,
+        "columns": [*labels, Sql("persons"), Sql("counted"), *(one.total for one in sums)],
+        "limits": [
+            (lit(share), [name for other, name in finest.items() if other != column])
+            for column, share in policy.protect.groups.items()
+        ],
+    }
+    yield Loop(
+        "groups of one value",
+        (
+            Step("leave groups of one value out", "aggregate/leave_uniform", context),
+            Step("groups without them", "aggregate/narrowed", context),
+        ),
+        Step("groups of one value", "aggregate/uniform", context),
+        MOST_ROUNDS,
+        asked_first=True,
     )
 
 
 def adding_stages(
     policy: AggregatePolicy,
     found: Sequence[Dimension],
+    sums: Sequence[Summed],
     most: int,
     *,
     minimum: int,
@@ -97,12 +156,12 @@ def adding_stages(
     cells = {
         "cells": CELLS,
         "split": SPLIT,
+        "remaining_sums": REMAINING,
         "dimensions": found,
         "numbers": [d.number for d in found],
         "groupings": [[lit(level) for level in one] for one in groupings],
-        "measures": [
-            (MEASURED[str(of.count)], name) for name, of in policy.aggregate.measures.items()
-        ],
+        "measures": figures(policy, sums),
+        "sums": sums,
         "minimum": minimum,
         "listed": listed,
         "leaves_out": leaves_out,

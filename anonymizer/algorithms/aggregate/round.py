@@ -22,6 +22,7 @@ from anonymizer.algorithms.aggregate.rest import (
     adding_stages,
     compiled_cells,
 )
+from anonymizer.algorithms.aggregate.sums import Summed
 from anonymizer.errors import SourceError
 from anonymizer.policy import AggregatePolicy
 from anonymizer.steps import Compute, Row, Step
@@ -34,7 +35,9 @@ EXCHANGED = 8
 """Groups that are tried as the first of an exchange, in every round."""
 
 
-def compile_round(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+def compile_round(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+) -> CompiledCounts:
     """The stages of a policy with the method round."""
     labels = [name for d in found for name in d.names]
     groupings = policy.groupings(tuple(d.levels for d in found))
@@ -60,7 +63,7 @@ def compile_round(policy: AggregatePolicy, found: Sequence[Dimension]) -> Compil
     )
     stages = (
         Compute(query, rounded, SPLIT, columns),
-        *adding_stages(policy, found, MOST_CELLS, minimum=0, listed=False, leaves_out=False),
+        *adding_stages(policy, found, sums, MOST_CELLS, minimum=0, listed=False, leaves_out=False),
     )
     return compiled_cells(stages, found, _words)
 

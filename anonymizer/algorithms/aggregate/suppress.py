@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from anonymizer.algorithms.aggregate import cells as cell
-from anonymizer.algorithms.aggregate.cell_suppression import Suppression, suppress
+from anonymizer.algorithms.aggregate.cell_suppression import CellSums, Suppression, suppress
 from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
 from anonymizer.algorithms.aggregate.method import CompiledCounts
 from anonymizer.algorithms.aggregate.rest import CELLS, SPLIT, cells_stages, labels_step
+from anonymizer.algorithms.aggregate.sums import Summed, cell_sums
 from anonymizer.compile import work
 from anonymizer.errors import GuaranteeError, Problem, SourceError
 from anonymizer.policy import AggregatePolicy
@@ -25,20 +27,27 @@ from anonymizer.steps import Compute, Row, Step, Tell
 
 HIDDEN = work("hidden_cells")
 """The cells that are hidden, with their figures in every witness table."""
+CELL_SUMS = work("cells_with_sums")
 MOST_CELLS = 12_000
 NAMED = 5
 """Cells that an error names."""
 
 
-def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> CompiledCounts:
+def compile_suppress(
+    policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
+) -> CompiledCounts:
     """The stages of a policy with the method suppress."""
-    task = Search(policy, tuple(found))
+    task = Search(policy, tuple(found), tuple(sums))
     labels = [name for d in found for name in d.names]
     shared = {"cells": CELLS, "hidden": HIDDEN, "dimensions": found}
     measures = tuple(policy.aggregate.measures)
+    judged = next(n for n, of in policy.aggregate.measures.items() if of.count == task.judged)
+    query = cell_sums(policy, found, sums, SPLIT) if sums else None
+    reading = [Compute(query, task.read, CELL_SUMS, (("n", "BIGINT"),))] if query else []
     return CompiledCounts(
         stages=(
-            *cells_stages(policy, found, MOST_CELLS, leaves_out=False),
+            *cells_stages(policy, found, sums, MOST_CELLS, leaves_out=False),
+            *reading,
             Compute(
                 Step("finest groups", "aggregate/finest", {"atoms": ATOMS, "labels": labels}),
                 task.hide,
@@ -66,7 +75,7 @@ def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> Com
             WITNESS: lambda rows: Step(
                 "write the witnesses",
                 "aggregate/witnesses",
-                shared | {"release": rows, "measures": measures},
+                shared | {"release": rows, "measure": judged},
             )
         },
         words=task.words,
@@ -76,9 +85,39 @@ def compile_suppress(policy: AggregatePolicy, found: Sequence[Dimension]) -> Com
 class Search:
     """The search for the cells to hide, over the finest groups of a source."""
 
-    def __init__(self, policy: AggregatePolicy, found: tuple[Dimension, ...]) -> None:
-        self.policy, self.found = policy, found
+    def __init__(
+        self, policy: AggregatePolicy, found: tuple[Dimension, ...], sums: tuple[Summed, ...]
+    ) -> None:
+        self.policy, self.found, self.sums = policy, found, sums
         self.outcome: Suppression | None = None
+        self.of_cells: dict[tuple[Any, ...], Row] = {}
+        kinds = [of.count for of in policy.aggregate.measures.values()]
+        self.judged = "persons" if "persons" in kinds else "rows"
+
+    def read(self, rows: list[Row]) -> list[Row]:
+        """Keep the sums of the cells for the search, and count them."""
+        width = 2 * len(self.found)
+        self.of_cells = {tuple(row[:width]): row[width:] for row in rows}
+        return [(len(rows),)]
+
+    def _sums(self, shape: cell.Lattice) -> list[CellSums]:
+        rows = [
+            self.of_cells[*shape.names(at), *_levels(shape, at)] for at in range(len(shape.cells))
+        ]
+        found = []
+        for number, one in enumerate(self.sums):
+            at = 4 * number
+            values, need, alone, most = zip(*(row[at : at + 4] for row in rows), strict=True)
+            found.append(
+                CellSums(
+                    np.array(values, np.float64),
+                    np.array(need, np.float64),
+                    np.array(alone, np.bool_),
+                    np.array(most, np.int64),
+                    one.nonnegative,
+                )
+            )
+        return found
 
     def hide(self, rows: list[Row], tell: Tell) -> list[Row]:
         """Hide small cells and others beside them, until tables prove that each may be large."""
@@ -95,6 +134,8 @@ class Search:
             policy.minimum,
             cost=policy.suppress.cost,
             keep=np.array([self._stays(one, dimensions) for one in counts], np.bool_),
+            sums=self._sums(shape) if self.sums else (),
+            insiders=policy.protect.insiders,
             seconds=policy.suppress.limit_s,
             listen=lambda doing, done, of: tell(doing, done, of - done),
         )

@@ -24,7 +24,10 @@ PATH = "QUERY"
 KINDS = ("cube", "rollup", "grouping_sets")
 GROUPINGS = (exp.Cube, exp.Rollup, exp.GroupingSets)
 SINGLE = "shows values of single persons, and is left out"
-LATER = "is a sum, for which tables of counts have no method yet: it is left out"
+MEAN = "is a mean: divide a sum by a count with {ratio: [SUM, COUNT]}, both measures of the table"
+NAMED = "is a sum of no plain column: give it a name in source.query"
+DOMINANCE = 10
+"""A usual p: nobody's contribution to a sum can be estimated within 10 %."""
 
 
 @dataclass(slots=True)
@@ -37,8 +40,11 @@ class Asked:
     """The totals; None for all."""
     person: exp.Expr | None = None
     measures: dict[str, str] = field(default_factory=dict)
+    sums: list[exp.Column] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     minimum: int = MINIMUM
+    dominance: bool = False
+    """True if a measure adds up what persons contribute."""
 
 
 def draft_table_or_query(
@@ -63,6 +69,7 @@ def draft_counts(query: str, base: str | Path = ".") -> Draft:
     _minimum(select, asked)
     stem, source = _source(select, asked)
     person = asked.person.name if asked.person is not None else None
+    rule = f", dominance: {{p: {DOMINANCE}}}" if asked.dominance else ""
     lines = [
         "# A draft for the query of a table of counts.",
         "# Small groups, and what would give them away, are not shown.",
@@ -77,7 +84,7 @@ def draft_counts(query: str, base: str | Path = ".") -> Draft:
         "  measures:",
         *(f"    {scalar(name)}: {said}" for name, said in asked.measures.items()),
         *(f"    # {comment(said)}" for said in asked.left_out),
-        f"protect: {{minimum: {asked.minimum}}}    # {AUDIENCE}",
+        f"protect: {{minimum: {asked.minimum}{rule}}}    # {AUDIENCE}",
         "# rest leaves small groups out of the table and its totals; suppress keeps true figures,",
         "# and hides some of them (it needs the extra aggregate).",
         "method: rest",
@@ -178,9 +185,16 @@ def _measures(select: exp.Select, asked: Asked) -> None:
         if isinstance(value, exp.Case):  # case when count(*) >= 5 then count(*) end
             asked.minimum = max(asked.minimum, *_bounds(value), 3)
             counted = value.args["ifs"][0].args["true"]
+        if isinstance(counted, exp.Sum) and isinstance(counted.this, exp.Column):
+            column = counted.this
+            asked.sums.append(column)
+            asked.measures[name or f"sum_{column.name}"] = f"{{sum: {scalar(column.name)}}}"
+            continue
         if not isinstance(counted, exp.Count):
-            sums = isinstance(counted, exp.Sum | exp.Avg)
-            asked.left_out.append(f"{counted.sql()}: {LATER if sums else SINGLE}")
+            said = MEAN if isinstance(counted, exp.Avg) else SINGLE
+            asked.left_out.append(
+                f"{counted.sql()}: {NAMED if isinstance(counted, exp.Sum) else said}"
+            )
             continue
         if isinstance(counted.this, exp.Distinct):
             if asked.person is not None or len(counted.this.expressions) != 1:
@@ -192,13 +206,10 @@ def _measures(select: exp.Select, asked: Asked) -> None:
             asked.measures[name or "rows"] = "{count: rows}"
         else:
             asked.left_out.append(f"{counted.sql()}: count(*) counts all rows")
-    rows = [name for name, said in asked.measures.items() if "rows" in said]
-    if asked.person is not None:
-        for name in rows:
-            del asked.measures[name]
-            asked.left_out.append(f"{name}: {{count: rows}} {LATER}")
-    elif not rows:
+    rows = "{count: rows}" in asked.measures.values()
+    if asked.person is None and not rows:
         asked.measures["rows"] = "{count: rows}"
+    asked.dominance = bool(asked.sums) or (asked.person is not None and rows)
 
 
 def _minimum(select: exp.Select, asked: Asked) -> None:
@@ -228,6 +239,7 @@ def _source(select: exp.Select, asked: Asked) -> tuple[str, str]:
     keys = {**asked.columns}
     if asked.person is not None:
         keys[asked.person.name or "person"] = asked.person
+    keys |= {column.name: column for column in asked.sums}
     simple = all(isinstance(key, exp.Column) and key.name == name for name, key in keys.items())
     if plain and simple and file_format(table.name) and not table.db:
         return Path(table.name).stem, f"source: {{file: {scalar(table.name)}}}"
