@@ -141,6 +141,8 @@ class LedgerSession:
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
+    alone: bool = True
+    """False for counts of a release that is in the ledger: its rows say all that they say."""
     due: str = field(default="", repr=False)
     """The seal of the release once it is published."""
     source: Path | None = None
@@ -199,8 +201,15 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        if self.asked.counts is None:
+        counts = self.asked.counts
+        if counts is None:
             GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
+            return
+        self.alone = not self._counts_a_release(counts, found)
+        if self.alone and counts.person is None:
+            said = "is needed for a ledger: it finds the persons of other releases by it"
+            hint = "person: COLUMN, which may be a number of the row"
+            raise EngineError.at("person", said, hint=hint)
 
     def remember(
         self,
@@ -268,20 +277,26 @@ class LedgerSession:
                 hint = "leave out --seed-file, --test-seed and ANONYMIZER_SEED"
                 found.problems.append(Problem("seed", said, hint=hint))
             GuaranteeError.refuse(found.problems)
-            with home.in_any_order():
-                with home.transaction("ledger"):
-                    self._write(
-                        home, number, secret_digest, contents, counts, recognized, tuple(recoded)
-                    )
-                    comparison.record_groups()
-                    if schema is not None:
-                        record_rows(home, number, schema)
-                    record_value_counts(home, number)
-                    self.due = sealed(home, self.key, self.run_id)
-                    list_releases(home, self.key)
-                settle_down(home)
+            with self._recording(home, number):
+                self._write(
+                    home, number, secret_digest, contents, counts, recognized, tuple(recoded)
+                )
+                comparison.record_groups()
+                if schema is not None:
+                    record_rows(home, number, schema)
         self.remembered = True
         return found
+
+    @contextmanager
+    def _recording(self, home: DuckDBEngine, number: int) -> Iterator[None]:
+        """Write a release into the attached ledger in one transaction, and seal it."""
+        with home.in_any_order():
+            with home.transaction("ledger"):
+                yield
+                record_value_counts(home, number)
+                self.due = sealed(home, self.key, self.run_id)
+                list_releases(home, self.key)
+            settle_down(home)
 
     def gather_counts(self, engine: Engine, release: CountedRelease) -> None:
         """Gather what is stored of a table of counts, where its rows can be read."""
@@ -290,7 +305,6 @@ class LedgerSession:
     def remember_counts(self, release: CountedRelease) -> None:
         """Compare a table of counts with every earlier release and record it, in one transaction.
 
-        Of a release in this ledger that is counted itself, the rows say all that its counts say.
         Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
         """
         home, policy, recognized = self._home, release.policy, release.recognized
@@ -298,13 +312,8 @@ class LedgerSession:
         with attached(home, self.path):
             every = ledger_entries.entries(home)
             EngineError.refuse(unlisted(home, every, self.key))
-            alone = not self._counts_a_release(policy, every)
-            if alone and recognized is None:
-                said = "is needed for a ledger: it finds the persons of other releases by it"
-                hint = "person: COLUMN, which may be a number of the row"
-                raise EngineError.at("person", said, hint=hint)
             persons = 0
-            if alone and recognized is not None:
+            if self.alone and recognized is not None:
                 earlier = [entry for entry in every if entry.is_counts and entry.persons]
                 rows = [e for e in every if not e.is_counts and coarse_columns(e, by)]
                 compared = [*earlier, *rows]
@@ -321,18 +330,13 @@ class LedgerSession:
                 self._entry(max((entry.release for entry in every), default=0) + 1, int(persons)),
                 person_column=recognized.column if recognized is not None else None,
                 person_kind=recognized.kind if recognized is not None else None,
-                grouped=by if alone else (),
+                grouped=by if self.alone else (),
                 minimum=policy.minimum,
             )
-            with home.in_any_order():
-                with home.transaction("ledger"):
-                    home.raw(entry.sql(), "ledger")
-                    if alone:
-                        record_counts(home, entry.release)
-                    record_value_counts(home, entry.release)
-                    self.due = sealed(home, self.key, self.run_id)
-                    list_releases(home, self.key)
-                settle_down(home)
+            with self._recording(home, entry.release):
+                home.raw(entry.sql(), "ledger")
+                if self.alone:
+                    record_counts(home, entry.release)
         self.remembered = True
 
     def _counts_a_release(self, policy: AggregatePolicy, every: Iterable[Entry]) -> bool:

@@ -471,11 +471,11 @@ def is_safe(releases: list[dict[str, Any]], n: int) -> bool:
 
 def changed(random: Random, rows: list[Person]) -> list[Person]:
     """The persons some time later: some have gone, some have come, some have moved."""
-    kept = list(rows)
+    kept, last = list(rows), max(row[0] for row in rows)
     for _ in range(random.choice([0, 0, 1, 2])):
         kept.pop(random.randrange(len(kept)))
     for number in range(random.choice([0, 0, 0, 1, 3])):
-        kept.append((100 + number, *random.choice([("r1", "c1"), ("r1", "c2"), ("r3", "c1")])))
+        kept.append((last + 1 + number, *random.choice([("r1", "c1"), ("r1", "c2"), ("r3", "c1")])))
     if random.random() < 0.3:
         at = random.randrange(len(kept))
         kept[at] = (kept[at][0], "r2", "c2")
