@@ -127,7 +127,7 @@ def test_postgres_ledger(postgres: str, tmp_path: Path, options: dict[str, Any])
     with psycopg.connect(postgres, autocommit=True) as con:
         con.execute(f"create table {name} ({COLUMNS})")
         with con.cursor() as cursor:
-            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s)", rows())
+            cursor.executemany(f"insert into {name} values (%s, %s, %s, %s, %s)", rows())
     made = given(name, **options, engine="postgres", ledger=str(ledgers[0]))
     verbs.run(made, postgres)
     published(tmp_path, rows(), COLUMNS, BY, person="person", **options, ledger=str(ledgers[1]))
