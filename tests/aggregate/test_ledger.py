@@ -89,20 +89,15 @@ def test_other_groups(tmp_path: Path) -> None:
 
 
 def test_all_releases_together(tmp_path: Path) -> None:
-    """Two differences of 5 persons, of whom 4 are the same ones: no figure is in two releases."""
-    rows = [(i, "r1", "c1") for i in range(40)] + [(100 + i, "r2", "c1") for i in range(40)]
-    bands = [[0, 20, 40], [0, 21, 40], [0, 27, 40]]
-
-    def by(level: int) -> dict[str, Any]:
-        return {"id_band": {"bands": bands[level]}}
-
-    columns = "id integer, r varchar, c varchar, id_band integer"
-    wide = [(*row, row[0] % 100) for row in rows]
+    """Three sums of two groups of 3 each: two of them leave the groups open, all three do not."""
+    kinds = [("y", "n", "y")] * 3 + [("y", "y", "n")] * 3 + [("n", "y", "y")] * 3
+    rows = [(number, *kind) for number, kind in enumerate(kinds + [("n", "n", "n")] * 40)]
+    columns = "id integer, a varchar, b varchar, c varchar"
     options: dict[str, Any] = {"person": "id", "ledger": "ledger.duckdb"}
-    published(tmp_path, wide, columns, by(0), **options)
-    published(tmp_path, wide, columns, by(2), **options)
-    with pytest.raises(GuaranteeError, match="it may show that"):
-        published(tmp_path, wide, columns, by(1), **options)
+    for by in ("a", "b", "a"):
+        published(tmp_path, rows, columns, [by], **options)
+    with pytest.raises(GuaranteeError, match="it may show that 3 groups have fewer than 5 persons"):
+        published(tmp_path, rows, columns, ["c"], **options)
 
 
 def test_the_larger_minimum_counts(tmp_path: Path) -> None:
