@@ -435,7 +435,7 @@ def tables(lows: list[int], figures: list[tuple[set[int], int]]) -> Iterator[lis
             yield begun
             return
         # (what is in no figure may be anything)
-        most = min((figure for places, figure in figures if at in places), default=lows[at] + 3)
+        most = min((figure for places, figure in figures if at in places), default=lows[at] + 4)
         for value in range(lows[at], most + 1):
             yield from fill([*begun, value])
 
