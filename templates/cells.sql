@@ -49,7 +49,13 @@ with pairs as (
 select
     p.{{ key }},
     count(*) as size,
+    {% if attribute.whole %}
     {% if typed %}
+    (select list(value order by value) from {{ domain | ident }} where code > 0) as cell
+    {% else %}
+    '*' as cell
+    {% endif %}
+    {% elif typed %}
     list(d.value order by d.value) as cell
     {% else %}
     case when count(*) = (

@@ -121,6 +121,10 @@ class PublishedColumn:
     top: Limit | None = None
     """Codes of a bottom- or top-coded column: beyond them its intervals are open and end with the
     type."""
+    grid: Above | Calendar | Literal["two digits", "*"] | None = None
+    """The step of the public grid on which the bounds of its intervals lie: one begins with the
+    first value of a step, and ends with the last one of a step. `*` for categories, of which a cell
+    shows one or all."""
     list_cells: bool = False
     """`cells: typed`, categories without hierarchy: `name` holds a list of values."""
     masks: tuple[Annotated[Mapping[str, Any], only(_MASK.validate_python)], ...] = field(

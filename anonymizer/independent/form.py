@@ -502,7 +502,7 @@ def _cells(release: Release) -> Iterator[Check]:
         malformed = sum(cell.form == "malformed" for cell in cells)
         yield form_check("cell_form", column.column, malformed)
         sets = column.kind == "categorical" and not (column.hierarchy or column.list_cells)
-        if sets:
+        if sets and column.grid is None:
             yield form_check("cell_star", column.column, _complete_sets(release, column))
     for column in release.layout.columns:
         if not column.quasi:

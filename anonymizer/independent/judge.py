@@ -19,6 +19,7 @@ from anonymizer.independent.definitions import (
 )
 from anonymizer.independent.fetch import UnreadableError, read_file
 from anonymizer.independent.form import form, gaps
+from anonymizer.independent.grid import judge_grid
 from anonymizer.independent.layout import CountsForm, Requirement
 from anonymizer.independent.manifest import LinkedTable, LinkedTables
 from anonymizer.independent.rows import (
@@ -299,7 +300,7 @@ def judge_opened(opened: OpenRelease, members: definitions.Members | None = None
     if ungrouped and not manifest.classless:
         raise UnreadableError("manifest.layout: has neither classes nor groups")
     release = decode(opened)
-    checks = list(form(opened, release))
+    checks = [*form(opened, release), *judge_grid(release)]
     left: list[NotChecked] = []
     for requirement in manifest.requirements:
         if requirement.name in definitions.PARAMETERS:

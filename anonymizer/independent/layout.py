@@ -215,6 +215,9 @@ Role: TypeAlias = Literal["quasi", "semi", "event", "sensitive", "keep"]
 Scope: TypeAlias = Literal["class", "bucket", "group"]
 
 
+Step = Literal["year", "quarter", "month", "week", "day", "hour", "two digits", "*"]
+
+
 @with_config(FORBID)
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -232,6 +235,8 @@ class Column:
     bucket: Name = None
     hierarchy: StrictBool = False
     list_cells: StrictBool = False
+    grid: Above | Step | None = None
+    """The step of the grid on which bounds lie; `*` for categories."""
     bottom: Number | str | None = None
     top: Number | str | None = None
     masks: Masks = ()

@@ -81,7 +81,7 @@ def _column(
         "number": number,
         "column": column,
         "type": type_sql(column.sql_type),
-        "tight": tight and not column.hierarchy,
+        "tight": tight and not column.hierarchy and column.grid is None,
         "nodes": nodes,
         "quoted": column.nullable is not None and name not in originals.leaves,
     }

@@ -239,6 +239,7 @@ class CountsPublish(Publish):
     name: Text = Field(default="", json_schema_extra=without_default)
     """Name of the published view; default: `<table>_counts`; required for a query."""
     cells: Annotated[Literal["text"], TYPED] = Field("text", exclude=True)
+    bounds: Annotated[Literal["tight"], TYPED] = Field("tight", exclude=True)
     rename: Annotated[FrozenMap[Text, Text], RENAMED] = Field(FrozenMap(), exclude=True)
     replace_source: Annotated[bool, INPLACE] = Field(False, exclude=True)
 

@@ -124,6 +124,17 @@ def _code(given: object) -> object:
     return given if isinstance(given, Mapping | Code) else {"at": given}
 
 
+TWO_DIGITS = "two digits"
+"""The step of bounds for numbers without one: two significant digits, 5 below 100."""
+
+
+class Bounds(Options):
+    """The public grid on which the bounds of a column's cells lie."""
+
+    step: Step
+    """A step for numbers; year, quarter, month, week, day or hour for dates."""
+
+
 class Rounding(Options):
     """The rounding of values."""
 
@@ -230,6 +241,9 @@ class Column(Options):
     """quasi, sensitive, event, round: values below it are read as this value."""
     round: Rounded | None = None
     """quasi, sensitive, event: values are rounded when read."""
+    bounds: Bounds | None = None
+    """quasi, event, with publish.bounds grid: the step of the bounds; default: a month for dates,
+    two significant digits for numbers."""
     zip3: bool = False
     """quasi, sensitive, event: ZIP codes are read as their first three digits, as the role zip3
     publishes them."""

@@ -109,6 +109,9 @@ class Publish(Options):
     """Oldest DuckDB that can open the file; those before v1.4.0 write slower."""
     cells: Literal["text", "typed"] = "text"
     """Generalized cells as text, or as typed bounds and lists."""
+    bounds: Literal["tight", "grid"] = "tight"
+    """Bounds of generalized cells that are values of the rows (tight), or that lie on a public grid
+    (grid), so that they prove no record; categories are then one value, a node, or everything."""
     rename: FrozenMap[Text, Text] = FrozenMap()
     """New names for published columns; if a generated column and a source column have the same
     name, the generated one is renamed."""

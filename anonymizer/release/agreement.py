@@ -120,6 +120,17 @@ def disagreements(policy: Policy, layout: Layout) -> tuple[Problem, ...]:
         problem = _of_column(name, policy.columns.get(name), found.get(name))
         if problem is not None:
             problems[name] = problem
+    on_grid = any(column.grid is not None for column in layout.columns)
+    for column in layout.columns:
+        asked = policy.columns.get(column.column)
+        step = asked.bounds.step if asked is not None and asked.bounds is not None else None
+        if step is not None and column.grid != step and not policy.algorithm.over_levels:
+            path = column_path(column.column, "bounds", "step")
+            problems[column.column] = _problem(path, "is not that of the release")
+    over = policy.algorithm.over_levels or not policy.quasi
+    if not over and (policy.publish.bounds == "grid") != on_grid:
+        said = f"is {policy.publish.bounds} in the policy, and the release has other bounds"
+        return (*problems.values(), _problem("publish.bounds", said))
     if policy.publish.cells != layout.cells:
         said = f"is {policy.publish.cells} in the policy, and the release has {layout.cells} cells"
         return (*problems.values(), _problem("publish.cells", said))

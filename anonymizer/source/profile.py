@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from anonymizer.compile import NumberedColumn, NumberedTable, Sql
 from anonymizer.errors import Problem, SourceError
@@ -82,6 +82,9 @@ class Attribute:
     """Units between its least and greatest value; 0 while not counted, or if it has no units."""
     nulls: int = 0
     """Rows in which it is NULL; 0 while not counted."""
+    grid: Any = None
+    """The step of the grid on which its bounds lie, and to which its values are rounded down when
+    read; `*` for categories, of which cells show one or all."""
     weight: Fraction | None = None
     """The weight of its loss, if columns are weighted; the weights add up to their number."""
 

@@ -11,6 +11,7 @@ from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
 from anonymizer.policy.paths import closest, column_path
+from anonymizer.source.grid import grid_of
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
@@ -93,6 +94,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         flag=sum(a.flagged for a in quasi),
                         height=profile.heights[i] if profile.heights else 0,
                         spec=column.hierarchy,
+                        grid=grid_of(policy, name, kind, read),
                         distinct=profile.distinct[i] if profile.distinct else 0,
                         span=profile.spans[i] if profile.spans else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,

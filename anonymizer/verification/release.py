@@ -11,6 +11,7 @@ from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.verification.counts_questions import counts_questions
 from anonymizer.verification.form import form
+from anonymizer.verification.grid import grid_questions
 from anonymizer.verification.guarantees import (
     NEEDED,
     Members,
@@ -92,7 +93,7 @@ def _questions(
         )
     alone = [item for item in requirements if item not in of_population(requirements)]
     guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
-    return (*form(view, layout), *guarantees)
+    return (*form(view, layout), *grid_questions(view, layout), *guarantees)
 
 
 def _without_classes(

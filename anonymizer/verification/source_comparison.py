@@ -28,6 +28,7 @@ from anonymizer.verification.form import (
     restricted_areas,
     value_of,
 )
+from anonymizer.verification.grid import above, below
 from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
 # Conditions that compare masked columns with their original values.
@@ -339,7 +340,14 @@ def _questions(
                 "nodes": originals.nodes.get(column.column),
             }
             yield condition("source_covers", column.column, cells, "uncovered", needs=needs)
-            cells = {**cells, "label": "what", "admitted": originals.admitted.get(column.column)}
+            on_grid = column.grid is not None and column.kind != "categorical"
+            cells = {
+                **cells,
+                "label": "what",
+                "admitted": originals.admitted.get(column.column),
+                "below": below(column) if on_grid else Sql("b.lo < x.lo"),
+                "above": above(column) if on_grid else Sql("b.hi > x.hi"),
+            }
             yield condition("source_spanned", column.column, cells, "n", needs=needs)
         if column.bucket is not None:
             dealt = {**parameters, "label": column.bucket}

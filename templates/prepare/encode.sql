@@ -41,13 +41,36 @@ coded as (
     left join ancestors h on h.value = v.value
     {% endif %}
 )
+{% if first %},
+stepped as (
+    select
+        *,
+        {% for name, at in [("place", "value"), ("start", "first"), ("finish", "last")] %}
+        {% if attribute.kind == "numeric" %}cast({{ at | ident }} as double){% else %}cast(date_diff('{{ unit }}', min(value) over (), {{ at | ident }}) as double){% endif %} as {{ name | ident }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from (select *, {{ first }} as first, {{ last }} as last from coded) as ends
+)
+{% endif %}
 select
     cast(code as integer) as code,
     value,
     {{ label }} as label,
+    {% if first %}
+    first,
+    {{ first_label }} as first_label,
+    last,
+    {{ last_label }} as last_label,
+    {% endif %}
     n,
     cast(size as bigint) as size,
-    {% if attribute.kind == "numeric" %}
+    {% if first %}
+    -- of the width between the outermost bounds; a value counts as near to the first one of its
+    -- step, so that cuts fall between steps, or set a single value apart
+    (start + {{ nearness | lit }} * (place - start) - min(start) over ()) / nullif(max(finish) over () - min(start) over (), 0) as share,
+    (start - min(start) over ()) / nullif(max(finish) over () - min(start) over (), 0) as share_first,
+    (finish - min(start) over ()) / nullif(max(finish) over () - min(start) over (), 0) as share_last
+    {% elif attribute.kind == "numeric" %}
     -- halved, so that the width of a domain of doubles cannot overflow
     (cast(value as double) / 2 - min(cast(value as double)) over () / 2)
         / nullif(max(cast(value as double)) over () / 2 - min(cast(value as double)) over () / 2, 0) as share
@@ -61,7 +84,8 @@ select
     , {{ level.a }}
     , {{ level.z }} / cast(max({{ attribute.levels[-1].z }}) over () as double) as {{ level.z }}
     {% endfor %}
-from coded
+from {% if first %}stepped{% else %}coded{% endif %}
+
 order by code
 
 -- name: coded

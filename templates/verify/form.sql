@@ -523,3 +523,52 @@ with verdicts as (
     from {{ data | ident }}
 )
 {{ verdict("units") }}
+
+-- name: cells_on_grid
+-- Cells with bounds that lie on no public grid, or that list some categories.
+{% from "verify/_cells" import body, bound with context %}
+{% from "verify/_verdict" import verdict with context %}
+with cells as (
+    select distinct {% for part in parts %}{{ part }} as cell{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from {{ data | ident }}
+    {% if bucket is not none %}
+    where {{ bucket | ident }} is null
+    {% endif %}
+),
+{% if ordered %}
+bounds as (
+    {% if column.lo is not none %}
+    select cell1 as lo, cell2 as hi from cells where cell1 is not null
+    {% else %}
+    select {{ bound("body" | ident, 1, type) }} as lo, {{ bound("body" | ident, 2, type) }} as hi
+    from (select {{ body("cell1" | ident) }} as body from cells where cell1 is not null) as read
+    where body <> '*'
+    {% endif %}
+),
+verdicts as (
+    select 'bound' as grp, count(*) as n, false as holds
+    from bounds
+    where not coalesce(lo = hi or (lo < hi and ({{ begins }}) and ({{ ends }})), false)
+    having count(*) > 0
+)
+{% elif column.list_cells %}
+every as (
+    select count(distinct value) as n
+    from (select unnest(cell1) as value from cells) as members
+),
+verdicts as (
+    select 'list' as grp, count(*) as n, false as holds
+    from (select distinct list_filter(cell1, lambda m: m is not null) as members from cells) as lists
+    where len(members) > 1 and len(members) <> (select n from every)
+    having count(*) > 0
+)
+{% else %}
+verdicts as (
+    select 'set' as grp, count(*) as n, false as holds
+    from cells
+    where starts_with(cell1, '{')
+    having count(*) > 0
+)
+{% endif %}
+{{ verdict("n") }}

@@ -268,13 +268,13 @@ mismatches as (
     select 'bound' as what
     from bounds b
     cross join extent x
-    where b.lo < x.lo {% if admitted is not none %}and b.lo not in (select lo from free where lo is not null){% endif %}
+    where {{ below }} {% if admitted is not none %}and b.lo not in (select lo from free where lo is not null){% endif %}
 
     union all
     select 'bound' as what
     from bounds b
     cross join extent x
-    where b.hi > x.hi {% if admitted is not none %}and b.hi not in (select hi from free where hi is not null){% endif %}
+    where {{ above }} {% if admitted is not none %}and b.hi not in (select hi from free where hi is not null){% endif %}
 
 {% endif %}
     union all

@@ -190,6 +190,16 @@ class Cell(OfAttribute):
         return shape(self.attribute)
 
     @property
+    def on_grid(self) -> bool:
+        """True if the bounds of its intervals lie on a grid."""
+        return self.shape == "range" and self.attribute.grid is not None
+
+    @property
+    def whole(self) -> bool:
+        """True if a cell of several values shows all values of the column."""
+        return self.shape == "set" and self.attribute.grid is not None
+
+    @property
     def as_bits(self) -> bool:
         """True if its sets fit in one integer, one bit per code.
 
@@ -221,7 +231,8 @@ def text_cell(cell: Cell) -> Sql:
         nullable = f" || case when b.{cell.null} then ' or NULL' else '' end"
     single = f"b.{cell.lo} = b.{cell.hi}"
     if cell.shape == "range":
-        several = f"'[' || {cell.low}.label || ', ' || {cell.high}.label || ']'"
+        first, last = ("first_label", "last_label") if cell.on_grid else ("label", "label")
+        several = f"'[' || {cell.low}.{first} || ', ' || {cell.high}.{last} || ']'"
     else:
         several = f"{cell.chosen}.cell"
     exact = f"{cell.low}.label"
@@ -235,6 +246,10 @@ def text_cell(cell: Cell) -> Sql:
 def typed_cells(cell: Cell) -> list[tuple[Sql, Sql]]:
     """The typed columns of a class's cell: bounds, or a list, or a node."""
     low, high = f"{cell.low}.value", f"{cell.high}.value"
+    if cell.on_grid:
+        several = f"b.{cell.lo} < b.{cell.hi}"
+        low = f"case when {several} then {cell.low}.first else {low} end"
+        high = f"case when {several} then {cell.high}.last else {high} end"
     if cell.shape == "range":
         return [
             (cell.out_lo, Sql(low)),

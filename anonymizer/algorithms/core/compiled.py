@@ -187,6 +187,7 @@ def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedC
         kind=attribute.kind,
         sql_type=published_type(attribute.sql_type),
         hierarchy=cell.shape == "node",
+        grid=attribute.grid,
         weight=weights_given(policy.columns).get(name),
         **codes_of(policy, attribute),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
+from anonymizer.source.grid import ends_of_step
 from anonymizer.source.profile import Attribute
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT, distinguishes_rows, later_draw, value_text
@@ -123,10 +124,30 @@ def domain_steps(roles: Roles) -> tuple[Step, ...]:
                 "nulls": a.nulls > 0,
                 "label": value_text("value", a),
                 "unit": a.time_unit,
+                **bounds_of_steps(a),
             },
         )
         for a in roles.quasi
     )
+
+
+NEARNESS = 0.6
+"""How far a value lies from the first one of its step, for the search: 1 is where it is. Measured:
+0.5 to 0.8 loses least, 0 and 1 up to half more."""
+
+
+def bounds_of_steps(attribute: Attribute) -> dict[str, Any]:
+    """For a column on a grid, the first and last value of the step of each value, as texts too."""
+    if attribute.grid is None or not attribute.ordered:
+        return {"first": None}
+    first, last = ends_of_step(attribute, Sql("value"))
+    return {
+        "first": first,
+        "first_label": value_text("first", attribute),
+        "last": last,
+        "last_label": value_text("last", attribute),
+        "nearness": NEARNESS,
+    }
 
 
 def coded_stages(

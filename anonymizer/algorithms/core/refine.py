@@ -195,6 +195,10 @@ def _range(a: Attribute) -> Iterator[Column]:
     place, null = f"{a.d}.place", f"u.{a.c} = 0"
     yield Column(f"l{i}", "least", f"case when {null} then {far} else {place} end", far)
     yield Column(f"h{i}", "greatest", f"case when {null} then {-far} else {place} end", far)
+    if a.grid is not None:
+        first, last = f"{a.d}.first_place", f"{a.d}.last_place"
+        yield Column(f"f{i}", "least", f"case when {null} then {far} else {first} end", far)
+        yield Column(f"e{i}", "greatest", f"case when {null} then {-far} else {last} end", far)
     if a.nulls:
         yield Column(f"o{i}", "greatest", f"case when {null} then 1 else 0 end")
 
@@ -218,7 +222,9 @@ def _domain(a: Attribute) -> Domain:
     lookups: list[tuple[str, str]] = []
     match shape(a):
         case "range":
-            lookups.append((f"cast(round({scale} * coalesce(share, 0)) as bigint)", "place"))
+            ends = [] if a.grid is None else ["first", "last"]
+            for share, place in (("share", "place"), *((f"share_{e}", f"{e}_place") for e in ends)):
+                lookups.append((f"cast(round({scale} * coalesce({share}, 0)) as bigint)", place))
             middle = (
                 "sum(n * share) over () / sum(case when share is null then 0 else n end) over ()"
             )
@@ -272,6 +278,9 @@ def _range_loss(a: Attribute, prefix: str) -> str:
     i, scale = a.index, a.scaled_loss(SCALE)
     low, high = f"{prefix}l{i}", f"{prefix}h{i}"
     width = f"greatest({high} - {low}, 0)"
+    if a.grid is not None:
+        steps = f"{prefix}e{i} - {prefix}f{i}"
+        width = f"case when {low} < {high} then {steps} else 0 end"
     if not a.nulls:
         return width
     # NULL counts as one more value of the domain

@@ -50,6 +50,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (models.msb, ("algorithm", "privacy", "columns")),
     (release_options.place, ("publish", "source", "engine", "ledger")),
     (release_options.remembering_engine, ("ledger", "engine")),
+    (release_options.bounds, ("publish", "columns", "algorithm")),
     (release_options.memory, ("republish", "ledger", "person", "key")),
     (
         release_options.continued,

@@ -84,6 +84,7 @@ ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "acknowledge": (("keep", "sensitive", "quasi", *COARSE), None),
     "null_as_value": (("sensitive", "quasi"), None),
     "weight": (("quasi",), None),
+    "bounds": (("quasi",), None),
     "priority": (("quasi",), None),
     "minimum_level": (("quasi",), None),
     "presampling_level": (("quasi",), None),

@@ -11,6 +11,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Mondrian
 from anonymizer.policy.columns import MASKS
 from anonymizer.policy.fields import PublishedName, is_reserved, published_names, renamed
+from anonymizer.policy.hierarchies import Cardinality, Conventional, Divisor, Intervals, OnTheFly
 from anonymizer.policy.kinds import ENDINGS, kind_of
 from anonymizer.policy.paths import closest, column_path, name_text, path_text
 from anonymizer.policy.publish import Publish
@@ -212,6 +213,35 @@ def _path(policy: PolicyFields, one: PublishedName) -> str:
     if one.name in policy.publish.rename:
         return path_text(("publish", "rename", one.name))
     return column_path(one.column) if one.column is not None else "publish"
+
+
+DATA_MADE = (Conventional, Divisor, Cardinality)
+"""Builders whose intervals begin and end with values of the data, unless a domain is given."""
+
+
+def bounds(policy: PolicyFields) -> Iterator[Problem]:
+    """Steps need a grid, and under a grid no interval of a hierarchy ends with a value of a row."""
+    for name, column in policy.columns.items():
+        if policy.publish.bounds != "grid":
+            if column.bounds is not None:
+                said = "is a step of a grid, and bounds are those of rows"
+                yield Problem(column_path(name, "bounds"), said, hint="publish: {bounds: grid}")
+            continue
+        if column.role != "quasi" or not policy.algorithm.over_levels:
+            continue
+        if column.bounds is not None:
+            said = f"does not apply to {policy.algorithm.name}, which publishes nodes"
+            yield Problem(column_path(name, "bounds"), said, hint="leave it out")
+        spec, path = column.hierarchy, column_path(name, "hierarchy")
+        if isinstance(spec, DATA_MADE) and spec.domain is None:
+            said = "is missing: without it intervals end with values of rows"
+            yield Problem(f"{path}.domain", said, hint="domain: [0, 120], or publish.bounds: tight")
+        if isinstance(spec, OnTheFly):
+            said = "makes intervals that end with values of rows"
+            yield Problem(f"{path}.builder", said, hint="builder: intervals with cuts and a top")
+        if isinstance(spec, Intervals) and spec.top is None:
+            said = "is missing: without it the last interval ends with a value of a row"
+            yield Problem(f"{path}.top", said, hint=f"top: {spec.cuts[-1]}")
 
 
 def _collision(

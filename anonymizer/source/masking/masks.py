@@ -279,7 +279,7 @@ def _unfit(mask: Mask, column: Column) -> Iterator[Problem]:
         yield Problem(_path(mask, column), said, allowed, "cast the column in source.query")
         return
     for option in ("at", "to", "amount", "between"):
-        strange = _invalid_option(mask, option) if option in mask.options else None
+        strange = invalid_option(mask, option) if option in mask.options else None
         if strange is not None:
             yield Problem(_path(mask, column, option), *strange)
 
@@ -290,7 +290,7 @@ def _path(mask: Mask, column: Column, option: str | None = None) -> str:
     return column_path(mask.column, mask.kind, *((option,) if option else ()))
 
 
-def _invalid_option(mask: Mask, option: str) -> tuple[str, str | None, str | None] | None:
+def invalid_option(mask: Mask, option: str) -> tuple[str, str | None, str | None] | None:
     """The reason why a value of the policy does not fit the type, what is allowed, and a hint."""
     value, dates = mask.options[option], mask.family in DATES
     kind = published_type(mask.sql_type)
