@@ -137,6 +137,13 @@ class PublishedColumn:
     weight: Annotated[float, Field(gt=0)] | None = None
     """The weight of a quasi-identifier's loss, if weights differ."""
 
+    @property
+    def is_plain(self) -> bool:
+        """True if the rows have its values as they are."""
+        coded = self.bottom is not None or self.top is not None
+        changed = bool(self.masks) or coded or self.bucket is not None
+        return self.role in ("keep", "sensitive") and not changed
+
     def as_dict(self) -> dict[str, Any]:
         """As in the manifest: masks, Safe Harbor's kind and a weight only if set."""
         found = asdict(self)

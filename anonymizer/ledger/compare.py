@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from anonymizer.compile import Sql, ident, render
+from anonymizer.compile import Sql, Table, ident, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import Problem
 from anonymizer.guarantees.requirements import OF_TABLE, required_guarantees
@@ -74,14 +74,16 @@ def group_series(
     engine.execute(render("ledger/series", context), "ledger")
 
 
-def of_the_same_persons(engine: DuckDBEngine, found: Sequence[Entry]) -> list[Entry]:
+def of_the_same_persons(
+    engine: DuckDBEngine, found: Sequence[Entry], kept: Table = MEMBERS, new: Table = NEW_MEMBERS
+) -> list[Entry]:
     """The releases with persons of the new one, with persons of these, and so on."""
     joined: dict[int, Entry] = {}
-    known = f"select person from {ident(NEW_MEMBERS)}"
+    known = f"select person from {ident(new)}"
     while True:
         others = [entry for entry in found if entry.release not in joined]
         rows = engine.raw(
-            f"select distinct release from {ident(MEMBERS)} where person in ({known})"
+            f"select distinct release from {ident(kept)} where person in ({known})"
             f" and release in ({_listed(entry.release for entry in others)})",
             "ledger",
         )
@@ -89,7 +91,7 @@ def of_the_same_persons(engine: DuckDBEngine, found: Sequence[Entry]) -> list[En
         if not numbers:
             return [entry for entry in found if entry.release in joined]
         joined |= {entry.release: entry for entry in others if entry.release in numbers}
-        known = f"select person from {ident(MEMBERS)} where release in ({_listed(numbers)})"
+        known = f"select person from {ident(kept)} where release in ({_listed(numbers)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger.protected_columns import CLASS, Facet, Mark, Recognition
 from anonymizer.ledger.store import (
+    CELLS,
+    COUNTED,
     DICTIONARY,
     GROUPS,
     MEMBERS,
@@ -188,6 +190,18 @@ class Entry:
     """The keyed digest of all that is kept of it; None in ledgers of before there were seals."""
     opens: tuple[str, ...] | None = None
     """The columns that are published as they are; None in ledgers of before it was kept."""
+    recoded: tuple[str, ...] | None = None
+    """The columns of rows that are published otherwise, or protected; None in ledgers of before it
+    was kept, and of tables of counts."""
+    grouped: tuple[str, ...] | None = None
+    """The columns of groups of a table of counts; None for rows."""
+    minimum: Count | None = None
+    """The smallest group of a table of counts."""
+
+    @property
+    def is_counts(self) -> bool:
+        """True for a table of counts."""
+        return self.grouped is not None
 
     @property
     def recognized(self) -> Recognition | None:
@@ -199,7 +213,7 @@ class Entry:
     @classmethod
     def of(cls, row: tuple[Any, ...]) -> Entry:
         named = dict(zip(cls.__slots__, row, strict=True))
-        for name in ("facets", "scopes", "marks", "forms", "held", "opens"):
+        for name in LISTS:
             named[name] = None if named[name] is None else tuple(named[name])
         return cls(**named)
 
@@ -248,7 +262,10 @@ def entries(engine: DuckDBEngine) -> tuple[Entry, ...]:
     return tuple(Entry.of(row) for row in rows)
 
 
-LATER = ("person_column", "person_kind", "forms", "held", "seal", "opens")
+LISTS = ("facets", "scopes", "marks", "forms", "held", "opens", "recoded", "grouped")
+UNSEALED = ("opens", "recoded", "grouped", "minimum")
+"""Columns that a seal covers where they have a value: entries of before have none."""
+LATER = ("person_column", "person_kind", "forms", "held", "seal", *UNSEALED)
 """Columns that a ledger has since releases of later versions were recorded in it."""
 
 
@@ -268,7 +285,8 @@ def _columns(engine: DuckDBEngine) -> Iterator[str]:
 
 def remove(engine: DuckDBEngine, entry: Entry) -> None:
     """Remove a release. The dictionary is removed with the last one."""
-    for table in (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, SPENDS, RELEASES):
+    of_all = (MEMBERS, SIGNATURES, SCHEMAS, ROWS, GROUPS, COUNTED, CELLS, SPENDS, RELEASES)
+    for table in of_all:
         engine.raw(f"delete from {ident(table)} where release = {lit(entry.release)}", "ledger")
     engine.raw(
         f"delete from {ident(DICTIONARY)} where not exists (from {ident(RELEASES)})", "ledger"

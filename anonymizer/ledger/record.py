@@ -17,6 +17,8 @@ from anonymizer.errors import Problem
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.protected_columns import Facet, Further, Mark
 from anonymizer.ledger.store import (
+    CELLS,
+    COUNTED,
     DICTIONARY,
     GROUPS,
     HISTORY,
@@ -164,7 +166,7 @@ def _read(home: DuckDBEngine, table: Table, columns: Sequence[str], file: Path) 
 def _value(column: str) -> str:
     name = quote(column)
     match column:
-        case "person":
+        case "person" | "atom" | "cell":
             return _number(name)
         case "marks":
             digits = f"list_transform(string_split({name}, ' '), lambda d: {_number('d')})"
@@ -513,6 +515,8 @@ HELD = (
     (SCHEMAS, ("k", "events", "rows"), ("tables", "keys", "columns")),
     (ROWS, ("person", "source", "by_key", "content", "cells"), ()),
     (GROUPS, ("grp", "facet", "value", "n"), ()),
+    (COUNTED, ("person", "atom"), ()),
+    (CELLS, ("atom", "cell", "kind"), ()),
     (SPENDS, ("epsilon", "budget"), ()),
 )
 """Tables with what is known of every release, and their columns of values and of lists. Later

@@ -15,9 +15,11 @@ from pydantic import TypeAdapter
 from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.errors import EngineError, Problem
-from anonymizer.ledger.entries import PUBLISHED, Entry, entries
+from anonymizer.ledger.entries import PUBLISHED, UNSEALED, Entry, entries
 from anonymizer.ledger.record import value_counts
 from anonymizer.ledger.store import (
+    CELLS,
+    COUNTED,
     DICTIONARY,
     GROUPS,
     LISTING,
@@ -84,7 +86,6 @@ _OF_ROWS: Columns = {
 }
 _OF_SIGNATURES: Columns = {"facet": _text, "grp": _number, "signature": _NUMBERS}
 _OF_GROUPS: Columns = {"grp": _digits, "facet": _text, "value": _number, "n": _number}
-_OF_SPENDS: Columns = {"epsilon": _text, "budget": _text}
 _OF_TEXTS: Columns = {"facet": _text, "value": _number, "text": _text}
 
 
@@ -99,7 +100,9 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
         ("schemas", ident(SCHEMAS).text, _OF_SCHEMAS),
         ("rows", ident(ROWS).text, _OF_ROWS),
         ("groups", ident(GROUPS).text, _OF_GROUPS),
-        ("spends", ident(SPENDS).text, _OF_SPENDS),
+        ("counted", ident(COUNTED).text, {"person": _digits, "atom": _digits}),
+        ("cells", ident(CELLS).text, {"atom": _digits, "cell": _digits, "kind": _number}),
+        ("spends", ident(SPENDS).text, {"epsilon": _text, "budget": _text}),
     )
     found: dict[int, list[str]] = {}
     for name, origin, columns in read:
@@ -118,9 +121,11 @@ def digests(engine: DuckDBEngine) -> dict[int, list[str]]:
 
 def seal(key: str, entry: Entry, of: Digests) -> str:
     """The seal of a release: HMAC-SHA256 of its entry and of what is held of it."""
-    stated = {name: value for name, value in asdict(entry).items() if name != "seal"}
-    if entry.opens is None:  # sealed before it was kept
-        del stated["opens"]
+    stated = {
+        name: value
+        for name, value in asdict(entry).items()
+        if name != "seal" and not (name in UNSEALED and value is None)
+    }
     text = json.dumps([stated, of.get(entry.release, [])], sort_keys=True)
     return code(key, PURPOSE, text)
 
@@ -267,7 +272,9 @@ def _missing(engine: DuckDBEngine, entries: tuple[Entry, ...]) -> Iterator[Probl
         yield _damaged("it does not hold as much of its releases as was recorded")
     counted: dict[Any, Any] = dict(
         engine.raw(
-            f"select release, count(distinct person) from {ident(MEMBERS)} group by release",
+            "select release, count(distinct person) from (select release, person from"
+            f" {ident(MEMBERS)} union all select release, person from {ident(COUNTED)})"
+            " group by release",
             "ledger",
         )
     )

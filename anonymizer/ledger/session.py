@@ -26,6 +26,15 @@ from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger import entries as ledger_entries
 from anonymizer.ledger.approvals import approvals_file
 from anonymizer.ledger.compare import Comparison
+from anonymizer.ledger.counts import (
+    CountedRelease,
+    beside_counts,
+    beside_rows,
+    coarse_columns,
+    compare_counts,
+    counted,
+    record_counts,
+)
 from anonymizer.ledger.entries import Entry, FilePlace, Place, entries, place_of, remove
 from anonymizer.ledger.history import digested
 from anonymizer.ledger.matches import Findings, joined_by_name
@@ -63,8 +72,10 @@ from anonymizer.ledger.seal import (
 )
 from anonymizer.ledger.spending import record_spend, spends_of
 from anonymizer.ledger.store import (
+    COUNTED,
     HISTORY,
     MEMBERS,
+    NEW_COUNTED,
     NEW_MEMBERS,
     SIGNATURE_SINCE,
     attached,
@@ -77,8 +88,10 @@ from anonymizer.ledger.store import (
     read_key,
     settle_down,
 )
-from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.paths import name_text
+from anonymizer.policy import AggregatePolicy, AnyPolicy, Policy
+from anonymizer.policy.paths import column_path, name_text, table_path
+from anonymizer.policy.values import table_parts
+from anonymizer.publish.target import Target
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 
@@ -129,8 +142,12 @@ class LedgerSession:
     place: Place = field(default=FilePlace(None), repr=False)
     key: str = field(default="", repr=False)
     remembered: bool = False
+    alone: bool = True
+    """False for counts of a release that is in the ledger: its rows say all that they say."""
     due: str = field(default="", repr=False)
     """The seal of the release once it is published."""
+    source: Path | None = None
+    """The file of the source, if it is one."""
     standing: str | None = None
     """The run whose release will be replaced in the target, if that is a separate file."""
     warnings: tuple[str, ...] = ()
@@ -151,8 +168,8 @@ class LedgerSession:
             given = self.policy.resolve(self.policy.ledger or "")
             hint = f"mkdir -p {given.parent}"
             raise EngineError.at("ledger", "is in a folder that does not exist", hint=hint)
-        source = Path(database).resolve() if isinstance(database, str | Path) else None
-        for other, what in ((self.target, "the release"), (source, "the source")):
+        self.source = Path(database).resolve() if isinstance(database, str | Path) else None
+        for other, what in ((self.target, "the release"), (self.source, "the source")):
             if other is not None and other == self.path:
                 raise EngineError.at(
                     "ledger", f"is the database of {what}", hint="a file of its own"
@@ -172,7 +189,7 @@ class LedgerSession:
         with attached(home, self.path):
             recorded = ledger_entries.entries(home)
             of = refuse_damaged(home, recorded, self.path, known)
-            if self.asked.counts is None:
+            if not self._noise:
                 ledger_entries.refuse_other_engines(recorded, engine.name)
             with home.transaction("ledger"):
                 by_key = partial(seal, known, of=of)
@@ -186,8 +203,15 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
-        if self.asked.counts is None:
+        counts = self.asked.counts
+        if counts is None:
             GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))
+        elif not self._noise:
+            self.alone = not self._counts_a_release(counts, found)
+            if self.alone and counts.person is None:
+                said = "is needed for a ledger: it finds the persons of other releases by it"
+                hint = "person: COLUMN, which may be a number of the row"
+                raise EngineError.at("person", said, hint=hint)
 
     def remember(
         self,
@@ -219,15 +243,20 @@ class LedgerSession:
         recognized = Recognition.of(self.policy, profile)
         counts, schema = count_rows(home, several=several), self._schema(contents)
         with attached(home, self.path):
-            earlier = ledger_entries.entries(home)
-            EngineError.refuse(unlisted(home, earlier, self.key))
+            every = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, every, self.key))
+            earlier = [entry for entry in every if not entry.is_counts]
+            recoded = self._recoded(contents, written)
+            of_counts = [entry for entry in every if entry.persons and counted(recoded, entry)]
             again = self.policy.republish
             others = again is not None and bool(again.new_population)
             EngineError.refuse(unrecognized(recognized, self.view, earlier, others=others))
             if not others:
                 GuaranteeError.refuse(strangers(recognized, home, self.view, earlier))
+            EngineError.refuse(unrecognized(recognized, self.view, of_counts, strictly=True))
+            GuaranteeError.refuse(beside_counts(home, recoded, of_counts))
             known = schemas(home)
-            number = max((entry.release for entry in earlier), default=0) + 1
+            number = _next(every)
             comparison = Comparison(
                 home,
                 self.policy,
@@ -250,39 +279,120 @@ class LedgerSession:
                 hint = "leave out --seed-file, --test-seed and ANONYMIZER_SEED"
                 found.problems.append(Problem("seed", said, hint=hint))
             GuaranteeError.refuse(found.problems)
-            with home.in_any_order():
-                with home.transaction("ledger"):
-                    self._write(home, number, secret_digest, contents, counts, recognized)
-                    comparison.record_groups()
-                    if schema is not None:
-                        record_rows(home, number, schema)
-                    record_value_counts(home, number)
-                    self.due = sealed(home, self.key, self.run_id)
-                    list_releases(home, self.key)
-                settle_down(home)
+            with self._recording(home, number):
+                self._write(
+                    home, number, secret_digest, contents, counts, recognized, tuple(recoded)
+                )
+                comparison.record_groups()
+                if schema is not None:
+                    record_rows(home, number, schema)
         self.remembered = True
         return found
 
-    def spend(self, epsilon: float, budget: float | None, secret: str) -> tuple[float, float]:
+    @contextmanager
+    def _recording(self, home: DuckDBEngine, number: int) -> Iterator[None]:
+        """Write a release into the attached ledger in one transaction, and seal it."""
+        with home.in_any_order():
+            with home.transaction("ledger"):
+                yield
+                record_value_counts(home, number)
+                self.due = sealed(home, self.key, self.run_id)
+                list_releases(home, self.key)
+            settle_down(home)
+
+    def spend(self, policy: AggregatePolicy) -> tuple[float, float]:
         """Record a release with noise and what it spends, in one transaction, before it is drawn.
 
         Returns what all releases spend together, and the budget. Raises GuaranteeError, and
         records nothing, if too little is left.
         """
         home = self._home
+        assert policy.epsilon is not None
         with attached(home, self.path):
-            earlier = ledger_entries.entries(home)
-            EngineError.refuse(unlisted(home, earlier, self.key))
-            number = max((entry.release for entry in earlier), default=0) + 1
-            with home.transaction("ledger"):
-                found = record_spend(home, number, epsilon, budget)
-                home.raw(self._entry(number, digest(self.key, secret)).sql(), "ledger")
-                record_value_counts(home, number)
-                self.due = sealed(home, self.key, self.run_id)
-                list_releases(home, self.key)
-            settle_down(home)
+            every = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, every, self.key))
+            entry = replace(self._entry(_next(every), 0), grouped=tuple(policy.by))
+            with self._recording(home, entry.release):
+                found = record_spend(home, entry.release, policy.epsilon, policy.dp.budget)
+                home.raw(entry.sql(), "ledger")
         self.remembered = True
         return found
+
+    def gather_counts(self, engine: Engine, release: CountedRelease) -> None:
+        """Gather what is stored of a table of counts, where its rows can be read."""
+        release.gather(engine, self._home)
+
+    def remember_counts(self, release: CountedRelease) -> None:
+        """Compare a table of counts with every earlier release and record it, in one transaction.
+
+        Raises GuaranteeError, and writes nothing, if the releases together disclose too much.
+        """
+        home, policy, recognized = self._home, release.policy, release.recognized
+        by = tuple(policy.by)
+        with attached(home, self.path):
+            every = ledger_entries.entries(home)
+            EngineError.refuse(unlisted(home, every, self.key))
+            persons = 0
+            if self.alone and recognized is not None:
+                earlier = [entry for entry in every if entry.is_counts and entry.persons]
+                rows = [e for e in every if not e.is_counts and coarse_columns(e, by)]
+                compared = [*earlier, *rows]
+                EngineError.refuse(unrecognized(recognized, self.view, compared, strictly=True))
+                tables = (COUNTED, NEW_COUNTED)
+                GuaranteeError.refuse(
+                    strangers(recognized, home, self.view, earlier, *tables, OTHER_VIEW)
+                )
+                problems = [*beside_rows(home, by, rows)]
+                problems += compare_counts(home, policy.minimum, earlier)
+                GuaranteeError.refuse(problems)
+                ((persons,),) = home.raw(f"select count(*) from {ident(NEW_COUNTED)}", "ledger")
+            entry = replace(
+                self._entry(_next(every), int(persons)),
+                person_column=recognized.column if recognized is not None else None,
+                person_kind=recognized.kind if recognized is not None else None,
+                grouped=by if self.alone else (),
+                minimum=policy.minimum,
+            )
+            with self._recording(home, entry.release):
+                home.raw(entry.sql(), "ledger")
+                if self.alone:
+                    record_counts(home, entry.release)
+        self.remembered = True
+
+    def _counts_a_release(self, policy: AggregatePolicy, every: Iterable[Entry]) -> bool:
+        """Return whether the source is the published view of a release of rows in the ledger.
+
+        On a server only a name with its schema says which view is read.
+        """
+        if policy.source.kind != "table":
+            return False
+        here, parts = self.place.text, list(policy.source.parts)
+        if not ledger_entries.on_server(here):
+            here, parts = str(self.source), ["main", *parts]
+        view = [part.lower() for part in parts[-2:]]
+        return any(
+            not entry.is_counts
+            and entry.target == here
+            and [part.lower() for part in table_parts(entry.view)] == view
+            and self.place.holds(entry.target, entry.run_id) is True
+            for entry in every
+        )
+
+    @contextmanager
+    def publishing(self, target: Target) -> Iterator[None]:
+        """Confirm the entry of a release once it is published, or withdraw it."""
+        try:
+            yield
+        except BaseException:
+            if not target.is_published:
+                self.withdraw()
+            raise
+        self.confirm()
+
+    @property
+    def _noise(self) -> bool:
+        """True for counts with noise, of whose persons nothing is kept."""
+        return self.asked.counts is not None and self.asked.counts.epsilon is not None
 
     @property
     def _home(self) -> DuckDBEngine:
@@ -317,33 +427,23 @@ class LedgerSession:
             rows=knows.rows and bool(contents.tables),
         )
 
-    def _write(
-        self,
-        engine: DuckDBEngine,
-        number: int,
-        secret_digest: str,
-        contents: Contents,
-        counts: Counts,
-        recognized: Recognition,
-    ) -> None:
-        seen = contents.facets
-        entry = replace(
-            self._entry(number, secret_digest),
-            several=counts.several,
-            facets=tuple(f.column for f in seen),
-            scopes=tuple(f.scope for f in seen),
-            marks=tuple(m.label for m in contents.marks),
-            persons=counts.persons,
-            counterfeits=counts.counterfeits,
-            person_column=recognized.column,
-            person_kind=recognized.kind,
-            forms=tuple(f.form for f in seen),
-            opens=tuple(m.column for m in contents.opens),
-        )
-        record(engine, entry, contents, self._absent(contents), appends=self._appends)
+    def _recoded(self, contents: Contents, written: Sequence[Written]) -> dict[str, str]:
+        """The columns of rows that are published otherwise than as they are, or are protected, with
+        their paths.
+        """
+        protected = {facet.path for facet in contents.facets}
+        tables = [(column_path(c.column), c, contents.layout) for c in contents.layout.columns]
+        for one in written:
+            at = (one.child.name, "columns")
+            tables += [(table_path(*at, c.column), c, one.layout) for c in one.layout.columns]
+        return {
+            column.column: path
+            for path, column, layout in tables
+            if path in protected or not column.is_plain or column.column in layout.tables
+        }
 
-    def _entry(self, number: int, secret_digest: str) -> Entry:
-        """The entry of this release, without its persons."""
+    def _entry(self, number: int, persons: int) -> Entry:
+        """The entry of this run, without what is recorded of rows."""
         return Entry(
             release=number,
             run_id=self.run_id,
@@ -354,16 +454,42 @@ class LedgerSession:
             state=ledger_entries.PENDING,
             owner=ledger_entries.owner(),
             key_check=key_checks(self.key)[0],
-            secret_digest=secret_digest,
+            secret_digest="",
             several=False,
             facets=(),
             scopes=(),
             marks=(),
-            persons=0,
+            persons=persons,
             counterfeits=0,
             forms=(),
-            opens=(),
         )
+
+    def _write(
+        self,
+        engine: DuckDBEngine,
+        number: int,
+        secret_digest: str,
+        contents: Contents,
+        counts: Counts,
+        recognized: Recognition,
+        recoded: tuple[str, ...],
+    ) -> None:
+        seen = contents.facets
+        entry = replace(
+            self._entry(number, counts.persons),
+            secret_digest=secret_digest,
+            several=counts.several,
+            facets=tuple(f.column for f in seen),
+            scopes=tuple(f.scope for f in seen),
+            marks=tuple(m.label for m in contents.marks),
+            counterfeits=counts.counterfeits,
+            person_column=recognized.column,
+            person_kind=recognized.kind,
+            forms=tuple(f.form for f in seen),
+            opens=tuple(m.column for m in contents.opens),
+            recoded=recoded,
+        )
+        record(engine, entry, contents, self._absent(contents), appends=self._appends)
 
     def _absent(self, contents: Contents) -> frozenset[str]:
         """Columns that the gathered members lack, because the release has no such data."""
@@ -407,6 +533,11 @@ class LedgerSession:
                         ledger_entries.remove(home, entry)
                 list_releases(home, self.key)
             settle_down(home)
+
+
+def _next(every: Iterable[Entry]) -> int:
+    """The number of the next release."""
+    return max((entry.release for entry in every), default=0) + 1
 
 
 # Listing and removing the releases of a ledger, outside of a run.
@@ -478,13 +609,18 @@ FORGET = "if that release reached nobody, `anonymizer ledger forget`"
 
 
 def unrecognized(
-    recognized: Recognition, view: str, earlier: Iterable[Entry], *, others: bool = False
+    recognized: Recognition,
+    view: str,
+    earlier: Iterable[Entry],
+    *,
+    others: bool = False,
+    strictly: bool = False,
 ) -> Iterator[Problem]:
     """Earlier releases of the view, or by the same column, whose persons cannot be recognized.
 
     `others`: the persons of the view are stated to be others than before.
 
-    Those of other views with other columns may be of other persons.
+    Those of other views with other columns may be of other persons, unless `strictly`.
     """
     differing: dict[Recognition, Entry] = {}
     for entry in earlier:
@@ -493,7 +629,8 @@ def unrecognized(
             continue
         if entry.view == view and others:
             continue
-        if entry.view == view or (then.column and then.column == recognized.column):
+        by_column = bool(then.column) and then.column == recognized.column
+        if strictly or by_column or entry.view == view:
             differing[then] = entry
     for then, entry in differing.items():
         said = (
@@ -509,16 +646,29 @@ def unrecognized(
         yield Problem("ledger", said, hint=f"{_way_out(recognized, then)}; or, {FORGET}")
 
 
+NEW_POPULATION = "republish: {new_population: true}"
+OTHER_VIEW = "another publish.name"
+
+
 def strangers(
-    recognized: Recognition, engine: DuckDBEngine, view: str, earlier: Iterable[Entry]
+    recognized: Recognition,
+    engine: DuckDBEngine,
+    view: str,
+    earlier: Iterable[Entry],
+    kept: Table = MEMBERS,
+    new: Table = NEW_MEMBERS,
+    otherwise: str = NEW_POPULATION,
 ) -> Iterator[Problem]:
-    """The problem that hardly anybody of the last release of the view is recognized."""
+    """The problem that hardly anybody of the last release of the view is recognized.
+
+    `otherwise`: what a policy says if the persons are others.
+    """
     last = max((e for e in earlier if e.view == view), key=lambda e: e.release, default=None)
     if last is None:
         return
     again = engine.raw(
-        f"select count(distinct person) from {ident(MEMBERS)} where release ="
-        f" {lit(last.release)} and person in (select person from {ident(NEW_MEMBERS)})",
+        f"select count(distinct person) from {ident(kept)} where release ="
+        f" {lit(last.release)} and person in (select person from {ident(new)})",
         "ledger",
     )[0][0]
     if 2 * again >= last.persons:
@@ -532,8 +682,8 @@ def strangers(
     if not recognized.column:
         as_it_was = "a key or person from the first release on"
     hint = (
-        f"{as_it_was}; if they are other persons, or the others have left, republish:"
-        f" {{new_population: true}}; or, {FORGET}"
+        f"{as_it_was}; if they are other persons, or the others have left, {otherwise}; or,"
+        f" {FORGET}"
     )
     yield Problem("ledger", said, hint=hint)
 

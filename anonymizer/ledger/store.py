@@ -38,6 +38,8 @@ SCHEMAS = _kept("schemas")
 ROWS = _kept("rows")
 LISTING = _kept("listing")
 GROUPS = _kept("group_values")
+COUNTED = _kept("counted_persons")
+CELLS = _kept("counted_cells")
 SPENDS = _kept("spends")
 
 DIGESTS = work("ledger_digests")
@@ -46,6 +48,12 @@ NEW_SIGNATURES = work("ledger_signatures")
 NEW_DICTIONARY = work("ledger_dictionary")
 NUMBERED = work("ledger_numbered")
 NEW_ROWS = work("ledger_rows")
+NEW_COUNTED = work("ledger_counted")
+NEW_CELLS = work("ledger_cells")
+JOINT = work("ledger_joint")
+JOINT_CELLS = work("ledger_joint_cells")
+JOINT_CLASSES = work("ledger_joint_classes")
+WITNESSES = work("ledger_witnesses")
 SEEN = work("ledger_seen")
 SERIES = work("ledger_series")
 SIGNATURE_SINCE = work("ledger_signature_since")
@@ -65,6 +73,9 @@ CREATE = (
     f"alter table {ident(RELEASES)} add column if not exists held bigint[]",
     f"alter table {ident(RELEASES)} add column if not exists seal varchar",
     f"alter table {ident(RELEASES)} add column if not exists opens varchar[]",
+    f"alter table {ident(RELEASES)} add column if not exists recoded varchar[]",
+    f"alter table {ident(RELEASES)} add column if not exists grouped varchar[]",
+    f"alter table {ident(RELEASES)} add column if not exists minimum bigint",
     f"create table if not exists {ident(MEMBERS)} (release integer, person uhugeint,"
     " class_id bigint, number bigint, buckets bigint[], marks uhugeint[], lineage bigint,"
     " since integer)",
@@ -78,6 +89,10 @@ CREATE = (
     f"create table if not exists {ident(LISTING)} (listing varchar)",
     f"create table if not exists {ident(GROUPS)} (release integer, grp uhugeint, facet varchar,"
     " value bigint, n bigint)",
+    f"create table if not exists {ident(COUNTED)} (release integer, person uhugeint,"
+    " atom uhugeint)",
+    f"create table if not exists {ident(CELLS)} (release integer, atom uhugeint, cell uhugeint,"
+    " kind bigint)",
     f"create table if not exists {ident(SPENDS)} (release integer, epsilon varchar,"
     " budget varchar)",
 )
@@ -94,8 +109,13 @@ say that two rows of the release look the same. `held`: what the other tables ho
 numbers. `opens`: the columns that a release publishes as they are. `seal`: a keyed digest of all
 of that, and of the entry. `group_values`: of persons with the same classes in all releases so far,
 how many have each value; the last release that changed it counts. `listing`: one keyed digest of
-the numbers and runs of all releases. `spends`: the privacy loss of a release of counts with noise,
-and the budget that its policy states, as decimals."""
+the numbers and runs of all releases. Of a table of counts, `grouped` has its columns and `minimum`
+its smallest group; `counted_persons` has the finest group of each person, and `counted_cells` the
+published rows in which a finest group is, both as keyed digests of labels. `kind`: 0 listed without
+a figure, 1 with its figure, 2 in the figure of all that is left out. `recoded`: the columns that a
+release of rows publishes otherwise than as they are, or protects. `spends`: the privacy loss of a
+release of counts with noise, and the budget that its policy states, as decimals; nothing is kept of
+its persons."""
 
 
 # Opening a ledger: attached briefly, under the engine's lock, and detached again.

@@ -414,12 +414,9 @@ class AggregateFields(Document):
             (_domains, {"aggregate", "method"}),
             (_without_multiple, {"aggregate", "method"}),
             (_of_others, {"method"}),
+            (_of_ledger, {"aggregate", "method", "protect"}),
         )
-        found = [p for check, needs in checks if not needs & whole for p in check(self)]
-        if self.ledger is not None and self.method != "dp":
-            said = "does not compare tables of counts yet"
-            found.append(Problem("ledger", said, hint="leave it out, and publish one table only"))
-        return found
+        return [p for check, needs in checks if not needs & whole for p in check(self)]
 
 
 def _at(*steps: object) -> str:
@@ -630,3 +627,26 @@ def _of_others(policy: AggregateFields) -> Iterator[Problem]:
         if name != policy.method and given != type(given)():
             said = f"is of another method than {policy.method}"
             yield Problem(name, said, hint="leave it out, or choose that method")
+
+
+COMPARED = ("rest", "suppress")
+"""Methods whose releases a ledger compares: their figures are true."""
+
+
+def _of_ledger(policy: AggregateFields) -> Iterator[Problem]:
+    if policy.ledger is None or policy.method == "dp":  # (which adds up there what it spends)
+        return
+    if policy.method not in COMPARED:
+        said = f"does not compare releases of the method {policy.method}, whose figures are coarse"
+        hint = f"method: {' or '.join(COMPARED)}; or leave it out, and publish one table only"
+        yield Problem("ledger", said, hint=hint)
+    beyond = [
+        _at("measures", name)
+        for name, of in policy.aggregate.measures.items()
+        if of.count is None or (of.count == "rows" and policy.person is not None)
+    ]
+    beyond += ["protect.groups"] if policy.protect.groups else []
+    for path in beyond:
+        said = "is not compared by a ledger, which compares counts of persons"
+        hint = "leave it out, or the ledger, and publish one table only"
+        yield Problem(path, said, hint=hint)

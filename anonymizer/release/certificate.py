@@ -143,7 +143,8 @@ NOISY = (
 )
 NOT_OF_NOISE = (
     "Not promised: that a figure is near the true one; as much for k persons together, for whom"
-    " epsilon counts k times; anything about figures of the same persons outside of the ledger."
+    " epsilon counts k times; anything about figures of the same persons outside of the ledger,"
+    " or without noise."
 )
 UNLISTED = "Groups that are not listed may be empty, or be left out."
 WITNESSED = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from anonymizer.algorithms.aggregate.groups import (
     source_guards,
 )
 from anonymizer.algorithms.aggregate.method import METHODS, CompiledCounts, Method, method_of
+from anonymizer.algorithms.aggregate.rest import SPLIT
 from anonymizer.algorithms.aggregate.sums import (
     Summed,
     contributor_column,
@@ -40,6 +42,7 @@ from anonymizer.engines.session import Session, find_table
 from anonymizer.errors import GuaranteeError, PolicyError, Problem
 from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.ledger import LedgerSession
+from anonymizer.ledger.counts import CountedRelease
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import STATUS
 from anonymizer.process.secret import Seed
@@ -193,34 +196,27 @@ class CountsJob:
     read: CountsRead
     target: Target
     seed: Seed
+    ledger_session: LedgerSession | None = None
     sign: Sign | None = None
     files: Mapping[str, str] = field(default_factory=dict)
-    ledger_session: LedgerSession | None = None
-    warnings: tuple[str, ...] = ()
     spending: Spending | None = None
+    """What noise spends, once that is recorded."""
 
     def release(self) -> Release:
         """Protect the counts, write them, verify what was written, and publish it.
 
         What noise spends is recorded before it is drawn, and given back if nothing was published.
         """
-        policy, ledger_session = self.policy, self.ledger_session
-        if policy.epsilon is None:
+        ledger = self.ledger_session
+        if self.policy.epsilon is None:
+            return self._release(ledger)
+        assert ledger is not None
+        self.spending = Spending(self.policy.epsilon, *ledger.spend(self.policy))
+        with ledger.publishing(self.target):
             return self._release()
-        assert ledger_session is not None
-        self.warnings = ledger_session.warnings + ((UNUSED,) if policy.minimum else ())
-        found = ledger_session.spend(policy.epsilon, policy.dp.budget, self.seed.secret)
-        self.spending = Spending(policy.epsilon, *found)
-        try:
-            released = self._release()
-        except BaseException:
-            if not self.target.is_published:
-                ledger_session.withdraw()
-            raise
-        ledger_session.confirm()
-        return released
 
-    def _release(self) -> Release:
+    def _release(self, ledger: LedgerSession | None = None) -> Release:
+        """The release. `ledger`: compares it with earlier ones, and records it."""
         engine = self.session.engine
         self.executor.run(self.read.compiled.stages, "protecting")
         GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
@@ -235,10 +231,16 @@ class CountsJob:
             found += self._against_source(view, built, requirements)
             refuse_unless_passed(found)
             refuse_unanswered(self.policy, found, source=True)
+            counted = self._counted(view)
+            if ledger is not None:
+                ledger.gather_counts(engine, counted)
             cells, left_out = engine.raw(measures_sql(view, built.counts), "measures")[0]
         measures = {"rows": int(cells), "suppressed": int(left_out)}
         manifest = self._manifest(layout, requirements, found, measures)
-        manifest = self.target.publish(engine, manifest, self.sign)
+        if ledger is not None:
+            ledger.remember_counts(counted)
+        with ledger.publishing(self.target) if ledger is not None else nullcontext():
+            manifest = self.target.publish(engine, manifest, self.sign)
         readers = self.target.readers
         return Release(
             run_id=self.target.names.run_id,
@@ -248,12 +250,23 @@ class CountsJob:
             measures=measures,
             findings={},
             manifest=manifest,
-            warnings=self.target.warnings + self.warnings,
+            warnings=tuple(self._warnings()),
             replaced=self.target.replaces,
             _table=readers.view,
             _connection=readers.connection,
             _frame=readers.frame,
         )
+
+    def _warnings(self) -> Iterator[str]:
+        yield from self.target.warnings
+        if self.ledger_session is not None:
+            yield from self.ledger_session.warnings
+        if self.spending is not None and self.policy.minimum:
+            yield UNUSED
+
+    def _counted(self, view: Table) -> CountedRelease:
+        """What the ledger reads of the written release."""
+        return CountedRelease(self.policy, self.session.profile, self.read.dimensions, SPLIT, view)
 
     def _write(self, rows: Table, places: Places) -> None:
         named, compiled = self.policy.separated, self.read.compiled

@@ -155,14 +155,8 @@ class Job:
                 secret=self.seed.secret,
                 written=[Written(one.child, one.layout) for one in self.read.tables],
             )
-        try:
-            published = self.target.publish(self.engine, manifest, self.sign)
-        except BaseException:
-            if not self.target.is_published:
-                ledger_session.withdraw()
-            raise
-        ledger_session.confirm()
-        return published
+        with ledger_session.publishing(self.target):
+            return self.target.publish(self.engine, manifest, self.sign)
 
     def _tokens(self) -> Iterator[Tokens]:
         """The columns of all tables whose tokens are recorded in vaults."""

@@ -161,7 +161,7 @@ def run(
                     counted = read_counts(policy.counts, session, executor)
                     refuse_changed_while_read(files, policy)
                     job = CountsJob(policy.counts, session, executor, counted, target, chosen)
-                    job = replace(job, sign=key, files=files, ledger_session=ledger_session)
+                    job = replace(job, ledger_session=ledger_session, sign=key, files=files)
                     return job.release()
                 read = read_tables(policy, session, executor)
                 warnings = (*read.told, *(ledger_session.warnings if ledger_session else ()))

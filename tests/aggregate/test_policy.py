@@ -131,7 +131,18 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "protect.insiders": ({"protect.insiders": True}, "is about sums"),
     "method": ({"method": "hide"}, "is not an allowed value"),
     "columns": ({"columns": {}}, "is for tables of rows"),
-    "ledger": ({"ledger": "ledger.duckdb"}, "does not compare tables of counts yet"),
+    "ledger": (
+        {"ledger": "l.duckdb", "method": "round"},
+        "does not compare releases of the method",
+    ),
+    "aggregate.measures.cost": (
+        {
+            "aggregate.measures.cost": {"sum": "cost"},
+            "protect.dominance": {"p": 10},
+            "ledger": "l.duckdb",
+        },
+        "is not compared by a ledger",
+    ),
     "publish.rename": ({"publish.rename": {"a": "b"}}, "is for tables of rows"),
 }
 
@@ -156,8 +167,8 @@ def test_errors_are_raised_together() -> None:
     assert {*found} == {
         "protect.minimum",
         "aggregate.zeros",
+        "aggregate.measures.r",
         "aggregate.measures.r.ratio",
-        "ledger",
     }
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from anonymizer.errors import GuaranteeError, PolicyError
@@ -115,6 +116,39 @@ def test_postgres(postgres: str, tmp_path: Path, options: dict[str, Any]) -> Non
     assert "not to be handed over" in plan.title
     with pytest.raises(PolicyError, match=r"method: suppress is available on DuckDB only"):
         verbs.run(given(name, method="suppress"), postgres)
+
+
+def remembered(ledger: Path) -> list[Any]:
+    """Persons and cells, without the name of the release's table."""
+    with duckdb.connect(str(ledger), read_only=True) as con:
+        texts = (
+            "select person, atom from anonymizer_ledger.counted_persons order by all",
+            "select atom, cell, kind from anonymizer_ledger.counted_cells order by all",
+        )
+        return [con.execute(text).fetchall() for text in texts]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("options", METHODS[:2])
+def test_postgres_ledger(postgres: str, tmp_path: Path, options: dict[str, Any]) -> None:
+    """It remembers what it does on DuckDB, and refuses the same."""
+    import psycopg
+
+    name = on_postgres(postgres)
+    ledgers = [tmp_path / "here.duckdb", tmp_path / "there.duckdb"]
+    for ledger in ledgers:
+        ledger.with_name(f"{ledger.name}.key").write_text("5" * 64 + "\n")
+    made = given(name, **options, engine="postgres", ledger=str(ledgers[0]))
+    verbs.run(made, postgres)
+    published(tmp_path, rows(), COLUMNS, BY, person="person", **options, ledger=str(ledgers[1]))
+    here, there = map(remembered, ledgers)
+    assert here == there
+    assert all(here)
+    verbs.run(made, postgres)
+    with psycopg.connect(postgres, autocommit=True) as con:
+        con.execute(f"delete from {name} where person = 'p1'")
+    with pytest.raises(GuaranteeError, match="differ from there by fewer than 5 persons"):
+        verbs.run(made, postgres)
 
 
 @pytest.mark.spark

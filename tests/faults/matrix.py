@@ -157,6 +157,8 @@ def play(stage: Stage, temporary: Path, *, every: int, step: int = 1) -> dict[st
                 failures.append(f"{at}: a second run ends with {code}")
             elif again == NEW_SEED and stage.rows() != new:
                 failures.append(f"{at}: a second run publishes something else")
+            if stage.recorded() not in ([], ["published"] * (2 if again == NEW_SEED else 3)):
+                failures.append(f"{at}: the ledger has {stage.recorded()} after a second run")
             if not _done(stage, old):
                 clean(stage)
             if left := stage.leftovers(temporary):

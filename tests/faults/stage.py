@@ -15,7 +15,8 @@ import duckdb
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
-from anonymizer.policy import AnyPolicy, SchemaPolicy
+from anonymizer.ledger.session import listed
+from anonymizer.policy import AggregatePolicy, AnyPolicy, SchemaPolicy
 from anonymizer.policy.values import FrozenMap
 
 MARKERS = (b"QXMARKNAME", b"QXMARKKEY", b"QXMARKDROP")
@@ -78,6 +79,18 @@ TABLES: dict[str, Any] = {
 PUBLISHED = {"visits": "released", "stays": "released_stays", "tests": "released_tests"}
 """The names of a release of several tables."""
 
+COUNTS: dict[str, Any] = {
+    "person": "id",
+    "aggregate": {
+        "by": {"district": {}, "age": {"bands": [20, 30, 40, 50]}},
+        "measures": {"persons": {"count": "persons"}},
+    },
+    "protect": {"minimum": 3},
+    "publish": {"name": "released", "database": "release.duckdb"},
+}
+REST: dict[str, Any] = COUNTS | {"rest": {"limit": 1.0}}
+SUPPRESS: dict[str, Any] = COUNTS | {"method": "suppress", "suppress": {"limit_s": 0}}
+
 KINDS: dict[str, dict[str, Any]] = {
     "lgb": {
         "columns": LGB_COLUMNS,
@@ -98,6 +111,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "replace": {"columns": COLUMNS, "publish": {"replace_source": True}},
     "tables": {**TABLES, "publish": {"names": PUBLISHED, "database": "release.duckdb"}},
     "tables_beside": {**TABLES, "publish": {"names": PUBLISHED}},
+    "rest": REST,
+    "rest_ledger": REST | {"ledger": "private.duckdb"},
+    "suppress": SUPPRESS,
+    "suppress_ledger": SUPPRESS | {"ledger": "private.duckdb"},
 }
 """Runs on which the full matrix is played: targets, algorithms, ledger."""
 
@@ -138,7 +155,28 @@ class Stage:
         }
         if self.several:
             del given["source"], given["key"]
+        if self.counts:
+            del given["key"], given["privacy"]
         return cast("AnyPolicy", Policy.model_validate(given, context={"base": self.folder}))
+
+    @property
+    def counts(self) -> bool:
+        """Whether the policy makes a table of counts, which is the same with every seed."""
+        return "aggregate" in KINDS[self.kind]
+
+    @property
+    def earlier(self) -> AnyPolicy:
+        """The policy of the older release: of counts it is another one, that says less."""
+        policy = self.policy
+        if not isinstance(policy, AggregatePolicy):
+            return policy
+        first = dict([*policy.by.items()][:1])
+        less: dict[str, dict[str, Any]] = {
+            "rest": {"margins": "none"},
+            "suppress": {"by": FrozenMap(first)},
+        }
+        counted = policy.aggregate.model_copy(update=less[policy.method])
+        return policy.model_copy(update={"aggregate": counted})
 
     @property
     def other(self) -> AnyPolicy:
@@ -162,7 +200,8 @@ class Stage:
 
     def run(self, seed: int = NEW_SEED) -> None:
         replacing = self.kind == "replace"
-        anonymizer.run(self.policy, self.source, seed=seed, limits=LIMITS, replace_source=replacing)
+        policy = self.earlier if seed == OLD_SEED else self.policy
+        anonymizer.run(policy, self.source, seed=seed, limits=LIMITS, replace_source=replacing)
 
     def build(self) -> None:
         """The source, things of the user's beside everything, and the older release."""
@@ -216,6 +255,11 @@ class Stage:
                 for name in ["visits", "stays", "tests"] if self.kind != "replace" else []:
                     found.append(connection.execute(f"from {name} order by all").fetchall())
         return hashlib.sha256(json.dumps(found, default=str).encode()).hexdigest()
+
+    def recorded(self) -> list[str]:
+        """The states of the releases in the ledger."""
+        ledger = KINDS[self.kind].get("ledger")
+        return [entry.state for entry in listed(self.folder / ledger)] if ledger else []
 
     def users_files(self) -> dict[str, str]:
         """Digests of the files that no run may touch."""

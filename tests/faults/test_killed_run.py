@@ -64,6 +64,17 @@ def test_killed_run_of_several_tables(tmp_path: Path, kind: str, step: int) -> N
     check(result, step)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "step"),
+    [("rest", 15), ("rest_ledger", 40), ("suppress", 15), ("suppress_ledger", 40)],
+)
+def test_killed_run_of_counts(tmp_path: Path, kind: str, step: int) -> None:
+    """The table of counts is the old one or the new one, and so is what the ledger has."""
+    (result,) = matrix(tmp_path / "matrix", "--kind", kind, "--step", str(step), "--full")
+    check(result, step)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_run_full_matrix(tmp_path: Path, kind: str) -> None:
