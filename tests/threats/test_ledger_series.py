@@ -23,7 +23,7 @@ from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
 from anonymizer.ledger.matches import WAIT, ways_out
 from anonymizer.ledger.protected_columns import Facet, Recognition
-from anonymizer.ledger.session import strangers
+from anonymizer.ledger.recognition import strangers
 from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
 from tests.selection import few
 from tests.threats.population import Population, policy
