@@ -184,7 +184,7 @@ def test_a_run_finds_it_and_publishes_nothing(
         # the same token for a whole half of the values
         monkeypatch.setattr(
             stages,
-            "masked",
+            "mask_value",
             lambda mask, value, *rest: (
                 Sql(f"left({honest(mask, value, *rest)}, 0) || repeat('ab', 32)")
                 if mask.column == name
