@@ -125,9 +125,7 @@ def test_levels_of_persons_are_of_their_own_class(connection: duckdb.DuckDBPyCon
 
 
 @pytest.mark.parametrize("l", [3, 4])
-def test_reasoning_sets_that_greed_overlooks(
-    connection: duckdb.DuckDBPyConnection, l: int
-) -> None:
+def test_reasoning_sets_that_greed_overlooks(connection: duckdb.DuckDBPyConnection, l: int) -> None:
     """Few values that meet everybody are found, also where the most widespread is none of them."""
     draw = random.Random(l)
     classes: dict[int, list[Any]] = {}

@@ -104,7 +104,7 @@ def test_a_damaged_ledger_is_refused(kept: Path, tmp_path: Path, name: str) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["values of one class fewer", "no value in any class"])
 def test_classes_without_values_are_missed(kept: Path, tmp_path: Path, name: str) -> None:
-    """They are looked for by themselves: a ledger of before there were seals has none to tell it."""
+    """They are looked for apart from the seal, which a ledger of before has not."""
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
     with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
         connection.execute(DAMAGE[name].format(SCHEMA))
