@@ -114,7 +114,11 @@ def test_levels_of_groups_agree(connection: duckdb.DuckDBPyConnection) -> None:
 
 def test_levels_of_persons_are_of_their_own_class(connection: duckdb.DuckDBPyConnection) -> None:
     """A person counts once for a value, however many rows say it."""
-    classes = {1: ["a", "a", "b", "c", None], 2: ["a", "a", "a", "b"], 3: [None]}
+    classes: dict[int, list[Any]] = {
+        1: ["a", "a", "b", "c", None],
+        2: ["a", "a", "a", "b"],
+        3: [None],
+    }
     people = {1: [1, 1, 2, 2, 3], 2: [4, 5, 5, 6], 3: [7]}
     publish(connection, classes, "VARCHAR", people)
     levels = {"levels": {"1": ["a"]}, "default_level": 0, "level_l": {"0": 1, "1": 2}}
