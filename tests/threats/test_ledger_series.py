@@ -21,7 +21,7 @@ from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.matches import WAIT, ways_out
+from anonymizer.ledger.matches import WAIT, apart, ways_out
 from anonymizer.ledger.protected_columns import Facet, Recognition
 from anonymizer.ledger.session import strangers
 from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
@@ -257,6 +257,11 @@ def test_a_hint_names_only_what_the_policy_can_have() -> None:
     assert "coarser classes" not in ways_out(again, 2)  # its classes are those of before
     assert "forget" in ways_out(plain, 1)
     assert "forget" not in ways_out(policy(Path(), ledger=None), 1)
+    # releases of several tables are made by DuckDB alone
+    assert "release the tables together (tables:)" in apart(plain)
+    assert "tables:" not in apart(plain, several=True)
+    server = plain.model_copy(update={"engine": "postgres"})
+    assert "tables:" not in apart(server)
 
 
 @pytest.mark.slow
