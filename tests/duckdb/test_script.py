@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.engines.duckdb import script as printed
 from anonymizer.engines.duckdb.messages import Rehearsal
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.process.secret import Seed
 from anonymizer.steps import Loop
 from tests.runs import policy, published, run, source
@@ -192,3 +192,21 @@ def test_what_remembers_other_releases_has_no_script(tmp_path: Path) -> None:
     )
     with pytest.raises(AnonymizerError, match="has no script"):
         written(asked, database)
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        {"role": "token"},
+        {"role": "noise", "amount": 2},
+        {"role": "round", "to": 5, "method": "random"},
+    ],
+    ids=lambda role: role["role"],
+)
+def test_what_needs_a_key_has_no_script(tmp_path: Path, role: dict[str, object]) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    asked = policy(tmp_path, {**FLAT, "visit": role}, 2)
+    with pytest.raises(PolicyError, match=r"columns\.visit: is masked by .*, which needs a key"):
+        written(asked, database)
+    plain = {"role": "round", "to": 50, "acknowledge_unique": True}
+    assert "visit" in written(policy(tmp_path, {**FLAT, "visit": plain}, 2), database)
