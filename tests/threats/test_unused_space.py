@@ -18,6 +18,7 @@ from anonymizer.errors import EngineError, GuaranteeError, TargetError
 from anonymizer.publish import rewrite as rewriting
 from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
+from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import Manifest, write_manifest
 from anonymizer.release.objects import Names
 from tests import runs
@@ -134,7 +135,7 @@ def test_a_copy_that_differs_in_one_table_is_not_put_in_place(
         for name in ("people", "visits"):
             connection.execute(f"create table {name} as from range(100)")
     before = file.read_bytes()
-    honest = rewriting.fingerprint
+    honest = fingerprint
 
     def differing(engine: DuckDBEngine, table: Table) -> object:
         found = honest(engine, table)
