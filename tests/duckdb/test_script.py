@@ -43,6 +43,22 @@ def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     assert by_library(text) == published(run(asked, database))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "asked"), [("k_map", {"k": 4}), ("delta_presence", {"min": 0.1, "max": 0.9})]
+)
+def test_a_script_compares_with_a_population(
+    tmp_path: Path, name: str, asked: dict[str, object]
+) -> None:
+    """Of the share of it that may be in the table, and what is told if the table has more."""
+    database = source(tmp_path, TYPES, ROWS)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create table everybody as from people union all from people")
+    privacy = {name: {**asked, "population": {"table": "everybody"}}}
+    chosen = policy(tmp_path, FLAT, 2, privacy=privacy, key="visit")
+    assert by_library(written(chosen, database)) == published(run(chosen, database))
+
+
 @pytest.mark.shell
 @pytest.mark.parametrize("name", few(SETTINGS, 3, by=10))
 def test_the_shell_executes_it_from_the_first_line_to_the_last(tmp_path: Path, name: str) -> None:
