@@ -148,6 +148,21 @@ def test_a_changed_source_stops_the_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_wider_range_of_ages_stops_the_script(tmp_path: Path) -> None:
+    """As many rows and values as before, and losses of intervals that the script has wrong."""
+    database = source(tmp_path, TYPES, ROWS)
+    columns = {**dict.fromkeys(TYPES, "drop"), "age": FLAT["age"], "ill": "sensitive"}
+    privacy, algorithm = {"ir_k": 3}, {"name": "danonyir"}
+    text = written(
+        policy(tmp_path, columns, None, privacy=privacy, person="who", algorithm=algorithm),
+        database,
+    )
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("update people set age = 200 where age = (select max(age) from people)")
+    assert stopped(text).startswith("source: is not what the script was made from")
+
+
+@pytest.mark.slow
 def test_the_rows_are_judged_at_the_end(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     text = written(given(tmp_path, "mondrian"), database)
