@@ -266,7 +266,8 @@ def test_what_a_reader_adds_who_takes_cells_for_tight(tmp_path: Path) -> None:
             "create table t as select i as id, 10 * (i // 5) as x, 'd' as d, case when i % 5 = 0"
             " and i < 55 or i // 5 = 11 then 'c1' else 'c2' end as c from range(65) as r (i)"
         )
-    made = policy(tmp_path)
+    weights = {"x": {"role": "quasi", "weight": 100}, "c": {"role": "quasi", "weight": 0.01}}
+    made = policy(tmp_path, columns=weights)
     anonymizer.run(made, file)
     found: Any = anonymizer.attack(made, file)
     assert found.proved == 0
