@@ -136,6 +136,12 @@ def document(found: Attack) -> Document:
             f" (bounds and members of sets are values of rows): {figure(found.proved)}"
         )
         sections.append(Section(said))
+        if found.if_tight is not None and found.if_tight > found.proved:
+            said = (
+                "The same for a reader who takes every cell for the smallest possible, so that"
+                f" both values of a node of two occur: {figure(found.if_tight)}"
+            )
+            sections.append(Section(said))
     if found.intersection:
         known = ("column", "targets", "values now", "left", "exposed")
         head = (*known, "below l", "fewest", "below k")

@@ -43,8 +43,13 @@ def proved_records(
     layout: Layout,
     originals: Originals,
     requirements: Iterable[Requirement],
+    *,
+    if_tight: bool = False,
 ) -> dict[str, int]:
     """Count the proven complete records that fewer than k rows (persons) may share.
+
+    `if_tight`: count what a reader adds who takes every cell for the smallest possible, so that a
+    node with two values proves both.
 
     Without a k, those of a single row. Where the release alone is read (`originals.published`), a
     label counts as a value, so the figure is the largest that it can be. A release without classes
@@ -54,7 +59,7 @@ def proved_records(
         return {}
     over_levels = ALGORITHMS[layout.algorithm].over_levels
     columns = [
-        _column(number, column, originals, tight=not over_levels)
+        _column(number, column, originals, tight=not over_levels, if_tight=if_tight)
         for number, column in enumerate(quasi(layout), 1)
     ]
     person = layout.person_id
@@ -71,7 +76,12 @@ def proved_records(
 
 
 def _column(
-    number: int, column: PublishedColumn, originals: Originals, *, tight: bool
+    number: int,
+    column: PublishedColumn,
+    originals: Originals,
+    *,
+    tight: bool,
+    if_tight: bool,
 ) -> Mapping[str, Any]:
     name = column.column
     nodes = originals.leaves.get(name) or originals.nodes.get(name)
@@ -83,6 +93,10 @@ def _column(
         "type": type_sql(column.sql_type),
         "tight": tight and not column.hierarchy and column.grid is None,
         "nodes": nodes,
+        "pairs": if_tight
+        and column.kind == "categorical"
+        and not column.list_cells
+        and (nodes is not None if column.hierarchy else column.grid is not None),
         "quoted": column.nullable is not None and name not in originals.leaves,
     }
 

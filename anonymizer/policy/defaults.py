@@ -44,6 +44,9 @@ def _preset(policy: dict[Any, Any]) -> None:
     privacy = policy.get("privacy", {})
     if isinstance(privacy, Mapping) and privacy.get("k_anonymity") is None:
         policy["privacy"] = {**privacy, "k_anonymity": k}
+    publish = policy.get("publish", {})
+    if isinstance(publish, Mapping) and "bounds" not in publish:
+        policy["publish"] = {**publish, "bounds": "grid"}  # nobody's values in public
     rule = {"l_diversity": l_diversity}
     if isinstance(tables := policy.get("tables"), Mapping):
         policy["tables"] = {name: _protected(table, rule) for name, table in tables.items()}

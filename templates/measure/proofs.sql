@@ -115,6 +115,23 @@ every{{ c.number | lit }} as (
     {% endif %}
 ),
 {% endfor %}
+{% for c in columns if c.pairs %}
+-- what shows two values, which both occur to a reader who takes it for the smallest possible
+values{{ c.number | lit }} as (
+    {% if c.nodes is not none %}
+    select distinct label, cast(value as varchar) as value from {{ c.nodes | ident }} where label <> '*'
+    union
+    select '*', cast(value as varchar) from {{ c.nodes | ident }}
+    {% else %}
+    select distinct '*' as label, {{ unquoted(cell(c)) }} as value from counted where {{ cell(c) }} <> '*'
+    {% endif %}
+),
+pairs{{ c.number | lit }} as (
+    select label, value
+    from values{{ c.number | lit }}
+    where label in (select label from values{{ c.number | lit }} group by label having count(*) = 2)
+),
+{% endfor %}
 ends as (select 1 as side union all select 2 union all select 3),
 records as (
     select grp{% for c in columns %}, {{ key(c) }}{% endfor %}, units from counted where open = 0
@@ -145,6 +162,17 @@ records as (
     join ends e on e.side < 3 or a.{{ nullable(c) }}
     where {{ alone }}
     {% endif %}
+    {% endfor %}
+    {% for c in columns if c.pairs %}
+    {% set shown %}a.{{ cell(c) }}{% endset %}
+    union
+    select a.grp
+    {%- call keys(c) %}'v' || p.value{% endcall %}, 1
+    from counted a
+    join pairs{{ c.number | lit }} p on p.label = {% if c.quoted or c.nodes is none %}{{ shown }}{% else %}{{ unquoted(shown) }}{% endif %}
+
+    where a.open = 1 and a.{{ key(c) }} is null{% if c.column.bucket is not none %} and not a.apart{{ c.number | lit }}{% endif %}
+
     {% endfor %}
     {% for c in columns if c.column.bucket is not none %}
     union

@@ -230,8 +230,15 @@ def test_a_type_with_operators_of_its_own_is_in_no_condition(types: str) -> None
     }
     columns = {"v": {"role": "drop"}, "w": {"role": "drop"}, "x": {"role": "drop"}, "q": flagged}
     policy = given(columns=columns, algorithm={"name": "lgb"})
-    with pytest.raises(SourceError, match="reads v, whose type comes with operators of its own"):
+    said = "reads v, whose type comes with operators of its own"
+    with pytest.raises(SourceError, match=said):
         anonymizer.plan(policy, types)
+    # nor is anything else asked of such a condition
+    columns["q"] = {**flagged, "sensitive_when": "v"}
+    policy = given(columns=columns, algorithm={"name": "lgb"})
+    with pytest.raises(SourceError, match=said) as raised:
+        anonymizer.plan(policy, types)
+    assert len(raised.value.problems) == 1
 
 
 @pytest.mark.parametrize("columns", [36, 101, pytest.param(1590, marks=pytest.mark.slow)])

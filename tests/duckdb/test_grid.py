@@ -256,3 +256,20 @@ def test_steps_that_do_not_fit(tmp_path: Path, step: Any, kind: str) -> None:
 def test_a_step_without_a_grid(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"columns.x.bounds.*bounds: grid"):
         policy(tmp_path, {"step": 5}, publish={"bounds": "tight"})
+
+
+def test_what_a_reader_adds_who_takes_cells_for_tight(tmp_path: Path) -> None:
+    """`*` of two values proves both to this reader, where all other cells are exact."""
+    file = tmp_path / "source.duckdb"
+    with duckdb.connect(str(file)) as con:
+        con.execute(
+            "create table t as select i as id, 10 * (i // 5) as x, 'd' as d, case when i % 5 = 0"
+            " and i < 55 or i // 5 = 11 then 'c1' else 'c2' end as c from range(65) as r (i)"
+        )
+    weights = {"x": {"role": "quasi", "weight": 100}, "c": {"role": "quasi", "weight": 0.01}}
+    made = policy(tmp_path, columns=weights)
+    anonymizer.run(made, file)
+    found: Any = anonymizer.attack(made, file)
+    assert found.proved == 0
+    assert found.if_tight == 22  # in each of eleven classes a row of c1, and one of c2
+    assert found.as_dict()["proved_if_tight"] == 22

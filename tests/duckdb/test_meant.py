@@ -158,6 +158,13 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
         {"key": "id"},
         "columns.ill: is nearly unique (210 of 210 values are those of one row or person)",
     ),
+    "a sensitive column that tells persons": (
+        f"select i // 2 as id, 20 + i // 206 as age, 'ill ' || i // 2 as ill {OF}",
+        f"select i // 2 as id, 20 + i // 206 as age, 'ill ' || i // 4 as ill {OF}",
+        USUAL,
+        {"person": "id"},
+        "columns.ill: is nearly unique (105 of 105 values are those of one row or person)",
+    ),
 }
 
 
@@ -199,6 +206,16 @@ def test_what_an_owner_has_looked_at_is_not_told(tmp_path: Path) -> None:
     assert warning.startswith(said)
     ill = {**ILL, "acknowledge_unique": True}
     assert told(tmp_path, rows, {**USUAL, "ill": ill}, key="id") == []
+
+
+def test_a_value_that_nearly_all_rows_have_is_told_by_nothing(tmp_path: Path) -> None:
+    """Ten rows are alike by chance then."""
+    rows = f"select {BASE}, i // 10 as site, hash(i) % 20 = 0 as vip {OF}"
+    columns = {**USUAL, "age": "drop", "vip": "quasi", "site": "keep"}
+    assert told(tmp_path, rows, columns, key="id") == []
+    told_by = rows.replace("hash(i) % 20 = 0", "i // 10 % 7 = 0")
+    (said,) = told(tmp_path, told_by, columns, key="id")
+    assert said.startswith("columns.site: is published as it is and tells vip")
 
 
 def test_the_way_out_for_households_holds(tmp_path: Path) -> None:

@@ -215,6 +215,9 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
     assert "1 person has more than a share 0.4 of all rows" in alpha
     same = [(who, 30 + who, "m", "152", "flu") for who in range(8)]
     assert "the table as one class fails" in fails(tmp_path, same, name, {"eir_l": 2})
+    nulls = [(*row[:4], "flu" if row[0] % 3 == 0 else None) for row in same]
+    told = fails(tmp_path, nulls, name, {"eir_l": 2})
+    assert "(3 persons with a value, 1 different value, the most widespread with 3 persons)" in told
     differing = [*others, (2, 99, "m", "152", "x"), (3, 33, "f", "152", "x")]
     told = fails(tmp_path, differing, name, {"ir_k": 2})
     assert "2 persons have rows that differ in their quasi-identifiers" in told

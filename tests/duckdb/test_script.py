@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.engines.duckdb import script as printed
 from anonymizer.engines.duckdb.messages import Rehearsal
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.process.secret import Seed
 from anonymizer.steps import Loop
 from tests.runs import policy, published, run, source
@@ -41,6 +41,22 @@ def test_a_script_leaves_the_rows_of_a_run(tmp_path: Path, name: str) -> None:
     lines = text.replace(str(tmp_path), "").splitlines()
     assert max(map(len, lines)) <= WIDEST
     assert by_library(text) == published(run(asked, database))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "asked"), [("k_map", {"k": 4}), ("delta_presence", {"min": 0.1, "max": 0.9})]
+)
+def test_a_script_compares_with_a_population(
+    tmp_path: Path, name: str, asked: dict[str, object]
+) -> None:
+    """Of the share of it that may be in the table, and what is told if the table has more."""
+    database = source(tmp_path, TYPES, ROWS)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("create table everybody as from people union all from people")
+    privacy = {name: {**asked, "population": {"table": "everybody"}}}
+    chosen = policy(tmp_path, FLAT, 2, privacy=privacy, key="visit")
+    assert by_library(written(chosen, database)) == published(run(chosen, database))
 
 
 @pytest.mark.shell
@@ -132,6 +148,21 @@ def test_a_changed_source_stops_the_script(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_wider_range_of_ages_stops_the_script(tmp_path: Path) -> None:
+    """As many rows and values as before, and losses of intervals that the script has wrong."""
+    database = source(tmp_path, TYPES, ROWS)
+    columns = {**dict.fromkeys(TYPES, "drop"), "age": FLAT["age"], "ill": "sensitive"}
+    privacy, algorithm = {"ir_k": 3}, {"name": "danonyir"}
+    text = written(
+        policy(tmp_path, columns, None, privacy=privacy, person="who", algorithm=algorithm),
+        database,
+    )
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("update people set age = 200 where age = (select max(age) from people)")
+    assert stopped(text).startswith("source: is not what the script was made from")
+
+
+@pytest.mark.slow
 def test_the_rows_are_judged_at_the_end(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, ROWS)
     text = written(given(tmp_path, "mondrian"), database)
@@ -192,3 +223,21 @@ def test_what_remembers_other_releases_has_no_script(tmp_path: Path) -> None:
     )
     with pytest.raises(AnonymizerError, match="has no script"):
         written(asked, database)
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        {"role": "token"},
+        {"role": "noise", "amount": 2},
+        {"role": "round", "to": 5, "method": "random"},
+    ],
+    ids=lambda role: role["role"],
+)
+def test_what_needs_a_key_has_no_script(tmp_path: Path, role: dict[str, object]) -> None:
+    database = source(tmp_path, TYPES, ROWS)
+    asked = policy(tmp_path, {**FLAT, "visit": role}, 2)
+    with pytest.raises(PolicyError, match=r"columns\.visit: is masked by .*, which needs a key"):
+        written(asked, database)
+    plain = {"role": "round", "to": 50, "acknowledge_unique": True}
+    assert "visit" in written(policy(tmp_path, {**FLAT, "visit": plain}, 2), database)

@@ -112,6 +112,41 @@ def test_levels_of_groups_agree(connection: duckdb.DuckDBPyConnection) -> None:
     assert "group_sizes" in [check.name for check in found.failed]
 
 
+def test_levels_of_persons_are_of_their_own_class(connection: duckdb.DuckDBPyConnection) -> None:
+    """A person counts once for a value, however many rows say it."""
+    classes: dict[int, list[Any]] = {
+        1: ["a", "a", "b", "c", None],
+        2: ["a", "a", "a", "b"],
+        3: [None],
+    }
+    people = {1: [1, 1, 2, 2, 3], 2: [4, 5, 5, 6], 3: [7]}
+    publish(connection, classes, "VARCHAR", people)
+    levels = {"levels": {"1": ["a"]}, "default_level": 0, "level_l": {"0": 1, "1": 2}}
+    rule = Requirement("level_l", "value", levels)
+    check, failed = judge(connection, rule, layout("VARCHAR", person=True))
+    assert failed == {2, 3}  # a takes 1/3 of class 1, 2/3 of class 2, and class 3 has no value
+    assert check.achieved == math.inf
+
+
+@pytest.mark.parametrize("l", [3, 4])
+def test_reasoning_sets_that_greed_overlooks(connection: duckdb.DuckDBPyConnection, l: int) -> None:
+    """Few values that meet everybody are found, also where the most widespread is none of them."""
+    draw = random.Random(l)
+    classes: dict[int, list[Any]] = {}
+    people: dict[int, list[int]] = {}
+    for name in range(60):
+        sets = [draw.sample("abcdefg", 2) for _ in range(draw.randint(2 * l - 1, 3 * l))]
+        classes[name] = [value for values in sets for value in values]
+        people[name] = [100 * name + who for who, values in enumerate(sets) for _ in values]
+    publish(connection, classes, "VARCHAR", people)
+    expected = {n for n, v in models.eir_l(classes, people).per_class.items() if v < l}
+    _, failed = judge(
+        connection, Requirement("eir_l", "value", {"l": l}), layout("VARCHAR", person=True)
+    )
+    assert failed == expected
+    assert 5 < len(failed) < 55, "some hold, and some do not"
+
+
 def test_nothing_to_check(connection: duckdb.DuckDBPyConnection) -> None:
     def run_sql(text: str) -> list[tuple[Any, ...]]:
         return connection.execute(text).fetchall()

@@ -318,6 +318,14 @@ def a_list_beside_its_value(file: Tampered) -> None:
     )
 
 
+@fault("lgb_typed", ("cell_or_bucket", "age"))
+def a_value_that_may_be_null_as_well(file: Tampered) -> None:
+    file.do(
+        "update {rows} set age_nullable = true where rowid ="
+        " (select min(rowid) from {rows} where age_bucket is not null)"
+    )
+
+
 # groups -----------------------------------------------------------------------------------------
 
 

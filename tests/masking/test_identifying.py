@@ -92,8 +92,9 @@ def test_names_are_found_in_the_other_order(tmp_path: Path, role: str, own: bool
     names = [f"Quist{chr(97 + n)}, Anna{chr(97 + n)}" for n in range(20)]
     order = names if own else [*names[1:], names[0]]
     texts = [f"saw {' '.join(reversed(name.split(', ')))} today" for name in order]
-    rows = [(who, n % 2, text) for n, (who, text) in enumerate(zip(names, texts, strict=True))]
-    database = source(tmp_path, {"who": "VARCHAR", "q": "INTEGER", "note": "VARCHAR"}, rows)
+    # (no other column is searched, whose values could stand for those of the text)
+    rows = [(who, n % 2 > 0, text) for n, (who, text) in enumerate(zip(names, texts, strict=True))]
+    database = source(tmp_path, {"who": "VARCHAR", "q": "BOOLEAN", "note": "VARCHAR"}, rows)
     note = {"role": role, "acknowledge_unique": True} if role != "quasi" else {"role": role}
     given = policy(tmp_path, {"who": "identifier", "q": "quasi", "note": note}, k=2)
     with pytest.raises(SourceError, match=r"columns\.note: seems to contain 20 values that"):

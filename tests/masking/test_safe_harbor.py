@@ -310,6 +310,7 @@ DISGUISED = {
         "numbers that are days",
     ),
     "days as numbers": ("20210301 + age % 20", "numbers that are days"),
+    "the first of 1800": ("18000101", "numbers that are days"),
     "days as doubles": ("(20210301 + age % 20)::double", "numbers that are days"),
     "days as decimals": ("(20210301 + age % 20)::decimal(12, 2)", "numbers that are days"),
     "a date": ("date '2021-01-01' + age::integer", "the column holds dates"),

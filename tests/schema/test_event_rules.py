@@ -228,6 +228,15 @@ def test_no_choice_of_values_breaks_the_rule(rounds: int, tmp_path: Path) -> Non
 
 
 @some(1)
+@pytest.mark.parametrize("seed", [5, 10])
+def test_cells_of_every_value_are_compared_with_nothing(seed: int, tmp_path: Path) -> None:
+    """A star admits everything, and is in no set of cells: it keeps no release from its reader."""
+    one = world(seed, tmp_path)
+    one.run()
+    assert any(str(cell).startswith("*") for _, _, cell, _ in published(one.file))
+
+
+@some(1)
 @pytest.mark.parametrize(("seed", "kind"), [*enumerate(KINDS * 2)])
 def test_one_cell_more_or_less(seed: int, kind: str, tmp_path: Path) -> None:
     """A cell is replaced by another one, which breaks the rule: everybody who judges says so."""

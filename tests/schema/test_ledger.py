@@ -411,6 +411,33 @@ def test_a_visit_more_is_told_to_who_counts(tmp_path: Path, equal: Path) -> None
     ]
 
 
+@pytest.mark.slow
+def test_who_knows_three_rows_finds_a_person_whom_two_rows_hide(tmp_path: Path) -> None:
+    """What became of three rows is one person's own; what became of two of them is not.
+
+    In the first release everybody has the same rows, and in the second nobody is alone.
+    """
+    world = World(1)
+    world.k, world.knows, world.keyed, world.labs = 2, {"events": 3, "rows": False}, True, False
+    kinds = {"000": 6, "110": 6, "101": 6, "011": 6, "010": 3, "001": 3, "100": 1}
+    became = [kind for kind, persons in kinds.items() for _ in range(persons)]
+    world.rows = {
+        "patients": [{"patient_id": person, "age": 40} for person in range(len(became))],
+        "visits": [
+            {"visit_id": 10 * person + place, "patient_id": person, "what": what, "ward": "eyes"}
+            for person in range(len(became))
+            for place, what in enumerate("abcc")  # (the third twice)
+        ],
+    }
+    run(world.policy(tmp_path, "first.duckdb", ledger=LEDGER), world.write(tmp_path), 1)
+    for visit in world.rows["visits"]:
+        visit["what"] = became[visit["patient_id"]][min(visit["visit_id"] % 10, 2)]
+    problems = refused(world.policy(tmp_path, "b.duckdb", ledger=LEDGER), world.write(tmp_path), 2)
+    assert set(problems) == {"privacy.knows.events"}
+    assert " 1 of 31 returning persons" in problems["privacy.knows.events"]
+    assert "by three known events" in problems["privacy.knows.events"]
+
+
 KILLED = """
 import json, os, sys
 from pathlib import Path

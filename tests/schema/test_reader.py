@@ -384,6 +384,17 @@ def test_a_manifest_that_is_not_understood_is_refused(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_persons_in_groups_as_well_as_classes_are_refused(tmp_path: Path) -> None:
+    """No algorithm makes both of several tables: it would promise nothing that is known."""
+    made = Made(2, 0)
+    age, team = column("age", "quasi", "numeric"), column("team", "keep", "numeric")
+    made.persons([(1, person, "5", 1) for person in range(1, 5)], [age, team])
+    assert main([str(made.database(tmp_path / "classes.duckdb"))]) == 0
+    data = made.manifest()
+    data["layout"] |= {"columns": [age], "group_id": "team"}
+    assert main([str(made.database(tmp_path / "groups.duckdb", data))]) == 2
+
+
 def test_any_change_of_the_tables_is_judged_or_refused() -> None:
     """One or two places at random: never another error."""
     made = clinic()

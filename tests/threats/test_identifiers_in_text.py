@@ -287,6 +287,16 @@ def test_other_values_are_of_no_account(tmp_path: Path, kind: str, rows: int) ->
     assert sum(f"[{kind}]" in text for text in texts) == rows
 
 
+def test_digits_alone_are_like_no_telephone_number(tmp_path: Path) -> None:
+    """Most values have as many digits as some identifier, and no valid check digit."""
+    said = ["0171 1234567" if i < 10 else f"{12345678900 + 1000 * i}" for i in range(400)]
+    data = [(20 + i % 4, note) for i, note in enumerate(said)]
+    database = source(tmp_path, {"age": "INTEGER", "note": "VARCHAR"}, data)
+    given = policy(tmp_path, {"age": "quasi", "note": "keep"}, k=4)
+    with pytest.raises(SourceError, match=r"columns\.note: .* 10 values .*: \[phone\]"):
+        run(given, database)
+
+
 @pytest.mark.slow
 def test_what_refuses_a_run_can_be_redacted(tmp_path: Path) -> None:
     listed = [(kind, values) for _, kind, values in columns(True)

@@ -101,6 +101,17 @@ def test_a_damaged_ledger_is_refused(kept: Path, tmp_path: Path, name: str) -> N
     assert (tmp_path / "release.duckdb").read_bytes() == before
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["values of one class fewer", "no value in any class"])
+def test_classes_without_values_are_missed(kept: Path, tmp_path: Path, name: str) -> None:
+    """They are looked for apart from the seal, which a ledger of before has not."""
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    with duckdb.connect(str(tmp_path / "private.duckdb")) as connection:
+        connection.execute(DAMAGE[name].format(SCHEMA))
+    with pytest.raises(EngineError, match=r"does not have the values of all classes"):
+        anonymizer.run(policy(tmp_path, columns=PROTECTED), tmp_path / "source.duckdb")
+
+
 def content(connection: duckdb.DuckDBPyConnection) -> list[str]:
     tables = ("members", "signatures", "dictionary", "releases")
     return sorted(

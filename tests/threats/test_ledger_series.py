@@ -21,7 +21,7 @@ from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.diversity import DistinctL
 from anonymizer.ledger.compare import Comparison
 from anonymizer.ledger.entries import Entry
-from anonymizer.ledger.matches import WAIT, ways_out
+from anonymizer.ledger.matches import WAIT, apart, ways_out
 from anonymizer.ledger.protected_columns import Facet, Recognition
 from anonymizer.ledger.recognition import strangers
 from anonymizer.ledger.store import CREATE, MEMBERS, NEW_MEMBERS, NEW_SIGNATURES, SIGNATURES
@@ -221,6 +221,18 @@ def test_a_group_of_stayers_is_told_by_differences_as_well() -> None:
     assert problem.path == "columns.v"
 
 
+def test_a_group_that_goes_is_told_whichever_release_made_it() -> None:
+    """Two persons of one value leave together: a weaker rule took the release that parted them."""
+    values = {0: 0, 1: 0, 2: 0, 3: 1, 4: 0, 5: 1}
+    first, second = [0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]
+    rest = {person: first[person] for person in (2, 3, 4, 5)}
+    series = Series((dict(enumerate(first)), dict(enumerate(second)), rest), values)
+    assert series.below() == {0, 1}
+    (problem,) = refused(series)
+    assert problem.path == "columns.v"
+    assert "2 of 2 persons" in problem.message
+
+
 PROTECTED: dict[str, Any] = {
     "id": {"role": "identifier"},
     "age": {"role": "quasi"},
@@ -245,6 +257,11 @@ def test_a_hint_names_only_what_the_policy_can_have() -> None:
     assert "coarser classes" not in ways_out(again, 2)  # its classes are those of before
     assert "forget" in ways_out(plain, 1)
     assert "forget" not in ways_out(policy(Path(), ledger=None), 1)
+    # releases of several tables are made by DuckDB alone
+    assert "release the tables together (tables:)" in apart(plain)
+    assert "tables:" not in apart(plain, several=True)
+    server = plain.model_copy(update={"engine": "postgres"})
+    assert "tables:" not in apart(server)
 
 
 @pytest.mark.slow
@@ -287,7 +304,7 @@ def test_half_of_the_last_persons_have_to_be_recognized(again: int, refused: boo
     assert [str(problem.path) for problem in found] == ["ledger"] * refused
 
 
-def joined(new: Iterable[str], old: Iterable[str], *, named: bool) -> Any:
+def joined(new: Iterable[str], old: Iterable[str], *, named: bool, k: int = 2) -> Any:
     """What a join of a new release with release 1 discloses: values, those narrowed, the fewest."""
     with ledger() as engine:
         columns = "person uhugeint, class_id bigint, marks uhugeint[]"
@@ -295,7 +312,7 @@ def joined(new: Iterable[str], old: Iterable[str], *, named: bool) -> Any:
         insert(engine, NEW_MEMBERS, new)
         insert(engine, MEMBERS, old)
         tables = {"members": NEW_MEMBERS, "old_members": MEMBERS, "here": 1, "there": 1}
-        asked = {**tables, "release": 1, "named": named, "k": 2}
+        asked = {**tables, "release": 1, "named": named, "k": k}
         return engine.execute(render("ledger/joined", asked), "test")[0]
 
 
@@ -313,3 +330,11 @@ def test_a_value_may_be_rare_in_the_earlier_release_only() -> None:
     new = (f"{p}, 1, [5]" for p in range(4))
     others = (f"2, {p}, 2, null, null, [5], 0, 0" for p in range(4))
     assert joined(new, ("1, 0, 1, null, null, [5], 0, 0", *others), named=False) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(("k", "narrowed"), [(2, 0), (3, 2)])
+def test_a_join_may_leave_k_candidates(k: int, narrowed: int) -> None:
+    """Two persons are in the same class of both releases, each with others who are not."""
+    new = (f"{p}, 1, [{p}]" for p in (0, 1, 2))
+    old = (f"1, {p}, 1, null, null, [{p}], 0, 0" for p in (0, 1, 9))
+    assert joined(new, old, named=True, k=k) == (2, narrowed, 2)

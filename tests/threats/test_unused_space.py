@@ -12,10 +12,13 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.compile import Table
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import EngineError, GuaranteeError
+from anonymizer.errors import EngineError, GuaranteeError, TargetError
+from anonymizer.publish import rewrite as rewriting
 from anonymizer.publish.export import export
 from anonymizer.publish.rewrite import rewrite
+from anonymizer.release.judge import fingerprint
 from anonymizer.release.manifest import Manifest, write_manifest
 from anonymizer.release.objects import Names
 from tests import runs
@@ -120,6 +123,30 @@ def test_a_dropped_copy_of_the_release(tmp_path: Path) -> None:
     assert file.read_bytes() == before
     runs.run(policy, database, seed=2)
     assert anonymizer.verify(policy, file).passed
+
+
+@pytest.mark.parametrize("other", ["people", "visits"])
+def test_a_copy_that_differs_in_one_table_is_not_put_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    """Each table of the new file is compared with its own in the old one."""
+    file = tmp_path / "two.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        for name in ("people", "visits"):
+            connection.execute(f"create table {name} as from range(100)")
+    before = file.read_bytes()
+    honest = fingerprint
+
+    def differing(engine: DuckDBEngine, table: Table) -> object:
+        found = honest(engine, table)
+        return None if (table.name, table.catalog) == (other, rewriting.NEW) else found
+
+    with monkeypatch.context() as broken:
+        broken.setattr(rewriting, "fingerprint", differing)
+        with pytest.raises(TargetError, match="its copy differs from it"):
+            rewrite(file)
+    assert file.read_bytes() == before
+    assert rewrite(file).tables == 2
 
 
 def test_a_run_publishes_no_file_with_unused_space(

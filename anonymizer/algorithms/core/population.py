@@ -8,7 +8,6 @@ population outside both halves: the member would be known to be absent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -152,7 +151,8 @@ def population_stages(rules: PopulationRules | None) -> tuple[Stage, ...]:
     def explain(row: Row) -> Problem:
         n, sure, members = row
         hint = "weaken the requirement, or give a population that the table is a sample of"
-        over = n - math.floor(rules.most * sure)
+        # (whole numbers only: a script prints the problem from figures that are expressions)
+        over = n - rules.most.numerator * sure // rules.most.denominator
         if 0 < over < n and sure >= rules.k:
             hint += f", or leave {over:,} units or more out in source.query"
         return Problem(

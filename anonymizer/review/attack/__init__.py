@@ -200,6 +200,8 @@ class Attack:
     unit: str = "rows"
     proved: int | None = None
     """Complete records that the cells prove and fewer than k rows (persons) may share."""
+    if_tight: int | None = None
+    """The same for a reader who takes every cell for the smallest possible."""
     beside: bool = False
     """True if an earlier release was compared."""
     differences: Differences | None = None
@@ -254,6 +256,7 @@ class Attack:
             "inference": [{**asdict(i), "holds": i.holds} for i in self.inference],
             "known_value": [asdict(found) for found in self.known_value],
             "proved_records": self.proved,
+            "proved_if_tight": self.if_tight,
             "intersection": [{**asdict(x), "holds": x.holds} for x in self.intersection],
             "differences": None if d is None else {**asdict(d), "holds": d.holds},
         }
@@ -337,6 +340,7 @@ def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, A
         raise NothingToCheckError.at(
             "--share", "draws no target", hint="raise it, or change --test-seed"
         )
+    proving = (beside.run_sql, beside.view, layout, beside.originals, requirements)
     return now, Attack(
         view=str(beside.manifest.data.get("view", beside.view.name)),
         share=share,
@@ -345,9 +349,8 @@ def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, A
         known_value=tuple(_known(now, s, k) for s in now.secrets),
         intersection=(),
         unit="persons" if now.by_person else "rows",
-        proved=proved_records(
-            beside.run_sql, beside.view, layout, beside.originals, requirements
-        ).get(RECORDS),
+        proved=proved_records(*proving).get(RECORDS),
+        if_tight=proved_records(*proving, if_tight=True).get(RECORDS),
     )
 
 

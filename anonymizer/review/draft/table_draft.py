@@ -315,7 +315,9 @@ def _publish_lines(stem: str) -> Iterator[str]:
     yield "# a key or a person, and a folder that nobody else reads."
     yield "# ledger: private/ledger.duckdb"
     yield "# A file of its own: who gets the release must not get the raw table with it."
-    yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)}}}"
+    yield "# Intervals begin and end with steps, not with values of rows: columns.<name>.bounds."
+    yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)},"
+    yield "          bounds: grid}"
 
 
 def _count(guesses: dict[str, Guess], role: str) -> int:
