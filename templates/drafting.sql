@@ -89,7 +89,7 @@ select
     {% endif %}
     {% if column.number %}
     (
-        select cast(floor(log10(nullif(max(value) - min(value), 0))) as bigint)
+        select try_cast(floor(log10(nullif(max(value) - min(value), 0))) as bigint)
         from (select cast({{ column.name }} as double) as value from rows_read) as numbers
         where isfinite(value)
     ) as reach
