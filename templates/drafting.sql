@@ -83,9 +83,18 @@ select
     cast(0 as bigint) as names,
     {% endif %}
     {% if column.early %}
-    count(*) filter (where {{ column.early }}) as early
+    count(*) filter (where {{ column.early }}) as early,
     {% else %}
-    cast(0 as bigint) as early
+    cast(0 as bigint) as early,
+    {% endif %}
+    {% if column.number %}
+    (
+        select try_cast(floor(log10(nullif(max(value) - min(value), 0))) as bigint)
+        from (select cast({{ column.name }} as double) as value from rows_read) as numbers
+        where isfinite(value)
+    ) as reach
+    {% else %}
+    cast(null as bigint) as reach
     {% endif %}
 from rows_read
 {% endfor %}

@@ -39,15 +39,15 @@ def grid_of(policy: Policy, name: str, kind: str, sql_type: str) -> Any:
 
     Raises SourceError if the step does not fit the type.
     """
-    if policy.publish.bounds != "grid" or policy.algorithm.over_levels:
+    given = policy.columns[name]
+    if policy.publish.bounds != "grid" or policy.algorithm.over_levels or given.role != "quasi":
         return None
     if kind == "categorical":
         return EVERYTHING
-    given = policy.columns[name].bounds
-    if given is not None:
-        mask = Mask(name, "round", sql_type, {"to": given.step}, Sql(""), Sql(""))
+    if given.bounds is not None:
+        mask = Mask(name, "round", sql_type, {"to": given.bounds.step}, Sql(""), Sql(""))
         SourceError.refuse(_unfit(mask, column_path(name, "bounds", "step")))
-        return given.step
+        return given.bounds.step
     scale = scale_of(sql_type)
     return "month" if scale is not None and scale.is_time else TWO_DIGITS
 

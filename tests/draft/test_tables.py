@@ -416,7 +416,7 @@ def test_tables_of_one_name_in_two_schemas(tmp_path: Path) -> None:
 def test_what_the_tool_made_is_no_source(tmp_path: Path) -> None:
     path = filled(tmp_path / "source.duckdb", SMALL)
     first = draft_tables(path, base=tmp_path)
-    here = first.text.replace("{database: source_release.duckdb}", "{schema: published}")
+    here = first.text.replace("database: source_release.duckdb", "schema: published")
     assert here != first.text
     run(anonymizer.Policy.loads(here, tmp_path), path)
     with duckdb.connect(str(path), config={"threads": 1}) as connection:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import Mondrian
-from anonymizer.policy.columns import MASKS
+from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.fields import PublishedName, is_reserved, published_names, renamed
 from anonymizer.policy.hierarchies import Cardinality, Conventional, Divisor, Intervals, OnTheFly
 from anonymizer.policy.kinds import ENDINGS, kind_of
@@ -221,27 +221,33 @@ DATA_MADE = (Conventional, Divisor, Cardinality)
 
 def bounds(policy: PolicyFields) -> Iterator[Problem]:
     """Steps need a grid, and under a grid no interval of a hierarchy ends with a value of a row."""
+    nodes = policy.algorithm.name if policy.algorithm.over_levels else None
     for name, column in policy.columns.items():
-        if policy.publish.bounds != "grid":
-            if column.bounds is not None:
-                said = "is a step of a grid, and bounds are those of rows"
-                yield Problem(column_path(name, "bounds"), said, hint="publish: {bounds: grid}")
-            continue
-        if column.role != "quasi" or not policy.algorithm.over_levels:
-            continue
+        yield from bounds_of(name, column, policy.publish.bounds, nodes)
+
+
+def bounds_of(name: str, column: Column, bounds: str, nodes: str | None) -> Iterator[Problem]:
+    """Problems of the bounds of a column. `nodes`: what publishes nodes, if anything does."""
+    if bounds != "grid":
         if column.bounds is not None:
-            said = f"does not apply to {policy.algorithm.name}, which publishes nodes"
-            yield Problem(column_path(name, "bounds"), said, hint="leave it out")
-        spec, path = column.hierarchy, column_path(name, "hierarchy")
-        if isinstance(spec, DATA_MADE) and spec.domain is None:
-            said = "is missing: without it intervals end with values of rows"
-            yield Problem(f"{path}.domain", said, hint="domain: [0, 120], or publish.bounds: tight")
-        if isinstance(spec, OnTheFly):
-            said = "makes intervals that end with values of rows"
-            yield Problem(f"{path}.builder", said, hint="builder: intervals with cuts and a top")
-        if isinstance(spec, Intervals) and spec.top is None:
-            said = "is missing: without it the last interval ends with a value of a row"
-            yield Problem(f"{path}.top", said, hint=f"top: {spec.cuts[-1]}")
+            said = "is a step of a grid, and bounds are those of rows"
+            yield Problem(column_path(name, "bounds"), said, hint="publish: {bounds: grid}")
+        return
+    if column.role not in ("quasi", "event") or nodes is None:
+        return
+    if column.bounds is not None:
+        said = f"does not apply to {nodes}, which publishes nodes"
+        yield Problem(column_path(name, "bounds"), said, hint="leave it out")
+    spec, path = column.hierarchy, column_path(name, "hierarchy")
+    if isinstance(spec, DATA_MADE) and spec.domain is None:
+        said = "is missing: without it intervals end with values of rows"
+        yield Problem(f"{path}.domain", said, hint="domain: [0, 120], or publish.bounds: tight")
+    if isinstance(spec, OnTheFly):
+        said = "makes intervals that end with values of rows"
+        yield Problem(f"{path}.builder", said, hint="builder: intervals with cuts and a top")
+    if isinstance(spec, Intervals) and spec.top is None:
+        said = "is missing: without it the last interval ends with a value of a row"
+        yield Problem(f"{path}.top", said, hint=f"top: {spec.cuts[-1]}")
 
 
 def _collision(

@@ -523,6 +523,15 @@ def _words(one: PublishedName) -> str:
 # A check that reads an invalid part is skipped, so that no mistake is reported twice.
 
 
+def bounds(policy: SchemaFields) -> Iterator[Problem]:
+    """Bounds that are nobody's, in the table of the persons and in events."""
+    for name, table in policy.tables.items():
+        nodes = "a table of events" if name != policy.person else None
+        for column, of in table.columns.items():
+            problems = of_release.bounds_of(column, of, policy.publish.bounds, nodes)
+            yield from within(name, problems)
+
+
 Check = Callable[["SchemaFields"], Iterable[Problem]]
 
 CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
@@ -551,6 +560,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (views, ("person", "tables", "publish")),
     (clashes, ("person", "columns", "publish")),
     (of_release.remembered, ("republish", "ledger")),
+    (bounds, ("tables", "columns", "publish")),
 )
 """Each check with the sections, of the policy or of any table, that must be valid for it."""
 

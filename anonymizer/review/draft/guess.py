@@ -86,6 +86,8 @@ class Profile:
     """Different values of a text in which a frequent first or last name stands."""
     early: int = 0
     """Dates before those of a century that is meant."""
+    reach: int | None = None
+    """The power of ten in the range of a number: 1 for 18 to 90."""
     held: str | None = None
     """The kinds of identifiers found in it, in words."""
 

@@ -140,7 +140,8 @@ def _lines(given: Written) -> Iterator[str]:
     sensitive = sum(one.of_role("sensitive") for one in given.tables)
     yield algorithm(persons.found.rows, persons.of_role("quasi"), sensitive)
     yield "# A file of its own: who gets the release must not get the raw tables with it."
-    yield f"publish: {{database: {release_file(given.stem or 'database')}}}"
+    yield "# Intervals begin and end with steps, not with values of rows: columns.<name>.bounds."
+    yield f"publish: {{database: {release_file(given.stem or 'database')}, bounds: grid}}"
 
 
 def _table(one: TableDraft) -> Iterator[str]:

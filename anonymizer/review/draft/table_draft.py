@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from anonymizer.review.draft.guess import guesses as guess_all
 from anonymizer.review.hierarchies import of_writing
 from anonymizer.source import column_names
 from anonymizer.source.column_names import countable, names_part, repeats_like_persons
+from anonymizer.source.profile import kind_of
 
 # The text of drafts: names, comments, and the options of a column.
 
@@ -103,10 +105,26 @@ def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
     if role.role == "quasi" and p.endless:
         yield "kind: categorical"  # no interval holds infinite values
     suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
+    if role.role == "quasi" and (step := step_of(p)) is not None:
+        yield f"bounds: {{step: {step}}}"
     if role.role == "quasi" and suggestion is not None:
         yield f"hierarchy: {suggestion.text}"
     if role.role == "sensitive":
         yield f"protect: {{{rule(p)}}}"
+
+
+def step_of(p: Profile) -> Decimal | None:
+    """A step for bounds where two significant digits are coarse: in small ranges of numbers."""
+    if kind_of(p.sql_type) != "numeric" or p.endless or p.reach is None:
+        return None
+    if not p.parts:
+        return Decimal(2) if p.reach <= 0 else None
+    if p.reach > 1:
+        return None
+    found = re.search(r",\s*(\d+)\)", p.sql_type)
+    least = Decimal(5).scaleb(-int(found[1])) if found else Decimal(0)
+    step = max(Decimal(1).scaleb(p.reach - 1), least)
+    return Decimal(f"{step:f}")
 
 
 def rule(p: Profile) -> str:
