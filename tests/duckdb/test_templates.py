@@ -35,7 +35,11 @@ def test_every_template_is_named_by_the_code_or_by_a_template() -> None:
     # families are named by their stems: "halves", f"verify/{rule}" with rule = "alpha"
     named = set(re.findall(r'["/](\w+)"', code))
     families = re.findall(r"/(\w+_)\{", code)
-    checks = {SOURCE_DOMINANCE, *AGAINST_SOURCE, *(name for some in ALONE.values() for name in some)}
+    checks = {
+        SOURCE_DOMINANCE,
+        *AGAINST_SOURCE,
+        *(name for some in ALONE.values() for name in some),
+    }
     named |= {f"counts_{name}" for name in checks}
     asked = [ask.template for guarantee in GUARANTEES for ask in guarantee.asks]
     families += [template.partition("{")[0] for template in asked if "{" in template]
