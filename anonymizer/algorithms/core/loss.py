@@ -130,15 +130,24 @@ def _bit_count(word: str, mask: int) -> str:
 def by_kind(
     attributes: Sequence[Attribute], expression: Callable[[str], str], which: str = "attribute"
 ) -> str:
-    """A CASE over the kind of the attribute's cells: `range`, `set` or `node`."""
+    """A CASE over the kind of the attribute's cells: `range`, `set` or `node`.
+
+    `whole` for sets that show one value or all.
+    """
     groups: dict[str, list[int]] = {}
     for attribute in attributes:
-        groups.setdefault(shape(attribute), []).append(attribute.index)
+        kind = "whole" if shows_all(attribute) else shape(attribute)
+        groups.setdefault(kind, []).append(attribute.index)
     whens = " ".join(
         f"when {which} in ({join([lit(i) for i in members])}) then {expression(kind)}"
         for kind, members in groups.items()
     )
     return f"case {whens} end"
+
+
+def shows_all(attribute: Attribute) -> bool:
+    """True if its cells show one value or all of the column."""
+    return shape(attribute) == "set" and attribute.grid is not None
 
 
 def shape(attribute: Attribute) -> str:
@@ -156,6 +165,10 @@ def _set_loss(count: str) -> str:
     return f"case when {count} > 1 then {count} / cast(size as double) else 0 end"
 
 
+def _whole_loss(count: str) -> str:
+    return f"case when {count} > 1 then 1 else 0 end"
+
+
 def _node(levels: Sequence[Level], low: str, high: str, low_code: str, high_code: str) -> str:
     whens = " ".join(
         f"when {low}{level.a} = {high}{level.a} then {high}{level.z}" for level in levels
@@ -167,6 +180,7 @@ def _root_loss(levels: Sequence[Level]) -> dict[str, str]:
     return {
         "range": _range("coalesce(last_share - first_share, 0)", "first_code = 0"),
         "set": _set_loss("values_all"),
+        "whole": _whole_loss("values_all"),
         "node": _node(levels, "first_", "last_", "first_code", "last_code"),
     }
 
@@ -196,6 +210,7 @@ def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> S
     losses = {
         "range": _range("coalesce(h.share - l.share, 0)", "different > 0", "l.size"),
         "set": "different / cast(l.size as double)",
+        "whole": _whole_loss("different"),
         "node": _node(levels, "l.", "h.", "low", "high"),
     }
     lost = by_kind(attributes, losses.__getitem__, "e.attribute")
@@ -208,7 +223,8 @@ def merit_sql(attributes: Sequence[Attribute]) -> Sql:
     So in a range, a thin slice with a large gain precedes the middle: fewer rows remain in classes
     that are too small to be cut again. For categories, the rows of the whole class are used.
     """
-    weights = {"range": "least(kept_left, n_all - kept_left)", "set": "n_all", "node": "n_all"}
+    weights = dict.fromkeys(("set", "whole", "node"), "n_all")
+    weights["range"] = "least(kept_left, n_all - kept_left)"
     weight = by_kind(attributes, weights.__getitem__)
     return Sql(f"cast({times_weight(attributes, 'gain')} / sqrt({weight}) as decimal(18, 8))")
 
@@ -224,7 +240,8 @@ def single_gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) ->
     The value is published exactly. The rest becomes a smaller set; its node stays the same.
     """
     whole = _root_loss(levels)
-    rest = {"range": whole["range"], "set": _set_loss("(values_all - 1)"), "node": whole["node"]}
+    left = "(values_all - 1)"
+    rest = {**whole, "set": _set_loss(left), "whole": _whole_loss(left)}
     return Sql(
         f"n_all * {by_kind(attributes, whole.__getitem__)}"
         f" - (n_all - n) * {by_kind(attributes, rest.__getitem__)}"
@@ -237,11 +254,13 @@ def gain_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
     left = {
         "range": _range("coalesce(share - first_share, 0)", "first_code = 0 and code > 0"),
         "set": _set_loss("values_left"),
+        "whole": _whole_loss("values_left"),
         "node": _node(levels, "first_", "", "first_code", "code"),
     }
     right = {
         "range": "coalesce(last_share - next_share, 0)",
         "set": _set_loss("(values_all - values_left)"),
+        "whole": _whole_loss("(values_all - values_left)"),
         "node": _node(levels, "next_", "last_", "next_code", "last_code"),
     }
     return Sql(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from anonymizer.algorithms.core.encode import UNITS, in_parts
-from anonymizer.algorithms.core.loss import WORD_BITS, Packed, fits, pack, shape
+from anonymizer.algorithms.core.loss import WORD_BITS, Packed, fits, pack, shape, shows_all
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, Protection
 from anonymizer.algorithms.core.proportional_assignment import Dealing, dealing_stages
 from anonymizer.compile import Sql, Table, lit, work
@@ -175,8 +175,10 @@ def _addition(
     gains = []
     for a in attributes:
         if shape(a) == "set":
-            one = _of_value(a)
-            second = f"case when {packed.count_of(a.index, 'g.')} = 1 then {2 * one} else {one} end"
+            one, two = _of_value(a), 2 * _of_value(a)
+            if shows_all(a):
+                one, two = 0, a.scaled_loss(SCALE)
+            second = f"case when {packed.count_of(a.index, 'g.')} = 1 then {two} else {one} end"
             steps.append((f"step{a.index}", f"cast({second} as double)"))
             new = (f"bit_count({w} & free_{w} & {mask})" for w, mask in packed.bits[a.index])
             gains.append(f"({' + '.join(new)}) * step{a.index}")
@@ -255,7 +257,10 @@ def _loss(attributes: Sequence[Attribute], packed: Packed, prefix: str) -> str:
             values = packed.count_of(a.index, prefix)
             # one value loses nothing
             lost = f"({values} - case when {values} = 1 then 1 else 0 end)"
-            sets.append(f"{lost} * cast({_of_value(a)} as double)")
+            each = _of_value(a)
+            if shows_all(a):
+                lost, each = f"case when {values} > 1 then 1 else 0 end", a.scaled_loss(SCALE)
+            sets.append(f"{lost} * cast({each} as double)")
     return _sum(_extent_losses(attributes, prefix), sets)
 
 
