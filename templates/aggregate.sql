@@ -530,3 +530,9 @@ select distinct {{ labels | join }}
 from {{ split | ident }}
 where not left_out
 order by {{ labels | join }}
+
+-- name: naive
+-- All figures but those below the minimum: what is published where small ones alone are blanked.
+create or replace table {{ naive | ident }} as
+select * replace (case when {{ measure | ident }} >= {{ minimum | lit }} then {{ measure | ident }} end as {{ measure | ident }})
+from {{ cells | ident }}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,23 +41,33 @@ def explore_command(
     page is served on this machine only, at an address that is printed; anyone who has the address
     can use the page. Every change is tried on a sample and then on the whole table, in scratch
     tables. Nothing is published, and nothing is written except the policy when you save it. Stop
-    with Ctrl-C.
+    with Ctrl-C. Of a policy of counts the page shows the table with its hidden figures, and what an
+    attack finds before and after (with the extra aggregate).
     """
     from anonymizer.explore.server import refuse_without_extra
 
     refuse_without_extra()
     check_target(target)
 
-    from anonymizer.explore.desk import desk_input, open_desk
+    from anonymizer.explore.counts_desk import CountsDesk, open_counts_desk
+    from anonymizer.explore.desk import Desk, counts_policy, desk_input, open_desk
     from anonymizer.explore.server import serve
 
     output.say("reading the table ...")
-    begun = desk_input(subject, database, target, limits)
-    with open_desk(begun, database, show_rows=show_rows, limits=limits) as desk:
+
+    def show(desk: Desk | CountsDesk, file: str) -> None:
         desk.begin()
 
         def ready(address: str, server: Any) -> None:
             lines = [f"open {address}", "end it with Ctrl-C"]
-            output.result({"address": address, "file": str(begun.target)}, lines)
+            output.result({"address": address, "file": file}, lines)
 
         serve(desk, ready)
+
+    counted = counts_policy(subject)
+    if counted is not None:
+        show(open_counts_desk(counted, Path(subject), database, limits), subject)
+        return
+    begun = desk_input(subject, database, target, limits)
+    with open_desk(begun, database, show_rows=show_rows, limits=limits) as desk:
+        show(desk, str(begun.target))

@@ -26,7 +26,7 @@ from anonymizer.explore.details import (
 )
 from anonymizer.explore.edits import Edit, Target, with_edits
 from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
-from anonymizer.policy import Policy
+from anonymizer.policy import AggregatePolicy, Policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
 from anonymizer.review.draft.guess import Guess
@@ -129,6 +129,7 @@ class Desk:
     lock: threading.RLock = field(default_factory=threading.RLock)
     _change: threading.Lock = field(default_factory=threading.Lock)
     workers: tuple[Worker, Worker] = field(init=False)
+    index = "index.html"
 
     def __post_init__(self) -> None:
         self.workers = (
@@ -305,6 +306,14 @@ class DeskInput:
     guesses: Mapping[str, Guess]
     target: Path
     title: str
+
+
+def counts_policy(subject: str) -> AggregatePolicy | None:
+    """The policy of a file, if it makes a table of counts."""
+    path = Path(subject)
+    if path.suffix.lower() not in SUFFIXES or not path.is_file():
+        return None
+    return Policy.load(path).counts
 
 
 def desk_input(

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -22,6 +22,7 @@ from starlette.routing import Route
 from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.compile.sql import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
+from anonymizer.explore.counts_desk import CountsDesk
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import ROLES, edits_of
 from anonymizer.explore.states import page_figures
@@ -131,8 +132,10 @@ async def _refuse(send: Send) -> None:
 # The pages and HTTP calls of the desk.
 
 
-def view(desk: Desk) -> dict[str, Any]:
+def view(desk: AnyDesk) -> dict[str, Any]:
     """Everything about the current state."""
+    if isinstance(desk, CountsDesk):
+        return desk.view()
     with desk.lock:
         state = desk.history.now
         found: dict[str, Any] = json_value(
@@ -218,6 +221,7 @@ MOST_BYTES = 200_000
 LABEL = 80
 """Largest length of a change's name."""
 
+AnyDesk: TypeAlias = Desk | CountsDesk
 Given = Mapping[str, Any]
 Call = Callable[[Desk, Given], Any]
 
@@ -242,6 +246,8 @@ CHANGES: dict[str, Call] = {
     "save": lambda desk, given: desk.save(),
 }
 """Calls that change the desk; the answer is the whole content of the page."""
+TRY = "try"
+"""The call of a desk of counts."""
 QUESTIONS: dict[str, Call] = {
     "compare": lambda desk, given: desk.compare(given.get("one"), given.get("other")),
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
@@ -250,19 +256,22 @@ QUESTIONS: dict[str, Call] = {
 }
 
 
-def _answer(name: str, desk: Desk, given: Given) -> Any:
-    if name in QUESTIONS:
+def _answer(name: str, desk: AnyDesk, given: Given) -> Any:
+    if isinstance(desk, CountsDesk):
+        desk.change(given)
+    elif name in QUESTIONS:
         return QUESTIONS[name](desk, given)
-    CHANGES[name](desk, given)
+    else:
+        CHANGES[name](desk, given)
     return view(desk)
 
 
-def application(desk: Desk, host: str, token: str) -> App:
+def application(desk: AnyDesk, host: str, token: str) -> App:
     """The desk behind its guard. `host`: the address and port that browsers use."""
     files = _files()
 
     async def file(request: Request) -> Response:
-        name = request.path_params.get("name") or "index.html"
+        name = request.path_params.get("name") or desk.index
         if name not in files:
             return _json({"errors": []}, 404)
         kind, content = files[name]
@@ -285,9 +294,9 @@ def application(desk: Desk, host: str, token: str) -> App:
     return Guard(pages, host, token)
 
 
-async def _called(desk: Desk, request: Request) -> Response:
+async def _called(desk: AnyDesk, request: Request) -> Response:
     name = str(request.path_params["call"])
-    if name not in CHANGES and name not in QUESTIONS:
+    if name not in ({TRY} if isinstance(desk, CountsDesk) else {*CHANGES, *QUESTIONS}):
         return _json({"errors": []}, 404)
     body = b""
     async for part in request.stream():
@@ -346,7 +355,7 @@ def refuse_without_extra() -> None:
         raise EngineError.at("explore", f"needs {lacking}, which is not there", hint=hint)
 
 
-def serve(desk: Desk, ready: Callable[[str, Any], None]) -> None:
+def serve(desk: AnyDesk, ready: Callable[[str, Any], None]) -> None:
     """Serve the desk until it is stopped. `ready` receives the address, and the server to stop."""
     import uvicorn
 

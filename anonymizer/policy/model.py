@@ -236,7 +236,7 @@ class AggregatePolicy(OneTable, AggregateFields):
     def one_table(self, verb: str) -> Policy:
         """Raise PolicyError: the verb does not work on tables of counts."""
         said = f"makes a table of counts, and `{verb}` works on releases of rows"
-        allowed = "plan, compile, run, verify, export, report, certify"
+        allowed = "plan, explore, compile, run, verify, export, report, certify"
         raise PolicyError.at("aggregate", said, allowed)
 
     @cached_property

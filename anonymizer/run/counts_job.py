@@ -155,7 +155,7 @@ def plan_counts(
     """
     read = read_counts(policy, session, executor)
     executor.run(read.compiled.stages, "trying")
-    counted = _figures(read, session)
+    counted = figures_of_search(read, session)
     return read.plan(counted), tuple(beyond_limit(policy, counted))
 
 
@@ -171,7 +171,8 @@ def beyond_limit(policy: AggregatePolicy, figures: Mapping[str, int]) -> Iterato
         )
 
 
-def _figures(read: CountsRead, session: Session) -> dict[str, int]:
+def figures_of_search(read: CountsRead, session: Session) -> dict[str, int]:
+    """Groups, persons, those left out of both, and cells, once the stages of the method ran."""
     step, engine = read.compiled.figures, session.engine
     (row,) = engine.execute(step.statement(engine.name), step.name)
     names = ("atoms", "atoms_left_out", "persons", "persons_left_out", "cells")
@@ -219,7 +220,7 @@ class CountsJob:
         """The release. `ledger`: compares it with earlier ones, and records it."""
         engine = self.session.engine
         self.executor.run(self.read.compiled.stages, "protecting")
-        GuaranteeError.refuse(beyond_limit(self.policy, _figures(self.read, self.session)))
+        GuaranteeError.refuse(beyond_limit(self.policy, figures_of_search(self.read, self.session)))
         layout = self._layout()
         writer = Writer(self._write, self.read.snapshot)
         self.target.build(engine, writer)
