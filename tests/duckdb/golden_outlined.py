@@ -45,6 +45,8 @@ LEVEL_L: Setting = {"level_l": {0: 1, 1: 2, 2: 3}}
 TYPED: Setting = {"publish": {"cells": "typed"}}
 
 OUTLINED: dict[str, Setting] = {
+    "grid": asked("mondrian", TWO, publish={"bounds": "grid"}),
+    "grid_typed": asked("mondrian", TWO, publish={"bounds": "grid", "cells": "typed"}),
     "masks": asked(
         "mondrian",
         {
