@@ -20,6 +20,8 @@ GROUPS = "groups"
 REQUIRED = (MINIMUM, DOMINANCE, GROUPS)
 PRIVACY_LOSS = "differential_privacy"
 """The requirement that a person changes no probability by a factor above exp(epsilon)."""
+INTERVALS = ("sum_interval", "insider_interval")
+"""The checks of what readers can compute of hidden sums."""
 DIGITS = 38
 """Digits of a sum."""
 

@@ -55,7 +55,6 @@ from anonymizer.run.problem_paths import at_groups
 from anonymizer.source.profile import published_type
 from anonymizer.source.snapshot import SNAPSHOT, values_step
 from anonymizer.steps import Plan, Stage, Step
-from anonymizer.verification.counts_intervals import interval_checks
 from anonymizer.verification.counts_questions import (
     SourceColumn,
     SourceSum,
@@ -321,6 +320,8 @@ class CountsJob:
         # one by one: small work tables may be in a database beside the engine, with one connection
         checks = tuple(question.ask(run_sql) for question in of_source.asked)
         if of_source.sums is not None:
+            from anonymizer.verification.counts_intervals import interval_checks
+
             assert layout.counts is not None
             checks += tuple(
                 interval_checks(

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.contract.checks import Check
-from anonymizer.contract.counts_layout import Counts
+from anonymizer.contract.counts_layout import INTERVALS, Counts
 from anonymizer.errors import EngineError
 
-INTERVALS = ("sum_interval", "insider_interval")
 NEARLY = 1e-6
 """Of a sum: what solvers may be wrong by."""
 Vector = NDArray[np.float64]

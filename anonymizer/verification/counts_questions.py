@@ -11,6 +11,7 @@ from anonymizer.compile import Sql, Table, ident, lit
 from anonymizer.contract.counts_layout import (
     DOMINANCE,
     GROUPS,
+    INTERVALS,
     MINIMUM,
     PRIVACY_LOSS,
     REQUIRED,
@@ -20,7 +21,6 @@ from anonymizer.contract.counts_layout import (
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.errors import NothingToCheckError
 from anonymizer.policy.aggregate import WITNESS
-from anonymizer.verification.counts_intervals import INTERVALS
 from anonymizer.verification.questions import FigureColumn, Question, condition
 
 FORM = ("cell_form", "cell_once", "no_reason", "no_small_cells")
