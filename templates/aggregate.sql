@@ -118,21 +118,19 @@ select
 from sized
 group by {{ finest | join }}
 
--- name: cell_sums
--- For every published total its sums, how much more each must be able to be for readers, so that no
--- contribution can be estimated, whether one contributes alone, and who contributes most.
-{% from "aggregate/_dominance" import sized with context %}
-with groupings as (
+-- name: _published
+-- The published totals, and the labels of the one that a finest group `g` is added to.
+{% macro published() %}
+groupings as (
     select * from (values
         {% for levels in groupings %}
         ({{ levels | join }}){% if not loop.last %},{% endif %}
 
         {% endfor %}
     ) as listed({{ numbers | join }})
-),
-
-added as (
-    select
+)
+{%- endmacro %}
+{% macro total_labels() %}
         {% for d in dimensions %}
         case {{ d.number }}
             {% for _, name in d.labels %}
@@ -141,6 +139,18 @@ added as (
             else '(all)'
         end as {{ d.label }},
         {% endfor %}
+{%- endmacro %}
+
+-- name: cell_sums
+-- For every published total its sums, how much more each must be able to be for readers, so that no
+-- contribution can be estimated, whether one contributes alone, and who contributes most.
+{% from "aggregate/_dominance" import sized with context %}
+{% from "aggregate/_published" import published, total_labels with context %}
+with {{ published() }},
+
+added as (
+    select
+        {{ total_labels() }}
         {{ numbers | join }},
         {% for s in sums %}
         sum(c.{{ s.part }}) as {{ s.part }},
@@ -289,35 +299,22 @@ where is_uniform
 -- left out. If they are fewer than the minimum, nothing else is left, and they are not counted.
 -- parameters: dimensions: published names of label and level, the labels by level; groupings: the
 -- levels of every published total; measures: the figure of a total, and of what is left out
+{% from "aggregate/_published" import published, total_labels with context %}
 create or replace table {{ cells | ident }} as
-with groupings as (
-    select * from (values
-        {% for levels in groupings %}
-        ({{ levels | join }}){% if not loop.last %},{% endif %}
-
-        {% endfor %}
-    ) as listed({{ numbers | join }})
-),
+with {{ published() }},
 
 shown as (
     select
-        {% for d in dimensions %}
-        case {{ d.number }}
-            {% for label, name in d.labels %}
-            when {{ loop.index0 | lit }} then {{ name }}
-            {% endfor %}
-            else '(all)'
-        end as {{ d.label }},
-        {% endfor %}
+        {{ total_labels() }}
         {{ numbers | join }},
         {% for s in sums %}
         {{ s.total }},
         {% endfor %}
         persons,
         counted
-    from {{ split | ident }}
+    from {{ split | ident }} as g
     cross join groupings
-    where not left_out
+    where not g.left_out
 ),
 
 remaining as (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from anonymizer.contract.counts_layout import INTERVALS
 from anonymizer.process.document import Block, Document, NotebookResult, Rows, facts, say
 from anonymizer.process.text import many
 
@@ -21,7 +22,7 @@ Figure = float | int | Mapping[str, Any] | None
 
 UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
-OF_SOURCE = frozenset(("sum_interval", "insider_interval")) | frozenset(
+OF_SOURCE = frozenset(INTERVALS) | frozenset(
     f"source_{name}"
     for name in (
         *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),

@@ -16,7 +16,7 @@ from anonymizer.compile import ident, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database
-from anonymizer.errors import AnonymizerError, PolicyError, Problem
+from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.policy import AggregatePolicy
 from anonymizer.policy.aggregate import OTHER, STATUS
 from anonymizer.process.secret import Seed
@@ -88,7 +88,6 @@ class CountsDesk:
         return made
 
     def _try(self, policy: AggregatePolicy) -> dict[str, Any]:
-        limit: list[Problem] = []
         opening = executing(policy, self.database, "duckdb", seed=Seed.fresh(), limits=self.limits)
         with opening as (session, executor):
             engine = session.engine
@@ -105,9 +104,10 @@ class CountsDesk:
                 return self._answer(policy, before, None, (), (), {}, error.problems)
             executor.run([read.compiled.write(EXPLORED)], "trying")
             figures = figures_of_search(read, session)
-            limit += beyond_limit(policy, figures)
+            limit = [*beyond_limit(policy, figures)]
             query = f"from {ident(EXPLORED)} where {STATUS} <> '{OTHER.strip('()')}'"
-            after = self._attack(engine, query, policy, measure)
+            rounded = policy.method == "round"  # its figures are others, and none is hidden
+            after = None if rounded else self._attack(engine, query, policy, measure)
             labels = [name for d in read.dimensions for name in (d.name, d.level) if name]
             listed = ", ".join(str(ident(name)) for name in (*labels, measure, STATUS))
             rows = engine.raw(f"select {listed} from {ident(EXPLORED)} limit {MOST_SHOWN}", "cells")
@@ -115,13 +115,8 @@ class CountsDesk:
 
     def _attack(
         self, engine: DuckDBEngine, query: str, policy: AggregatePolicy, measure: str
-    ) -> CountsAttack | None:
-        """What the attack on a published table finds; None for rounded figures, which are others.
-
-        Raises EngineError if the solver is missing.
-        """
-        if policy.method == "round" and "explored" in query:
-            return None
+    ) -> CountsAttack:
+        """What the attack on a published table finds. Raises EngineError without a solver."""
         # (the cells alone, in a connection of their own)
         with duckdb.connect() as apart:
             apart.register("published", engine.connection.cursor().sql(query).df())
@@ -138,7 +133,7 @@ class CountsDesk:
     def _answer(
         self,
         policy: AggregatePolicy,
-        before: CountsAttack | None,
+        before: CountsAttack,
         after: CountsAttack | None,
         labels: Any,
         rows: Any,

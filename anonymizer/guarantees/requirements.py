@@ -115,7 +115,7 @@ def _of_counts(policy: AggregatePolicy) -> Iterator[Requirement]:
         yield Requirement(PRIVACY_LOSS, None, loss)
     else:
         yield Requirement(MINIMUM, None, {"n": policy.minimum})
-    if (rule := protect.dominance) is not None:
+    if (rule := protect.dominance) is not None and policy.weighed:
         terms = {"p": rule.p} if rule.p is not None else {"n": rule.n, "k": rule.k}
         insiders = {"insiders": True} if protect.insiders else {}
         yield Requirement(DOMINANCE, None, {**terms, **insiders})

@@ -347,6 +347,16 @@ class AggregateFields(Document):
         return self.method == "dp" or (self.method == "round" and self.aggregate.zeros == "list")
 
     @property
+    def weighed(self) -> tuple[str, ...]:
+        """The measures that add up what persons contribute: sums, and rows beside persons."""
+        beside = self.person is not None
+        return tuple(
+            name
+            for name, of in self.aggregate.measures.items()
+            if of.sum is not None or (of.count == "rows" and beside)
+        )
+
+    @property
     def has_finest(self) -> bool:
         """True if the finest groups are published."""
         chosen = self.aggregate.margins
@@ -499,8 +509,7 @@ def _measures(policy: AggregateFields) -> Iterator[Problem]:
             said = "may be negative, and what one contributes to two groups may cancel in a total"
             hint = "nonnegative: true, or leave protect.contributor out"
             yield Problem(_at("measures", name), said, hint=hint)
-        weighed = of.sum is not None or (of.count == "rows" and policy.person is not None)
-        if weighed and not ruled:
+        if name in policy.weighed and not ruled:
             said = "is a sum over persons, and without a rule it may show what one of them adds"
             hint = "protect: {dominance: {p: 10}}, with the method rest or suppress"
             yield Problem(_at("measures", name), said, hint=hint)

@@ -161,8 +161,8 @@ def source_questions(
     ]
     rules = [item.parameters for item in requirements if item.name == DOMINANCE]
     added = {one.measure: (f"t{i}", one) for i, one in enumerate(sums, 1)}
-    if bool(rules) < bool(sums):
-        raise NothingToCheckError.at("protect.dominance", "is missing, and there are sums")
+    if bool(rules) != bool(sums):
+        raise NothingToCheckError.at("protect.dominance", "does not go with the sums")
     parameters = {
         **shared,
         "by": by,
@@ -187,12 +187,12 @@ def source_questions(
             if one.of != "ratio"
         ],
     }
-    asked = (*AGAINST_SOURCE, *((SOURCE_DOMINANCE,) if sums else ()))
-    asked = asked if layout.algorithm in EXACT else ()
+    every = checks_of_source(layout.algorithm, requirements)
+    asked = [name for name in every if name not in INTERVALS]
     return SourceQuestions(
         tuple(condition(name, None, parameters, template=f"counts_{name}") for name in asked),
         condition(INTERVALS[0], None, parameters, template="counts_sums_in_source")
-        if sums and layout.algorithm == SOLVED
+        if INTERVALS[0] in every
         else None,
     )
 

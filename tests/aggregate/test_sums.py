@@ -436,3 +436,20 @@ def test_who_is_alone_knows_a_sum(tmp_path: Path) -> None:
         open_to.append(largest(found, "cost", ("r1", "c1"), {("r2", "c2"): 200.0}))
     assert open_to[0] == pytest.approx(319)
     assert open_to[1] >= 319 + 30 - 18 - 1e-3
+
+
+@pytest.mark.parametrize("method", ["rest", "suppress", "round"])
+def test_a_rule_for_sums_that_are_not_there(tmp_path: Path, method: str) -> None:
+    """A rule for every sum holds of none, and asks for no check."""
+    more: dict[str, Any] = {"rest": {"limit": 1.0}} if method == "rest" else {}
+    measures: dict[str, Any] = {"patients": {"count": "persons"}}
+    release = made(
+        tmp_path,
+        draw(2),
+        protect={} if method == "round" else {**P, "insiders": True},
+        method=method,
+        aggregate={"measures": measures},
+        **more,
+    )
+    assert release.verification.passed
+    assert {item.name for item in release.manifest.requirements} == {"minimum"}

@@ -192,9 +192,10 @@ class Figure:
 def measured(policy: AggregatePolicy, sums: Sequence[Summed]) -> Iterator[tuple[str, Summed]]:
     """The measures that add up what persons contribute, with what they add up."""
     totals = {one.column: one for one in sums}
-    for name, of in policy.aggregate.measures.items():
-        if of.sum in totals and (of.sum is not None or of.count == "rows"):
-            yield name, totals[of.sum]
+    for name in policy.weighed:
+        column = policy.aggregate.measures[name].sum
+        if column in totals:
+            yield name, totals[column]
 
 
 def figures(policy: AggregatePolicy, sums: Sequence[Summed]) -> tuple[Figure, ...]:
