@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 import anonymizer
 
 ROOT = Path(__file__).resolve().parents[2]
+STANDARD = {*sys.stdlib_module_names, "anonymizer"}
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,45 @@ def test_lowest_versions_are_the_declared_bounds(project: dict[str, Any]) -> Non
     lines = (ROOT / ".ci" / "lowest.txt").read_text(encoding="utf-8").splitlines()
     pinned = dict(line.split("==") for line in lines if line and not line.startswith("#"))
     assert pinned == declared
+
+
+def test_every_imported_library_is_declared(project: dict[str, Any]) -> None:
+    """By the package or an extra, or required by a declared library; test tools do not count."""
+    extras = project["optional-dependencies"]
+    entries = [*project["dependencies"]]
+    for name in extras.keys() - {"test", "dev", "browser"}:
+        entries += extras[name]
+    declared = {_normal(entry) for entry in entries}
+    for entry in tuple(declared):
+        try:
+            needed = requires(entry) or ()
+            declared |= {_normal(one) for one in needed if "extra ==" not in one}
+        except PackageNotFoundError:  # of an extra that is not installed here
+            continue
+    homes = packages_distributions()
+    absent = {
+        name for name in _imported() if declared.isdisjoint(map(_normal, homes.get(name, [name])))
+    }
+    assert not absent
+
+
+def _normal(requirement: str) -> str:
+    """The name of the distribution that a requirement asks for."""
+    found = re.match(r"[\w.-]+", requirement)
+    assert found is not None
+    return re.sub(r"[-_.]+", "-", found[0]).lower()
+
+
+def _imported() -> Iterator[str]:
+    """The libraries that the package imports anywhere, on use too."""
+    for path in (ROOT / "anonymizer").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [one.name for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            yield from {name.split(".")[0] for name in names} - STANDARD
 
 
 @pytest.mark.parametrize("name", ["demo-command", "test-command"])
