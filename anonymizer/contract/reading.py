@@ -232,6 +232,8 @@ class Tables:
     tables: Annotated[tuple[ReleasedTable, ...], Field(min_length=1)]
     required: tuple[Requirement, ...] = ()
     """The requirements on the columns of the persons, as in a release of their table alone."""
+    joined: bool = False
+    """True if known rows come with those above them, and with which of these they share."""
 
     @property
     def persons(self) -> ReleasedTable:
@@ -250,7 +252,12 @@ class Tables:
         return {
             "person": self.person,
             "k": self.k,
-            "knows": {"events": self.events, "rows": self.rows, "sensitive": self.sensitive},
+            "knows": {
+                "events": self.events,
+                **({"joined": True} if self.joined else {}),
+                "rows": self.rows,
+                "sensitive": self.sensitive,
+            },
             "tables": [
                 {
                     "table": one.table,

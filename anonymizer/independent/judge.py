@@ -129,14 +129,21 @@ def _column(opened: OpenRelease, name: str) -> Numbers:
     return tuple(number(row[place]) for row in opened.rows.rows)
 
 
-def events(children: Sequence[Child]) -> dict[int, Counter[Hashable]]:
-    """Count each person's rows of a table with events, by its published cells."""
-    held: dict[int, Counter[Hashable]] = {}
+def lines(children: Sequence[Child]) -> dict[int, list[known.Line]]:
+    """Each person's rows of tables with events, each with the rows above it."""
+    held: dict[int, list[known.Line]] = {}
+    above: dict[str, dict[int | None, known.Line]] = {}
     for child in children:
-        if child.table.events:
-            for row, who in zip(child.release.rows, child.owners, strict=True):
-                if who is not None:
-                    held.setdefault(who, Counter())[child.table.table, row.tuple] += 1
+        name, key = child.table.table, child.table.key
+        own = above.setdefault(name, {})
+        links = child.keys[child.link]
+        for place, (row, who) in enumerate(zip(child.release.rows, child.owners, strict=True)):
+            shown = (name, row.tuple if child.table.events else ())
+            line = (*above.get(child.parent, {}).get(links[place], ()), ((name, place), shown))
+            if key is not None:
+                own[child.keys[key][place]] = line
+            if who is not None and child.table.events:
+                held.setdefault(who, []).append(line)
     return held
 
 
@@ -225,8 +232,8 @@ def _check_knowledge(
 ) -> Iterator[Check]:
     """Check that at least k persons remain, whichever rows (or row counts) are known."""
     k, m = linked.k, linked.knows.events
-    held, counts = events(children), numbers_of_rows(children)
-    left = [known.fewest([held.get(who, Counter()) for who in some], m) for some in found]
+    held, counts = lines(children), numbers_of_rows(children)
+    left = [min(n.bit_count() for n in _known_rows(linked, some, held)) for some in found]
     yield _least(f"known_events{suffix}", {"k": k, "events": m}, left)
     if linked.knows.rows:
         alike = [
@@ -240,11 +247,10 @@ def _remaining_sets(
     linked: LinkedTables, persons: Sequence[int], children: Sequence[Child]
 ) -> set[frozenset[int]]:
     """The sets of remaining persons of a class, for everything that may be known of one of them."""
-    held, counts = events(children), numbers_of_rows(children)
-    rows = [held.get(who, Counter()) for who in persons]
+    held, counts = lines(children), numbers_of_rows(children)
     found = {
         frozenset(who for place, who in enumerate(persons) if some >> place & 1)
-        for some in known.remaining(rows, linked.knows.events)
+        for some in _known_rows(linked, persons, held)
     }
     if linked.knows.rows:
         alike: dict[Hashable, set[int]] = {}
@@ -252,6 +258,17 @@ def _remaining_sets(
             alike.setdefault(frozenset(counts.get(who, {}).items()), set()).add(who)
         found |= {frozenset(some) for some in alike.values()}
     return found
+
+
+def _known_rows(
+    linked: LinkedTables, persons: Sequence[int], held: Mapping[int, Sequence[known.Line]]
+) -> set[known.Persons]:
+    """The sets of remaining persons of a class, whichever rows of one of them are known."""
+    rows = [held.get(who, ()) for who in persons]
+    if linked.knows.joined and any(len(line) > 1 for some in rows for line in some):
+        return known.remaining_joined(rows, linked.knows.events)
+    single = [Counter(line[-1][1] for line in some) for some in rows]
+    return known.remaining(single, linked.knows.events)
 
 
 def _least(name: str, required: Mapping[str, Figure], found: Sequence[int]) -> Check:

@@ -37,6 +37,8 @@ class Knows:
     events: Annotated[StrictInt, Field(ge=0, le=3)]
     rows: StrictBool
     sensitive: StrictBool
+    joined: StrictBool = False
+    """True if rows are known with those above them, and with which of these they share."""
 
 
 @with_config(FORBID)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from anonymizer.independent.cells import Value
@@ -181,6 +182,45 @@ def _persons_with_repeats(held: Sequence[Rows], m: int) -> dict[int, set[Persons
     return found
 
 
-def fewest(held: Sequence[Rows], m: int) -> int:
-    """The least number of remaining persons over all choices."""
-    return min(some.bit_count() for some in remaining(held, m))
+Line: TypeAlias = tuple[tuple[Hashable, Hashable], ...]
+"""A row with those above it, the highest first: which row each is, and what it shows."""
+
+
+def remaining_joined(held: Sequence[Sequence[Line]], m: int) -> set[Persons]:
+    """The same where the rows above the chosen ones are known as well, and which are shared.
+
+    What is known is then a tree: whoever has rows of the same shape that show the same remains.
+    """
+    having: dict[Hashable, Persons] = {}
+    for place, lines in enumerate(held):
+        for shape in _shapes(lines, m):
+            having[shape] = having.get(shape, 0) | 1 << place
+    return {(1 << len(held)) - 1, *having.values()}
+
+
+def _shapes(lines: Sequence[Line], m: int) -> set[Hashable]:
+    """The shapes of all trees of at most m rows with those above them."""
+    copies: Counter[Hashable] = Counter()
+    kept = []
+    inner = {line[-2][0] for line in lines if len(line) > 1}
+    for line in lines:
+        # of rows that are alike, under one row, more than m say nothing else
+        alike = (line[:-1], line[-1][1]) if line[-1][0] not in inner else line
+        copies[alike] += 1
+        if copies[alike] <= m:
+            kept.append(line)
+    found: set[Hashable] = set()
+    for size in range(1, m + 1):
+        for chosen in combinations(kept, size):
+            tree: dict[Any, Any] = {}
+            for line in chosen:
+                node = tree
+                for row in line:
+                    node = node.setdefault(row, {})
+            found.add(_shape(tree))
+    return found
+
+
+def _shape(tree: Mapping[Any, Any]) -> Hashable:
+    """What the rows of a tree show, whichever rows they are and in any order."""
+    return frozenset(Counter((shown, _shape(below)) for (_, shown), below in tree.items()).items())

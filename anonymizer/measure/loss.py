@@ -82,6 +82,8 @@ def linked_sentence(measures: Mapping[str, Any]) -> str:
     found = measures.get(LINKED)
     if not isinstance(found, int):
         return ""
+    if not found:
+        return "An observer who knows how the rows belong together is left with k persons as well."
     return (
         f"To an observer who also knows how the rows belong together, {found:,} of"
         f" {measures['rows']:,} persons are among fewer than k."

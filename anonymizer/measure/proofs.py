@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from anonymizer.compile import Sql, Table, render, sql
@@ -12,14 +12,13 @@ from anonymizer.contract.layout import (
     Originals,
     PublishedColumn,
     Requirement,
-    cell_parts,
     quasi,
     type_sql,
 )
 from anonymizer.contract.reading import Tables
 from anonymizer.guarantees.requirements import BY_NAME
 from anonymizer.policy.algorithms import ALGORITHMS
-from anonymizer.verification.across_tables import Where, owned_parameters
+from anonymizer.verification.across_tables import Where, event_columns, owned_parameters
 
 RECORDS = "proved_records"
 LINKED = "linked_below"
@@ -107,17 +106,10 @@ def linked_rows(run_sql: RunSql, tables: Tables, where: Where) -> list[tuple[Any
     What is known, persons, alone, below k, fewest, expected share found. Empty where no table with
     events hangs on another table of rows.
     """
-    shown = {
-        one.table: [part for column in quasi(one.layout) for part in cell_parts(column)]
-        for one in tables.children
-    }
-    parameters = owned_parameters(tables, where, {t: cells for t, cells in shown.items() if cells})
-    if not any(table["above"] and shown[table["table"]] for table in parameters["tables"]):
+    parameters = owned_parameters(tables, where, event_columns(tables), joined=True)
+    if not any(table["above"] and table["told"] for table in parameters["tables"]):
         return []
-    parameters["tables"] = list(_in_line(parameters["tables"]))
-    keys = [table["number"] for table in parameters["tables"] if table["key"] is not None]
-    given = {**parameters, "keys": keys, "k": tables.k}
-    return run_sql(render("attack/linked", given).text)
+    return run_sql(render("attack/linked", {**parameters, "events": MOST, "k": tables.k}).text)
 
 
 def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int]:
@@ -126,15 +118,3 @@ def linked_below(run_sql: RunSql, tables: Tables, where: Where) -> dict[str, int
     """
     found = linked_rows(run_sql, tables, where) if tables.events else []
     return {LINKED: int(found[min(tables.events, MOST) - 1][3])} if found else {}
-
-
-def _in_line(tables: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The tables, with the cells of those above them, and those in their line that have keys."""
-    cells: dict[int | None, list[Sql]] = {None: []}
-    keyed: dict[int | None, list[int]] = {None: []}
-    for table in tables:
-        number, above = table["number"], table["above"]
-        own = [(c, Sql(f"e{number}_{at}")) for at, c in enumerate(table["shown"], 1)]
-        cells[number] = [*cells[above], *(alias for _, alias in own)]
-        keyed[number] = [*keyed[above], *([number] if table["key"] is not None else [])]
-        yield {**table, "own": own, "above_cells": cells[above], "keyed": keyed[number]}

@@ -124,7 +124,7 @@ class SchemaPolicy(SchemaFields):
             person=table.link[0] if table.link is not None else None,
             columns=FrozenMap(columns),
             privacy=_as(Privacy, self.privacy),
-            suppression_limit=self.suppression_limit,
+            suppression_limit=self.allowed.persons,
             algorithm=tree if persons else FullDomain(name="full_domain"),
             publish=_as(Publish, self.publish, name=self.view(name)),
         )

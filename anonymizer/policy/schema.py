@@ -132,6 +132,9 @@ class Knows(Options):
 
     events: Annotated[int, Field(ge=0, le=3)] = 0
     """Number of rows of a person whose event values may be known: k candidates remain."""
+    joined: bool = True
+    """The rows above these as well, and which of them they share: published keys join them.
+    Default: true."""
     rows: bool = False
     """The number of rows that the person has in every table: k candidates remain."""
     sensitive: bool = False
@@ -157,6 +160,15 @@ class SchemaPrivacy(Privacy):
     def guarantees(self) -> tuple[str, ...]:
         """Names of the required guarantees of classes."""
         return tuple(name for name in super().guarantees if name != "knows")
+
+
+class SuppressionLimits(Options):
+    """Largest shares that may be suppressed: more fails the run."""
+
+    persons: Share = 0.0
+    """Of the persons, each in all tables."""
+    rows: Share
+    """Of the rows of any other table, whose persons may be published."""
 
 
 class Weight(Options):
@@ -252,8 +264,9 @@ class SchemaFields(Document):
     through other tables."""
     privacy: SchemaPrivacy = SchemaPrivacy()
     """Guarantees for all tables together."""
-    suppression_limit: Share = 0.0
-    """Largest share of persons that may be suppressed; a person is suppressed in all tables."""
+    suppression_limit: Share | SuppressionLimits = 0.0
+    """Largest share of persons that may be suppressed; a person is suppressed in all tables. With
+    {persons, rows}: that of the rows of every other table as well."""
     weight: Weight = Weight()
     """Weights of losses in the search for classes."""
     algorithm: Annotated[Mondrian, BeforeValidator(_mondrian)] = Mondrian(name="mondrian")
@@ -275,6 +288,14 @@ class SchemaFields(Document):
     columns: Annotated[None, OF_TABLE] = None
     merge_person_rows: Annotated[None, MERGED] = None
     workload: Annotated[None, LEAVE] = None
+
+    @property
+    def allowed(self) -> SuppressionLimits:
+        """The shares of persons and rows that may be suppressed."""
+        given = self.suppression_limit
+        if isinstance(given, SuppressionLimits):
+            return given
+        return SuppressionLimits(persons=given, rows=1.0)
 
     def view(self, table: str) -> str:
         """The name of the published view of a table."""

@@ -42,6 +42,7 @@ def tables_of(policy: SchemaPolicy, layouts: Mapping[str, Layout], paths: Paths)
             for name in listed
         ),
         tuple(_with_paths(requirements_of(policy.lead), policy.person, paths)),
+        joined=knows.joined and bool(policy.events and knows.events),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES, missing_checks, requirements_of
-from anonymizer.policy import AnyPolicy
+from anonymizer.policy import AnyPolicy, SchemaPolicy
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
 from anonymizer.verification.counts_questions import checks_alone, checks_of_source
@@ -171,6 +171,23 @@ def refuse_beyond(suppression: Suppression, limit: float, *, grows: bool = False
             f" suppressed, more than the limit of {limit:g}",
             hint=WAIT if grows else "raise suppression_limit, or weaken the guarantees",
         )
+
+
+def rows_beyond(
+    policy: SchemaPolicy, measures: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Problem]:
+    """A problem for every further table of which more rows are left out than the limit."""
+    limit = policy.allowed.rows
+    for name, found in measures.items():
+        left_out = Suppression("rows", found["rows"] + found["suppressed"], found["rows"])
+        if not left_out.within(limit):
+            yield Problem(
+                "suppression_limit.rows",
+                f"{left_out.suppressed:,} of {left_out.total:,} rows of {name} would be left out,"
+                f" more than the limit of {limit:g}",
+                hint="raise it, or let an observer know less (knows), or give the events"
+                " hierarchies with more levels",
+            )
 
 
 # Verifies the tables of a release together, and refuses failed or missing checks.

@@ -236,7 +236,7 @@ def _guarantee(named: Named) -> str:
 
 def _required(policy: AnyPolicy) -> dict[str, Any]:
     found = {_guarantee(named): asked for named, asked in required_of(policy).items()}
-    return found | {"suppression limit": policy.suppression_limit}
+    return found | {"suppression limit": policy.lead.suppression_limit}
 
 
 def _achieved(policy: AnyPolicy, found: Figures) -> Iterator[tuple[str, Any]]:

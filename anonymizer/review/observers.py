@@ -94,14 +94,17 @@ def open_source(
 ONE, TWO, ROWS = "one event", "two events", "the number of rows"
 """Observers against whom a policy may guarantee something."""
 LINKED = ("one event, and the rows above it", "two events, and how their rows belong together")
-"""Observers who know how published keys join rows; nothing is guaranteed against them."""
+"""Observers who know how published keys join rows (`knows.joined`)."""
 OPEN = {
     who: f"Nothing is promised against somebody who knows {knows}"
     for who, knows in {
         ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
         TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
         ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
-        **{knows: f"{knows} (published keys join them)" for knows in LINKED},
+        **{
+            knows: f"{knows} (published keys join them; privacy: {{knows: {{joined: true}}}} does)"
+            for knows in LINKED
+        },
     }.items()
 }
 """Sentences on observers against whom nothing is promised, and what would promise something."""
@@ -157,7 +160,8 @@ def observers_of_release(run_sql: RunSql, tables: Tables, where: Where) -> tuple
     }
     parameters = {**owned_parameters(tables, where, shown), "source": False, "quasi": []}
     linked = map(_observer, linked_rows(run_sql, tables, where))
-    return (*_of_release(run_sql, tables, parameters), *linked)
+    promised = (replace(one, promised=_promised(tables, one.knows)) for one in linked)
+    return (*_of_release(run_sql, tables, parameters), *promised)
 
 
 def in_source(run_sql: RunSql, tables: Tables, read: TablesRead) -> tuple[Observer, ...]:
@@ -229,6 +233,8 @@ def _observer(row: tuple[Any, ...]) -> Observer:
 
 def _promised(tables: Tables, knows: str) -> bool:
     promised = {ONE: tables.events >= 1, TWO: tables.events >= 2, ROWS: tables.rows}
+    if tables.joined:
+        promised |= dict(zip(LINKED, (promised[ONE], promised[TWO]), strict=True))
     return promised.get(knows, False)
 
 

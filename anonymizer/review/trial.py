@@ -333,7 +333,7 @@ class Bench:
             found,
             rows=self.rows,
             seconds=time.perf_counter() - began,
-            limit=policy.suppression_limit,
+            limit=policy.lead.suppression_limit,
         )
 
     def interrupt(self) -> None:
@@ -382,7 +382,7 @@ class Bench:
             of_tables = {policy.person: losses} | {name: of["ncp"] for name, of in others.items()}
             losses = {f"{name}.{c}": x for name, of in of_tables.items() for c, x in of.items()}
         refuse_unanswered(policy, judged)
-        holds = judged.passed and left_out.within(policy.suppression_limit)
+        holds = judged.passed and left_out.within(policy.lead.suppression_limit)
         self.scratch = Scratch(self.session, prepared, layout, requirements, measures, holds)
         return Figures(
             shared=executor.left_out,

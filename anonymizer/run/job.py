@@ -16,6 +16,7 @@ from anonymizer.contract.rounding import of_search
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
+from anonymizer.errors import GuaranteeError
 from anonymizer.ledger import LedgerSession, Written
 from anonymizer.measure.proofs import linked_below
 from anonymizer.policy import AnyPolicy, Policy
@@ -29,6 +30,7 @@ from anonymizer.release.judge import (
     refuse_beyond,
     refuse_unanswered,
     refuse_unless_passed,
+    rows_beyond,
 )
 from anonymizer.release.manifest import Manifest, make_manifest, published_measures
 from anonymizer.release.published import Release
@@ -207,6 +209,7 @@ class Job:
             refuse_unless_passed(source, self.asked)
             more |= linked_below(self.engine.asking("measures"), tables, where)
             more["tables"] = tables_measures(self.engine, self.read, tables, where)
+            GuaranteeError.refuse(rows_beyond(self.asked, more["tables"]))
         # checks that a recipient can repeat come before those that need the source
         verification += source
         refuse_unanswered(self.asked, verification, source=True)

@@ -540,7 +540,7 @@ def rows_left_out(measures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if lost:
             yield (
                 f"{lost:,} of {rows:,} rows of {name} are left out ({100 * lost / rows:.1f} %): too"
-                " few persons share what may be known of them; suppression_limit is about persons"
+                " few persons share what may be known of them; suppression_limit.rows limits that"
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from anonymizer.compile import Table
+from anonymizer.compile import Sql, Table
 from anonymizer.contract.layout import Layout, Requirement, cell_parts, quasi
 from anonymizer.contract.reading import ReleasedTable, Tables
 from anonymizer.errors import NothingToCheckError
@@ -48,7 +48,8 @@ def _questions(tables: Tables, where: Where) -> Iterator[Question]:
         yield from _requirement_questions(tables, where, one)
     least = (FigureColumn("achieved", "least"),)
     if tables.events:
-        known = {**owned_parameters(tables, where, event_columns(tables)), "k": tables.k}
+        seen = event_columns(tables)
+        known = {**owned_parameters(tables, where, seen, joined=tables.joined), "k": tables.k}
         known["events"] = tables.events
         asked = {"k": tables.k, "events": tables.events}
         constants = {"events": tables.events}
@@ -153,7 +154,7 @@ def _among(tables: Tables, where: Where) -> Iterator[Question]:
         needed = {name: list(names) for name in ([] if persons else [one.table])}
         if tables.rows:
             needed = {**{other.table: [] for other in tables.children}, **needed}
-        parameters = owned_parameters(tables, where, needed, seen)
+        parameters = owned_parameters(tables, where, needed, seen, joined=tables.joined)
         parameters |= {"events": tables.events, "rows": tables.rows}
         over = _over("known_values", parameters, one, names)
         for requirement in required:
@@ -188,11 +189,13 @@ def owned_parameters(
     where: Where,
     shown: dict[str, list[str]],
     told: dict[str, list[str]] | None = None,
+    *,
+    joined: bool = False,
 ) -> dict[str, Any]:
     """The parameters that link rows to their persons.
 
     `shown`: the columns that are read, by table; `told`: the columns that may be known, by default
-    the same.
+    the same. `joined`: rows are known with those above them, and with which of these they share.
     """
     told = shown if told is None else told
     shown = {
@@ -201,12 +204,21 @@ def owned_parameters(
     }
     wanted = list(_leading(tables, shown))
     numbers = {one.table: place for place, one in enumerate(wanted, 1)}
+    parents = {above for one in wanted for above in one.layout.links.values()} if joined else set()
+    shared = [numbers[one.table] for one in wanted if one.table in parents]
+    cells: dict[str, list[Sql]] = {tables.person: []}
+    places: dict[str, list[int]] = {tables.person: []}
     listed = []
     for one in wanted:
         ((link, above),) = one.layout.links.items()
+        number = numbers[one.table]
+        names = [Sql(f"cell{number}_{i}") for i, _ in enumerate(told.get(one.table, []), 1)]
+        own = list(zip(told.get(one.table, []), names, strict=True)) if shared else []
+        cells[one.table] = [*cells[above], *(name for _, name in own)]
+        places[one.table] = [*places[above], *([number] if number in shared else [])]
         listed.append(
             {
-                "number": numbers[one.table],
+                "number": number,
                 "table": one.table,
                 "data": where(one),
                 "key": one.layout.key,
@@ -214,6 +226,9 @@ def owned_parameters(
                 "above": numbers.get(above),
                 "shown": shown.get(one.table, []),
                 "told": told.get(one.table, []),
+                "own_cells": own,
+                "above_cells": cells[above],
+                "places": places[one.table],
             }
         )
     return {
@@ -223,6 +238,7 @@ def owned_parameters(
         "group": tables.persons.layout.class_id,
         "label": tables.persons.layout.class_id,
         "tables": listed,
+        "joined": shared,
     }
 
 

@@ -355,6 +355,259 @@ from {{ event_rows | ident }}
 where step <= top
 group by class_id, person, cell
 
+-- name: lines
+-- Of every row of events the row of each table above it in which rows may be shared, itself included.
+-- parameters: leading: the tables with events and those above them; shared: the numbers of those
+-- that rows may share
+create or replace table {{ lines | ident }} as
+with
+{% for t in leading %}
+line{{ t.number | lit }} as (
+    select c.row_ref{% for n in t.places %}, {% if n == t.number %}c.row_ref as at{{ n | lit }}{% else %}a.at{{ n | lit }}{% endif %}{% endfor %}
+
+    from {{ t.coded | ident }} c
+    {% if t.above is not none %}
+    join line{{ t.above | lit }} a on a.row_ref = c.above
+    {% endif %}
+){% if not loop.last %},{% endif %}
+
+{% endfor %}
+{% for t in leading if t.events %}
+{% if not loop.first %}
+union all
+{% endif %}
+select {{ t.number | lit }} as source, row_ref{% for n in shared %}, {% if n in t.places %}at{{ n | lit }}{% else %}cast(null as bigint) as at{{ n | lit }}{% endif %}{% endfor %}
+ from line{{ t.number | lit }}
+{% endfor %}
+
+-- name: known_rows
+-- The rows that are not suppressed, nor below one that is: `line` numbers what a row shows with those above
+-- it, `copy` the rows that are alike and hang on the same ones.
+-- parameters: shared: numbers of the tables that rows may share; shown: those among them with events
+create or replace table {{ value_counts | ident }} as
+with here as (
+    select
+        k.class_id, k.person, k.source, k.row_ref, k.draw, k.cell, k.top - k.step as room,
+        coalesce(u.lost, cast(k.columns * {{ suppressed }} as bigint)) - s.lost as dearer
+        {%- for n in shared %}, l.at{{ n | lit }}{% endfor %}
+        {%- for n in shown %}, e{{ n | lit }}.cell as cell{{ n | lit }}{% endfor %}
+
+    from {{ event_rows | ident }} k
+    join {{ lines | ident }} l on l.source = k.source and l.row_ref = k.row_ref
+    join {{ step_sequences | ident }} s on s.tuple = k.tuple and s.step = k.step
+    left join {{ step_sequences | ident }} u on u.tuple = k.tuple and u.step = k.step + 1
+    {% for n in shown %}
+    left join {{ event_rows | ident }} e{{ n | lit }} on e{{ n | lit }}.source = {{ n | lit }} and e{{ n | lit }}.row_ref = l.at{{ n | lit }} and e{{ n | lit }}.step <= e{{ n | lit }}.top
+    {% endfor %}
+    where k.step <= k.top
+        {%- for n in shown %} and (l.at{{ n | lit }} is null or e{{ n | lit }}.cell is not null){% endfor %}
+
+),
+lined as (
+    select *, dense_rank() over (order by class_id, cell{% for n in shown %}, cell{{ n | lit }}{% endfor %}) as line from here
+)
+select *, row_number() over () as number, row_number() over (partition by person, line{% for n in shared %}, at{{ n | lit }}{% endfor %} order by draw) as copy
+from lined
+
+-- name: _joined
+-- Every set of one, two or three rows of a person: what their lines show, and how many of the rows
+-- above them each two share, in an order that does not depend on that of equal lines; with the rows
+-- themselves (`rows`), or every such set once. Of rows that are alike, as many as a set may have count.
+{% macro in_common(a, b) %}({% for n in shared %}case when {{ a }}.at{{ n | lit }} = {{ b }}.at{{ n | lit }} then 1 else 0 end{% if not loop.last %} + {% endif %}{% endfor %}){% endmacro %}
+{% macro after(a, b) %}{{ b }}.class_id = {{ a }}.class_id and {{ b }}.person = {{ a }}.person and ({{ b }}.line, {{ b }}.number) > ({{ a }}.line, {{ a }}.number){% endmacro %}
+{% macro ones(held, rows) %}
+    select {% if not rows %}distinct {% endif %}class_id, person, line as one, cast(null as bigint) as two, cast(null as bigint) as three, cast(null as integer[]) as shared{% if rows %}, [number] as numbers{% endif %}
+
+    from {{ held }}
+    where copy = 1
+{% endmacro %}
+{% macro pairs(held, rows) %}
+    select {% if not rows %}distinct {% endif %}a.class_id, a.person, a.line as one, b.line as two, cast(null as bigint) as three, [{{ in_common("a" | ident, "b" | ident) }}] as shared{% if rows %}, [a.number, b.number] as numbers{% endif %}
+
+    from {{ held }} a
+    join {{ held }} b on {{ after("a" | ident, "b" | ident) }}
+    where a.copy <= 2 and b.copy <= 2
+{% endmacro %}
+{% macro threes(held, rows) %}
+    select {% if not rows %}distinct {% endif %}
+
+        class_id, person, one, two, three,
+        case
+            when one = two and two = three then list_sort([ab, ac, bc])
+            when one = two then [ab, least(ac, bc), greatest(ac, bc)]
+            when two = three then [least(ab, ac), greatest(ab, ac), bc]
+            else [ab, ac, bc]
+        end as shared{% if rows %}, numbers{% endif %}
+
+    from (
+        select
+            a.class_id, a.person, a.line as one, b.line as two, c.line as three, [a.number, b.number, c.number] as numbers,
+            {{ in_common("a" | ident, "b" | ident) }} as ab, {{ in_common("a" | ident, "c" | ident) }} as ac, {{ in_common("b" | ident, "c" | ident) }} as bc
+        from {{ held }} a
+        join {{ held }} b on {{ after("a" | ident, "b" | ident) }}
+        join {{ held }} c on {{ after("b" | ident, "c" | ident) }}
+        where a.copy <= 3 and b.copy <= 3 and c.copy <= 3
+    )
+{% endmacro %}
+
+-- name: broken_joined
+-- The sets of rows, with those above them, that too few persons of a class hold: single rows first; of the
+-- classes without any, pairs; of those without any, sets of three.
+-- parameters: events: rows of a set; least: persons that have to hold one
+{% from "schema/_joined" import ones, pairs, threes with context %}
+create or replace table {{ broken | ident }} as
+with first as materialized (
+    select class_id, one, two, three, shared from ({{ ones(value_counts | ident, false) }})
+    group by class_id, one, two, three, shared
+    having count(*) < {{ least | lit }}
+){% if events > 1 %},
+sound as materialized (
+    select h.* from {{ value_counts | ident }} h
+    anti join first f on f.class_id = h.class_id
+),
+second as materialized (
+    select class_id, one, two, three, shared from ({{ pairs("sound" | ident, false) }})
+    group by class_id, one, two, three, shared
+    having count(*) < {{ least | lit }}
+){% endif %}{% if events > 2 %},
+sounder as materialized (
+    select h.* from sound h
+    anti join second s on s.class_id = h.class_id
+),
+third as (
+    select class_id, one, two, three, shared from ({{ threes("sounder" | ident, false) }})
+    group by class_id, one, two, three, shared
+    having count(*) < {{ least | lit }}
+){% endif %}
+
+select * from first
+{% if events > 1 %}
+union all
+select * from second
+{% endif %}
+{% if events > 2 %}
+union all
+select * from third
+{% endif %}
+
+-- name: joined_cells
+-- The cells that are raised as a whole: of every broken set, in the lines of its rows, the one for which
+-- that loses least. A cell that too few persons have always is; else, on the last step before the root,
+-- rows are raised one by one.
+-- parameters: shown: tables with events that rows may share
+create or replace table {{ raised_cells | ident }} as
+with sets as (
+    select row_number() over () as number, * from {{ broken | ident }}
+),
+lines as (
+    select number, class_id, unnest(list_distinct([one, two, three])) as line from sets
+),
+cells as (
+    select distinct line, cell from {{ value_counts | ident }}
+    {% for n in shown %}
+    union
+    select distinct line, cell{{ n | lit }} from {{ value_counts | ident }} where cell{{ n | lit }} is not null
+    {% endfor %}
+),
+parts as (
+    select distinct l.number, l.class_id, c.cell
+    from lines l
+    join cells c on c.line = l.line
+),
+sizes as (
+    select h.class_id, h.cell, count(distinct h.person) as persons, max(h.room) as room, sum(h.dearer) as cost
+    from {{ value_counts | ident }} h
+    semi join parts p on p.class_id = h.class_id and p.cell = h.cell
+    group by h.class_id, h.cell
+),
+chosen as (
+    select p.class_id, p.cell, s.room, s.persons, count(*) over (partition by p.number) as cells, t.two is null as single
+    from parts p
+    join sizes s on s.class_id = p.class_id and s.cell = p.cell
+    join sets t on t.number = p.number
+    qualify row_number() over (partition by p.number order by s.room = 0, s.cost, s.persons, p.cell) = 1
+)
+select distinct class_id, cell from chosen where room > 1 or (single and (cells = 1 or persons < {{ least | lit }}))
+
+-- name: joined_items
+-- Of every person who holds broken sets, in classes where no cell is raised as a whole: the rows of such
+-- sets, or above these, with the cell that the fewest persons have. Where too few persons of a class
+-- would have such a row then, all rows with these cells are raised.
+-- parameters: events: rows of a set; shown: tables with events that rows may share
+{% from "schema/_joined" import ones, pairs, threes with context %}
+create or replace table {{ raised_items | ident }} as
+with sets as (
+    select row_number() over () as number, b.* from {{ broken | ident }} b
+    anti join {{ raised_cells | ident }} r on r.class_id = b.class_id
+),
+held as materialized (
+    select h.* from {{ value_counts | ident }} h
+    semi join sets s on s.class_id = h.class_id
+),
+choices as (
+{{ ones("held" | ident, true) }}
+{% if events > 1 %}
+    union all
+{{ pairs("held" | ident, true) }}
+{% endif %}
+{% if events > 2 %}
+    union all
+{{ threes("held" | ident, true) }}
+{% endif %}
+),
+members as (
+    select s.number, unnest(c.numbers) as item
+    from choices c
+    join sets s on s.class_id = c.class_id and s.one = c.one and s.two is not distinct from c.two and s.three is not distinct from c.three and s.shared is not distinct from c.shared
+),
+touched as materialized (
+    select m.number, h.class_id, h.person, h.source, h.row_ref, h.cell, h.room
+    from members m
+    join held h on h.number = m.item
+    {% for n in shown %}
+    union all
+    select m.number, h.class_id, h.person, a.source, a.row_ref, a.cell, a.room
+    from members m
+    join held h on h.number = m.item
+    join held a on a.source = {{ n | lit }} and a.row_ref = h.at{{ n | lit }}
+    {% endfor %}
+),
+sizes as (
+    select class_id, cell, count(distinct person) as persons from held group by class_id, cell
+),
+grades as (
+    select class_id, person, cell, max(room) as room, count(distinct number) as broken
+    from touched
+    group by class_id, person, cell
+),
+chosen as (
+    select g.class_id, g.person, g.cell
+    from grades g
+    join sizes s on s.class_id = g.class_id and s.cell = g.cell
+    qualify row_number() over (partition by g.class_id, g.person order by g.room = 0, s.persons, g.broken desc, g.cell) = 1
+),
+raised as (
+    select distinct t.class_id, t.person, t.source, t.row_ref, t.cell, t.room
+    from touched t
+    join chosen c on c.class_id = t.class_id and c.person = t.person and c.cell = t.cell
+),
+alone as (
+    select class_id, source
+    from (
+        select class_id, person, source from raised where room > 0
+        union all
+        select class_id, person, source from held where room = 0
+    )
+    group by class_id, source
+    having count(distinct person) < {{ least | lit }}
+)
+select source, row_ref from raised
+union
+select h.source, h.row_ref
+from held h
+semi join raised r on r.class_id = h.class_id and r.cell = h.cell and r.room > 0
+semi join alone a on a.class_id = h.class_id and a.source = h.source
+
 -- name: broken
 -- The sets of rows that too few persons of a class hold: single cells first; of the classes without
 -- any, pairs of cells, equal ones among them; of those without any, sets of three.
@@ -509,10 +762,11 @@ with numbered as (
     {% endif %}
 ),
 marked as (
-    select k.*, k.step <= k.top and (c.cell is not null or coalesce(k.copy > i.stay, false)) as goes
+    select k.*, k.step <= k.top and (c.cell is not null or {% if shared %}i.row_ref is not null{% else %}coalesce(k.copy > i.stay, false){% endif %}) as goes
     from numbered k
     left join {{ raised_cells | ident }} c on c.class_id = k.class_id and c.cell = k.cell
-    left join {{ raised_items | ident }} i on i.class_id = k.class_id and i.person = k.person and i.cell = k.cell
+    left join {{ raised_items | ident }} i on {% if shared %}i.source = k.source and i.row_ref = k.row_ref{% else %}i.class_id = k.class_id and i.person = k.person and i.cell = k.cell{% endif %}
+
 )
 select m.* exclude (copy, goes) replace (
     case when goes then m.step + 1 else m.step end as step,

@@ -113,12 +113,24 @@ union all
 -- Every set of rows that may be known, with the persons who hold it, in the classes where no set has
 -- too few persons.
 -- parameters: events: rows of a set
+{% from "schema/_joined" import ones, pairs, threes with context %}
 create or replace table {{ choices | ident }} as
 with sound as materialized (
     select h.* from {{ value_counts | ident }} h
     anti join {{ broken | ident }} b on b.class_id = h.class_id
 ),
 sets as (
+    {% if shared %}
+    {{ ones("sound" | ident, false) }}
+    {% if events > 1 %}
+    union all
+    {{ pairs("sound" | ident, false) }}
+    {% endif %}
+    {% if events > 2 %}
+    union all
+    {{ threes("sound" | ident, false) }}
+    {% endif %}
+    {% else %}
     select class_id, cell as one, cast(null as bigint) as two, cast(null as bigint) as three, person from sound
     {% if events > 1 %}
     union all
@@ -142,8 +154,9 @@ sets as (
     join sound b on b.class_id = a.class_id and b.person = a.person and b.cell > a.cell
     join sound c on c.class_id = a.class_id and c.person = a.person and c.cell > b.cell
     {% endif %}
+    {% endif %}
 )
-select *, dense_rank() over (order by class_id, one, two, three) as candidates from sets
+select *, dense_rank() over (order by class_id, one, two, three{% if shared %}, shared{% endif %}) as candidates from sets
 
 -- name: left_out
 -- The rows that are left out so far: those of the rounds before, and those that are suppressed now.
@@ -160,7 +173,8 @@ select source, row_ref from {{ placed | ident }} where step > top
 -- name: broken_rules
 -- The sets of rows whose holders break a rule join those that too few persons hold.
 insert into {{ broken | ident }}
-select distinct c.class_id, c.one, c.two, c.three
+select distinct c.class_id, c.one, c.two, c.three{% if shared %}, c.shared{% endif %}
+
 from {{ choices | ident }} c
 semi join {{ failing | ident }} f on f.class_id = c.candidates
 

@@ -102,15 +102,18 @@ forms as (
 -- name: _owned
 -- Common table expressions that lead every published row to its person: `people` and, for every
 -- table, `owned<i>` with the person, the class and the columns that are asked for. These are called
--- by their place, for a published column may be called `person`, `grp` or `own`.
+-- by their place, for a published column may be called `person`, `grp` or `own`. Where rows are
+-- known with those above them, they have the event cells of these (`above`), and `at<i>` for the row of each
+-- table in which several rows may share one.
 {% macro shown_as(t, column) %}shown{{ (t.shown.index(column) + 1) | lit }}{% endmacro %}
+{% macro line(t) %}{% for cell in t.above_cells %}, a.{{ cell }}{% endfor %}{% for column, cell in t.own_cells %}, d.{{ column | ident }} as {{ cell }}{% endfor %}{% for n in t.places %}, {% if n == t.number %}d.{{ t.key | ident }}{% else %}a.at{{ n | lit }}{% endif %} as at{{ n | lit }}{% endfor %}{% endmacro %}
 {% macro owned() %}
 people as (
     select {{ key | ident }} as person, {{ group | ident }} as grp from {{ persons | ident }}
 ),
 {% for t in tables %}
 owned{{ t["number"] | lit }} as (
-    select {% if t.key %}d.{{ t.key | ident }} as own, {% endif %}a.person, a.grp{% for column in t.shown %}, d.{{ column | ident }} as {{ shown_as(t, column) }}{% endfor %}
+    select {% if t.key %}d.{{ t.key | ident }} as own, {% endif %}a.person, a.grp{% for column in t.shown %}, d.{{ column | ident }} as {{ shown_as(t, column) }}{% endfor %}{{ line(t) }}
 
     from {{ t.data | ident }} d
     join {% if t.above %}owned{{ t.above | lit }} a on a.own{% else %}people a on a.person{% endif %} = d.{{ t.link | ident }}

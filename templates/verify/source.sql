@@ -1,15 +1,22 @@
 -- name: _chosen
 -- Common table expressions after `owned`, ending in `chosen`: of every person each set of at most
 -- `events` rows that may be known, the empty one first. Rows are told apart by table, event cells
--- and (for a second and third row with equal cells) copy.
+-- and (for a second and third row with equal cells) copy. Where rows are known with those above them
+-- (`joined`), their cells are those of the whole line, and of every two rows it is known how many of the
+-- rows above them they share: `shared`, in an order that does not depend on that of equal rows.
 {% from "verify/_owned" import shown_as with context %}
-{% macro chosen_columns() %}grp{% for place in range(1, events + 1) %}, source{{ place | lit }}, cells{{ place | lit }}, copy{{ place | lit }}{% endfor %}{% endmacro %}
-{% macro nothing(first) %}{% for place in range(first, events + 1) %}, null as source{{ place | lit }}, null as cells{{ place | lit }}, null as copy{{ place | lit }}{% endfor %}{% endmacro %}
+{% macro chosen_columns() %}grp{% for place in range(1, events + 1) %}, source{{ place | lit }}, cells{{ place | lit }}{% if not joined %}, copy{{ place | lit }}{% endif %}{% endfor %}{% if joined %}, shared{% endif %}{% endmacro %}
+{% macro nothing(first) %}{% for place in range(first, events + 1) %}, null as source{{ place | lit }}, null as cells{{ place | lit }}{% if not joined %}, null as copy{{ place | lit }}{% endif %}{% endfor %}{% if joined and first < 3 %}, null as shared{% endif %}{% endmacro %}
+{% macro places() %}{% for n in joined %}, at{{ n | lit }}{% endfor %}{% endmacro %}
+{% macro in_common(a, b) %}({% for n in joined %}case when {{ a }}.at{{ n | lit }} = {{ b }}.at{{ n | lit }} then 1 else 0 end{% if not loop.last %} + {% endif %}{% endfor %}){% endmacro %}
+{% macro after(a, b) %}{{ b }}.grp = {{ a }}.grp and {{ b }}.person = {{ a }}.person and ({{ b }}.source, {{ b }}.cells{% if joined %}, {{ b }}.number{% endif %}) > ({{ a }}.source, {{ a }}.cells{% if joined %}, {{ a }}.number{% endif %}){% endmacro %}
 {% macro chosen() %}
 {% if events %}
 event_rows as (
     {% for t in tables if t.told %}
-    select person, grp, {{ t.number | lit }} as source, dense_rank() over (order by {% for column in t.told %}{{ shown_as(t, column) }}{% if not loop.last %}, {% endif %}{% endfor %}) as cells
+    select person, grp, {{ t.number | lit }} as source, dense_rank() over (order by {% for cell in t.above_cells %}{{ cell }}, {% endfor %}{% for column in t.told %}{{ shown_as(t, column) }}{% if not loop.last %}, {% endif %}{% endfor %}) as cells
+    {%- for n in joined %}, {% if n in t.places %}at{{ n | lit }}{% else %}null as at{{ n | lit }}{% endif %}{% endfor %}
+
     from owned{{ t.number | lit }}
     {% if not loop.last %}
     union all
@@ -18,35 +25,62 @@ event_rows as (
 ),
 copies_of_rows as materialized (
     -- a row that is the second of its kind needs persons with two of the kind
-    select person, grp, source, cells, count(*) as copies
+    select person, grp, source, cells{{ places() }}, count(*) as copies
     from event_rows
-    group by person, grp, source, cells
+    group by person, grp, source, cells{{ places() }}
 ),
 items as materialized (
-    select k.person, k.grp, k.source, k.cells, c.copy
+    select k.person, k.grp, k.source, k.cells, c.copy{% if joined %}{% for n in joined %}, k.at{{ n | lit }}{% endfor %}, row_number() over () as number{% endif %}
+
     from copies_of_rows k
     join (values {% for copy in range(1, events + 1) %}({{ copy | lit }}){% if not loop.last %}, {% endif %}{% endfor %}) c(copy) on c.copy <= k.copies
 ),
 {% endif %}
 chosen as (
     select person, grp{{ nothing(1) }} from people
-    {% if events %}
+    {% if events and joined %}
+    union all
+    select distinct person, grp, source, cells{{ nothing(2) }} from items
+    {% elif events %}
     union all
     select person, grp, source, cells, copy{{ nothing(2) }} from items
     {% endif %}
-    {% if events > 1 %}
+    {% if events > 1 and joined %}
+    union all
+    select distinct a.person, a.grp, a.source, a.cells, b.source, b.cells{{ nothing(3) }}, [{{ in_common("a" | ident, "b" | ident) }}]
+    from items a
+    join items b on {{ after("a" | ident, "b" | ident) }}
+    {% elif events > 1 %}
     union all
     select a.person, a.grp, a.source, a.cells, a.copy, b.source, b.cells, b.copy{{ nothing(3) }}
     from items a
-    join items b on b.grp = a.grp and b.person = a.person and (b.source, b.cells) > (a.source, a.cells)
+    join items b on {{ after("a" | ident, "b" | ident) }}
     where a.copy + b.copy <= {{ events | lit }}
     {% endif %}
-    {% if events > 2 %}
+    {% if events > 2 and joined %}
+    union all
+    select distinct
+        person, grp, source1, cells1, source2, cells2, source3, cells3,
+        case
+            when (source1, cells1) = (source2, cells2) and (source2, cells2) = (source3, cells3) then list_sort([ab, ac, bc])
+            when (source1, cells1) = (source2, cells2) then [ab, least(ac, bc), greatest(ac, bc)]
+            when (source2, cells2) = (source3, cells3) then [least(ab, ac), greatest(ab, ac), bc]
+            else [ab, ac, bc]
+        end
+    from (
+        select
+            a.person, a.grp, a.source as source1, a.cells as cells1, b.source as source2, b.cells as cells2, c.source as source3, c.cells as cells3,
+            {{ in_common("a" | ident, "b" | ident) }} as ab, {{ in_common("a" | ident, "c" | ident) }} as ac, {{ in_common("b" | ident, "c" | ident) }} as bc
+        from items a
+        join items b on {{ after("a" | ident, "b" | ident) }}
+        join items c on {{ after("b" | ident, "c" | ident) }}
+    )
+    {% elif events > 2 %}
     union all
     select a.person, a.grp, a.source, a.cells, a.copy, b.source, b.cells, b.copy, c.source, c.cells, c.copy
     from items a
-    join items b on b.grp = a.grp and b.person = a.person and (b.source, b.cells) > (a.source, a.cells)
-    join items c on c.grp = a.grp and c.person = a.person and (c.source, c.cells) > (b.source, b.cells)
+    join items b on {{ after("a" | ident, "b" | ident) }}
+    join items c on {{ after("b" | ident, "c" | ident) }}
     where a.copy + b.copy + c.copy <= {{ events | lit }}
     {% endif %}
 )

@@ -40,6 +40,8 @@ class Made:
     k: int
     events: int
     rows_known: bool = False
+    joined: bool = False
+    """Whether known rows come with those above them."""
     sensitive: bool = False
     """Whether rules have to hold among those who remain."""
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class Made:
                     "events": self.events,
                     "rows": self.rows_known,
                     "sensitive": self.sensitive,
+                    "joined": self.joined,
                 },
                 "tables": list(self.tables.values()),
             },

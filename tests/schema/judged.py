@@ -51,7 +51,7 @@ def holds(of: SchemaPolicy, file: Path) -> Published:
     k, knows = of.privacy.k_anonymity, of.privacy.knows
     assert k is not None
     assert min(map(len, found.classes(tuples=True))) >= k
-    assert not below_k(found, knows.events, k)
+    assert not below_k(found, knows.events, k, joined=knows.joined)
     if knows.rows:
         assert min(left_by_numbers(found).values()) >= k
     for name in of.children:

@@ -155,9 +155,9 @@ def left_by_events(published: Published, m: int, *, tuples: bool = False) -> dic
     return found
 
 
-def left_by_linked(published: Published, m: int) -> dict[Any, int]:
-    """For every person, the fewest of the class that remain to somebody who knows at most m rows,
-    with the rows above them, and which of all these are one and the same row.
+def shapes(published: Published, m: int) -> dict[Any, set[Hashable]]:
+    """What may be known of each person: at most m rows, with the rows above them, and which of all
+    these are one and the same row.
     """
     trees: dict[Any, list[Line]] = {person: [] for person in published.persons()}
     for table, child in published.children.items():
@@ -171,12 +171,19 @@ def left_by_linked(published: Published, m: int) -> dict[Any, int]:
         nodes = [(table, place) for line in chosen for table, place, _ in line]
         return repr((shown, [nodes.index(node) for node in nodes]))
 
-    def shapes(person: Any) -> set[Hashable]:
-        return {shape(p) for size in range(m + 1) for p in permutations(trees[person], size)}
+    return {
+        person: {shape(p) for size in range(m + 1) for p in permutations(lines, size)}
+        for person, lines in trees.items()
+    }
 
+
+def left_by_linked(published: Published, m: int, *, tuples: bool = False) -> dict[Any, int]:
+    """For every person, the fewest of the class that remain to somebody who knows at most m rows
+    and how they belong together.
+    """
+    having = shapes(published, m)
     found: dict[Any, int] = {}
-    for members in published.classes():
-        having = {person: shapes(person) for person in members}
+    for members in published.classes(tuples=tuples):
         counts = Counter(one for person in members for one in having[person])
         found |= {person: min(counts[one] for one in having[person]) for person in members}
     return found
@@ -192,19 +199,27 @@ def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, 
     }
 
 
-def below_k(published: Published, m: int, k: int) -> set[Any]:
+def below_k(published: Published, m: int, k: int, *, joined: bool) -> set[Any]:
     """The persons of whom somebody who knows at most m rows is left with fewer than k."""
-    return {person for person, left in left_by_events(published, m).items() if left < k}
+    found = left_by_linked(published, m) if joined else left_by_events(published, m)
+    return {person for person, left in found.items() if left < k}
 
 
 def fewest_values(
-    published: Published, m: int, table: str, column: str, *, tuples: bool = False
+    published: Published,
+    m: int,
+    table: str,
+    column: str,
+    *,
+    tuples: bool = False,
+    joined: bool = False,
 ) -> int | None:
     """The fewest different values that those who remain have in a column, for any choice.
 
     NULL is no value; where nobody who remains has a row, nothing is said of the column.
     """
     events = published.events()
+    having = shapes(published, m) if joined else {}
     own = table == published.person
     owners = published.persons() if own else published.owners(table)
     held: dict[Any, list[Any]] = {}
@@ -212,8 +227,15 @@ def fewest_values(
         held.setdefault(who, []).append(row[column])
     fewest: int | None = None
     for members in published.classes(tuples=tuples):
-        for choice in {one for person in members for one in choices(events[person], m)}:
-            left = [one for one in members if fits(choice, Counter(events[one]))]
+        if joined:
+            known = {one for person in members for one in having[person]}
+            lefts = [[one for one in members if shape in having[one]] for shape in known]
+        else:
+            chosen = {one for person in members for one in choices(events[person], m)}
+            lefts = [
+                [one for one in members if fits(choice, Counter(events[one]))] for choice in chosen
+            ]
+        for left in lefts:
             values = [value for one in left for value in held.get(one, [])]
             if values:
                 found = len(set(values) - {None})

@@ -87,6 +87,11 @@ class Schema:
         return found
 
     @property
+    def linked(self) -> bool:
+        """Whether a table hangs on another one that is not that of the persons."""
+        return any(one.parent not in (None, PERSON) for one in self.tables.values())
+
+    @property
     def typed(self) -> bool:
         return bool(self.policy["publish"].get("cells") == "typed")
 
@@ -304,6 +309,8 @@ def _policy(r: random.Random, made: Schema) -> Options:
     large = any(len(table.rows) > 2000 for table in made.tables.values())
     if large:
         knows["events"] = min(knows["events"], 2)
+    if made.seed % 4 == 3 and knows["events"]:
+        knows["joined"] = False
     if r.random() < 0.25 and len(tables) > 1:
         knows["rows"] = True
     publish: Options = {"database": "release.duckdb"}

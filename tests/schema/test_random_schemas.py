@@ -38,6 +38,8 @@ LOST_RULES = (14, 91)
 """Seeds in which classes have to be merged to keep one."""
 OBSERVED = 400_000
 """Choices of rows of all persons beyond which the oracle would take minutes."""
+LINKED = 100_000
+"""The same where it is known how the rows belong together."""
 TRUE_CHOICES = 300
 """Choices of rows of one person that are tried with the values of the source."""
 
@@ -105,8 +107,10 @@ def check(schema: Schema, path: Path) -> None:
 def nobody_is_below_k(schema: Schema, published: oracle.Published) -> None:
     m = int(schema.knows.get("events", 0))
     events = published.events()
-    if sum(_choices(rows, m) for rows in events.values()) < OBSERVED:
-        assert not oracle.below_k(published, m, schema.k)
+    joined = bool(schema.knows.get("joined", True))
+    tried = sum(_choices(rows, m) for rows in events.values())
+    if tried < (LINKED if joined and schema.linked else OBSERVED):
+        assert not oracle.below_k(published, m, schema.k, joined=joined)
         if schema.knows.get("sensitive"):
             values_are_different_enough(schema, published, m)
         if schema.seed >= BUILT:
@@ -182,7 +186,8 @@ def values_are_different_enough(schema: Schema, published: oracle.Published, m: 
         for column in table.of("sensitive"):
             least = column.described.get("protect", {}).get("l_diversity")
             if least is not None and not column.described.get("null_as_value"):
-                found = oracle.fewest_values(published, m, table.name, column.name)
+                joined = bool(schema.knows.get("joined", True))
+                found = oracle.fewest_values(published, m, table.name, column.name, joined=joined)
                 assert found is None or found >= least, (table.name, column.name)
 
 

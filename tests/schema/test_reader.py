@@ -84,10 +84,13 @@ def test_reader_and_oracle_agree(start: int) -> None:
     failing = 0
     for seed in range(start, start + 50):
         made = drawn(random.Random(seed))
+        # (of three linked rows the oracle would try too many)
+        made.joined = seed % 2 == 1 and made.events < 3
         published = made.published()
         found = checks(judge_opened(made.opened()))
         for suffix, tuples in (("", False), ("_tuples", True)):
-            lefts = {"known_events": oracle.left_by_events(published, made.events, tuples=tuples)}
+            known_rows = oracle.left_by_linked if made.joined else oracle.left_by_events
+            lefts = {"known_events": known_rows(published, made.events, tuples=tuples)}
             if made.rows_known:
                 lefts["known_rows"] = oracle.left_by_numbers(published, tuples=tuples)
             for name, left in lefts.items():
@@ -129,7 +132,7 @@ def test_the_persons_below_k_are_the_same(m: int) -> None:
         events = {one: r.choices(kinds, k=r.randint(0, 6)) for one in members}
         left = oracle.left_in_class(members, events, m)
         held = [Counter(events[one]) for one in members]
-        assert known.fewest(held, m) == min(left.values())
+        assert min(some.bit_count() for some in known.remaining(held, m)) == min(left.values())
         few = [some for some in known.remaining(held, m) if some.bit_count() < 3]
         below = {one for one in members if any(some >> one & 1 for some in few)}
         assert below == {one for one in members if left[one] < 3}

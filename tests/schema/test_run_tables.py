@@ -203,6 +203,27 @@ def test_a_weight_keeps_a_column_finer(tmp_path: Path) -> None:
     assert lost[20] < lost[0.05]
 
 
+def test_rows_that_are_left_out_have_a_limit_of_their_own(source: Path, tmp_path: Path) -> None:
+    """Nobody is suppressed; of the rows of tables, more are left out than are allowed."""
+    given = {"privacy.knows": {"events": 1, "rows": True}}
+    limit = "suppression_limit"
+    loose = hospital.run(hospital.policy(tmp_path, given), source)
+    shares = {
+        name: of["suppressed"] / (of["rows"] + of["suppressed"])
+        for name, of in loose.measures["tables"].items()
+    }
+    most = max(shares.values())
+    assert loose.measures["suppressed_persons"] == 0
+    assert most > 0
+    allowed = {**given, limit: {"persons": 0.02, "rows": most}}
+    assert hospital.run(hospital.policy(tmp_path, allowed), source).verification.passed
+    refused = {**given, limit: {"persons": 0.02, "rows": most / 2}}
+    with pytest.raises(GuaranteeError) as raised:
+        hospital.run(hospital.policy(tmp_path, refused), source)
+    assert {one.path for one in raised.value.problems} == {"suppression_limit.rows"}
+    assert "would be left out, more than the limit" in str(raised.value)
+
+
 def test_a_release_of_one_table_is_no_release_of_several(made: Path) -> None:
     columns = dict(hospital.GIVEN["tables"]["patients"]["columns"])
     del columns["patient_id"]

@@ -222,10 +222,14 @@ def test_what_is_not_promised_is_told_everywhere(
         anonymizer.verify(policy)
 
 
-@some(1)
+@some(2)
 @pytest.mark.parametrize("seed", [512, 518, 546, 566, 600, 602, 617, 678])
-def test_rows_known_to_belong_together_are_those_of_every_choice(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("joined", [False, True])
+def test_rows_known_to_belong_together_are_those_of_every_choice(
+    seed: int, tmp_path: Path, *, joined: bool
+) -> None:
     schema = draw(seed)
+    schema.policy["privacy"]["knows"]["joined"] = joined
     database = schema.write(tmp_path)
     policy: Any = SchemaPolicy.model_validate(schema.policy, context={"base": tmp_path})
     release = anonymizer.run(policy, database, seed=seed, limits=THRIFTY)
@@ -236,10 +240,12 @@ def test_rows_known_to_belong_together_are_those_of_every_choice(seed: int, tmp_
         left = list(oracle.left_by_linked(published, m).values())
         found = observers[name]
         assert (found.alone, found.below) == (left.count(1), sum(n < schema.k for n in left))
-        assert (found.fewest, found.promised) == (min(left), False)
+        assert (found.fewest, found.promised) == (min(left), joined and m <= policy.knows.events)
         if m == min(policy.privacy.knows.events, 2):
             assert release.measures["linked_below"] == found.below
-            assert f" {found.below} of {len(left)} persons" in release.manifest.data["certificate"]
+            assert (found.below == 0) >= joined
+            said = f" {found.below} of {len(left)} persons" if found.below else "k persons as well"
+            assert said in release.manifest.data["certificate"]
     assert anonymizer.verify(policy).passed
 
 
@@ -270,7 +276,7 @@ def test_a_test_of_a_visit_is_found_where_each_alone_is_not(tmp_path: Path) -> N
         "version": 1,
         "person": "patients",
         "tables": tables,
-        "privacy": {"k_anonymity": 5, "knows": {"events": 2, "rows": True}},
+        "privacy": {"k_anonymity": 5, "knows": {"events": 2, "joined": False, "rows": True}},
         "publish": {"database": "release.duckdb"},
     }
     policy: Any = SchemaPolicy.model_validate(given, context={"base": tmp_path})

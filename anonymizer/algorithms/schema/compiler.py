@@ -314,7 +314,9 @@ def _event_stages(
     known = least_class(single)
     partial = partial_tables(children, rows=knows.rows) if knows.anything else set()
     ruled = ruled_tables(single, roles, children, rules, judged) if knows.sensitive else ()
-    shared = shared_context(children, events=knows.events, rows=knows.rows, least=known)
+    shared = shared_context(
+        children, events=knows.events, rows=knows.rows, least=known, joined=knows.joined
+    )
     of_numbers = class_steps(ruled, shared) if ruled and knows.rows else ()
     of_cells = [step for rule in of_events for step in rule.steps()]
     return raising_stages(
@@ -325,6 +327,7 @@ def _event_stages(
         ruled=ruled,
         holding=holding_steps(children, rules, judged, partial, (*of_numbers, *of_cells)),
         merged=Step("classes merged", "schema/to_merge", {"failing": FAILING}),
+        joined=knows.joined,
     )
 
 

@@ -66,14 +66,16 @@ def raising_stages(
     ruled: Sequence[RuledTable] = (),
     holding: Sequence[Step] = (),
     merged: Step | None = None,
+    joined: bool = True,
 ) -> tuple[Stage, ...]:
     """Stages that write `placed`, every row of events with its final step, and what is left out.
 
     `events`: rows that may be known; `rows`: whether their numbers may be known; `least`: persons
     that have to remain; `ruled`: tables whose rules have to hold among these. `holding`: steps that
     merge classes in which the remaining rows break a rule; repeated while `merged` counts some.
+    `joined`: whether known rows come with those above them.
     """
-    stages = _raising(children, ruled, events=events, rows=rows, least=least)
+    stages = _raising(children, ruled, events=events, rows=rows, least=least, joined=joined)
     if not stages or not holding:
         return stages
     assert merged is not None
@@ -81,12 +83,18 @@ def raising_stages(
 
 
 def _raising(
-    children: Sequence[Child], ruled: Sequence[RuledTable], *, events: int, rows: bool, least: int
+    children: Sequence[Child],
+    ruled: Sequence[RuledTable],
+    *,
+    events: int,
+    rows: bool,
+    least: int,
+    joined: bool,
 ) -> tuple[Step | Loop, ...]:
     some = bool(with_events(children))
     if not (some or rows):
         return ()
-    shared = shared_context(children, events=events, rows=rows, least=least)
+    shared = shared_context(children, events=events, rows=rows, least=least, joined=joined)
     nothing = Step("nothing left out", "schema/nothing_removed", shared)
     body: tuple[Step | Loop, ...] = (
         *(_even(shared) if rows else ()),
@@ -115,9 +123,11 @@ def partial_tables(children: Sequence[Child], *, rows: bool) -> set[str]:
 
 
 def shared_context(
-    children: Sequence[Child], *, events: int, rows: bool, least: int
+    children: Sequence[Child], *, events: int, rows: bool, least: int, joined: bool
 ) -> Mapping[str, Any]:
     """The parameters that the templates of the search share: its tables and requirements."""
+    leading = _leading(children) if events and joined else ()
+    shared = [one.number for one in leading if any(other.above == one.name for other in leading)]
     counts = [(child.number, Sql(f"n{child.number}")) for child in children]
     return {
         "owners": OWNERS,
@@ -139,7 +149,39 @@ def shared_context(
         "least": least,
         "events": events,
         "suppressed": lit(AGAINST_SUPPRESSION * int(WHOLE.text)),
+        "lines": work("lines_of_rows"),
+        "leading": _lines(leading, shared),
+        "shared": shared,
+        "shown": [one.number for one in leading if one.number in shared and one.attributes],
     }
+
+
+def _leading(children: Sequence[Child]) -> tuple[Child, ...]:
+    """The tables with events, and those above them, parents first."""
+    needed: set[str] = set()
+    for child in reversed(children):
+        if child.attributes or child.name in needed:
+            needed |= {child.name, child.above}
+    return tuple(child for child in children if child.name in needed)
+
+
+def _lines(leading: Sequence[Child], shared: Sequence[int]) -> list[dict[str, Any]]:
+    """How each table hangs on the one above it, and which shared rows its rows have above them."""
+    numbers = {one.name: one.number for one in leading}
+    places: dict[str, list[int]] = {}
+    for one in leading:
+        own = [one.number] if one.number in shared else []
+        places[one.name] = [*places.get(one.above, []), *own]
+    return [
+        {
+            "number": one.number,
+            "coded": one.coded,
+            "above": numbers.get(one.above),
+            "places": places[one.name],
+            "events": bool(one.attributes),
+        }
+        for one in leading
+    ]
 
 
 def _even(shared: Mapping[str, Any]) -> Iterator[Step | Loop]:
@@ -170,7 +212,8 @@ def _search(
         )
         for step in range(last + 1)
     ]
-    if events == 0 or (events == 1 and not ruled):
+    linked = bool(shared["shared"])
+    if events == 0 or (events == 1 and not ruled and not linked):
         return (known, *(places if events else ()), every)
     # if rules compare with the whole table, no class is final before all are
     apart = not any(table.relative for table in ruled)
@@ -178,19 +221,33 @@ def _search(
     loop = Loop(
         "raise rows",
         (
-            Step("cells of persons", "schema/value_counts", shared),
-            Step("sets of too few persons", "schema/broken", shared),
+            *_sets(shared, linked=linked),
             *(rule_steps(ruled, shared) if ruled else ()),
             *((settled,) if apart else ()),
-            Step("cells to raise", "schema/raised_cells", shared),
-            Step("rows to raise", "schema/raised_items", shared),
+            Step("cells to raise", f"schema/{'joined' if linked else 'raised'}_cells", shared),
+            Step("rows to raise", f"schema/{'joined' if linked else 'raised'}_items", shared),
             Step("raise", "schema/raise", {**shared, "all": not apart}),
         ),
         until=Step("sets left", "schema/still_broken", shared),
         at_most=ROUNDS,
     )
     none_final = Step("no final rows yet", "schema/placed", {**shared, "all": False})
-    return (known, *(places if events == 1 else ()), none_final, loop, *(() if apart else (every,)))
+    lines = (Step("rows above rows", "schema/lines", shared),) if linked else ()
+    first_places = places if events == 1 else ()
+    return (known, *lines, *first_places, none_final, loop, *(() if apart else (every,)))
+
+
+def _sets(shared: Mapping[str, Any], *, linked: bool) -> tuple[Step, Step]:
+    """Steps that list what persons hold, and the sets of it that too few of them do."""
+    if linked:
+        return (
+            Step("rows of persons", "schema/known_rows", shared),
+            Step("sets of too few persons", "schema/broken_joined", shared),
+        )
+    return (
+        Step("cells of persons", "schema/value_counts", shared),
+        Step("sets of too few persons", "schema/broken", shared),
+    )
 
 
 def _unpublished_steps(
