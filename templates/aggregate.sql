@@ -12,14 +12,18 @@ from {{ relation }}
 -- name: atoms
 -- The finest groups: their labels on every level, their persons and rows.
 -- parameters: values: columns of the snapshot; dimensions: of each the labels, with their names;
--- domains: where groups without persons are listed, the tables of their values
+-- domains: where groups without persons are listed, the tables of their values; shared: whether persons
+-- may be in several groups of a column: then those of all its groups are counted beside (`together`)
 create or replace table {{ atoms | ident }} as
 select
     {% for d in dimensions %}
     {% for label, name in d.labels %}
-    {{ label }} as {{ name }},
+    {% if d.of.multiple %}case when a.together then '(all)' else {{ label }} end{% else %}{{ label }}{% endif %} as {{ name }},
     {% endfor %}
     {% endfor %}
+    {% if shared %}
+    a.together,
+    {% endif %}
     {% if texts %}{% for value in texts %}coalesce(a.{{ value }} = '(null)', false){% if not loop.last %} or {% endif %}{% endfor %}{% else %}false{% endif %}{% for d in dimensions %}{% for alias, _, _ in d.joins %} or coalesce({{ alias }}.label = '(null)', false){% endfor %}{% endfor %} as reserved,
     a.persons,
     a.counted
@@ -36,8 +40,23 @@ from (
         {{ values | join }},
         {% if person %}count(distinct person){% else %}count(*){% endif %} as persons,
         count(*) as counted
+        {% if shared %}
+        , false as together
+        {% endif %}
     from {{ snapshot | ident }}
     group by {{ values | join }}
+    {% if shared %}
+    union all
+    select
+        {% for d in dimensions %}
+        {% if d.of.multiple %}null{% else %}{{ d.v }}{% endif %},
+        {% endfor %}
+        count(distinct person),
+        count(*),
+        true
+    from {{ snapshot | ident }}
+    group by grouping sets (({% for d in dimensions if not d.of.multiple %}{{ d.v }}{% if not loop.last %}, {% endif %}{% endfor %}))
+    {% endif %}
     {% if domains %}
     ) as counted_groups
     group by {{ values | join }}
@@ -251,6 +270,9 @@ select
     {% for s in sums %}
     a.{{ s.total }},
     {% endfor %}
+    {% if shared %}
+    a.together,
+    {% endif %}
     a.protected or m.{{ labels[0] }} is not null as left_out
 from groups_with_sums as a
 left join more as m on {% for label in labels %}m.{{ label }} = a.{{ label }}{% if not loop.last %} and {% endif %}{% endfor %}
@@ -314,7 +336,8 @@ shown as (
         counted
     from {{ split | ident }} as g
     cross join groupings
-    where not g.left_out
+    where not g.left_out{% if shared %} and g.together = ({{ shared.number }} = {{ shared.levels | lit }}){% endif %}
+
 ),
 
 remaining as (
@@ -461,7 +484,7 @@ order by witness{% for d in dimensions %}, {{ d.number }}, {{ d.label }}{% endfo
 select
     (select count(*) from {{ split | ident }}) as atoms,
     (select count(*) from {{ hidden | ident }} where witness = 1) as atoms_left_out,
-    (select cast(coalesce(sum(persons), 0) as bigint) from {{ split | ident }}) as persons,
+    (select cast(coalesce(sum(persons), 0) as bigint) from {{ split | ident }}{% if shared %} where together{% endif %}) as persons,
     0 as persons_left_out,
     (select count(*) from {{ cells | ident }}) as cells
 
@@ -504,7 +527,7 @@ having count(*) > 0
 -- Groups whose labels are the tool's own.
 select count(*)
 from {{ atoms | ident }}
-where reserved{% for name in labels %} or {{ name }} in ('(all)', '(other)'){% endfor %}
+where reserved{% for name in labels %} or {{ name }} in ('(all)', '(other)'){% if name == shared %} and not together{% endif %}{% endfor %}
 
 having count(*) > 0
 

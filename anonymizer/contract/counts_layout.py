@@ -38,6 +38,8 @@ class CountedColumn:
     """The column with the level of the label, if there are several."""
     nested: tuple[tuple[str, ...], ...] = ()
     """For several levels: the published labels of each finest group, the finest first."""
+    multiple: bool = False
+    """True if a person may be in several groups: they do not add up to their total."""
 
     @property
     def paths(self) -> tuple[tuple[int, str, int, str], ...]:

@@ -293,6 +293,8 @@ class Grouping:
     levels: Annotated[StrictInt, Field(ge=1, le=100)]
     level: Name
     nested: tuple[tuple[str, ...], ...]
+    multiple: StrictBool = False
+    """True if a person may be in several of its groups; everybody is in one at least."""
 
     def above(self, level: int, label: str) -> Iterator[tuple[int, str]]:
         """Every label that contains this one."""
@@ -353,6 +355,11 @@ class CountsForm:
         """The place of the measure that counts persons."""
         kinds = [one.of for one in self.measures]
         return kinds.index("persons") if "persons" in kinds else 0
+
+    @property
+    def multiple(self) -> int | None:
+        """The place of the column of which a person may be in several groups."""
+        return next((i for i, d in enumerate(self.by) if d.multiple), None)
 
     @property
     def witness_columns(self) -> tuple[str, ...]:
@@ -419,6 +426,9 @@ def consistent(layout: Layout) -> Layout:
         ours = layout.algorithm in ("rest", *found)
         if not ours or any(has != (name == layout.algorithm) for name, has in found.items()):
             raise ValueError("algorithm: has other parts than this table of counts")
+        several = [d.levels for d in counts.by if d.multiple]
+        if several and (layout.algorithm != "suppress" or several != [1]):
+            raise ValueError("counts: has groups of the same persons that this reader cannot judge")
         plain = {one.name for one in layout.counts.measures if one.of != "ratio"}
         for measure in layout.counts.measures:
             of_two = len(measure.parts) == 2 * (measure.of == "ratio")

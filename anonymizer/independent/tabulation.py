@@ -53,6 +53,8 @@ def judge_counts(
     odd = sum(cell.status not in ("shown", "hidden", "other") for cell in cells)
     yield form_check("no_reason", None, odd)
     for name, share in shares.items():
+        if any(d.multiple for d in form.by if d.name == name):
+            raise UnreadableError("manifest.requirements: limit a column that does not add up")
         found = [*_shares(shown.values(), form, name)]
         over = sum(one > share for one in found)
         largest = max(found, default=None)
@@ -217,7 +219,8 @@ def _judge_hidden(
     """Every check of hidden figures: lines of the table, and the tables of witnesses."""
     shown = {cell.place: _persons(cell, form) for cell in cells if cell.status == "shown"}
     hidden = {cell.place for cell in cells if cell.status == "hidden"}
-    left = [*_left_by_lines(shown, hidden, form)]
+    members = _members({*shown, *hidden}, form)
+    left = [*_left_by_lines(shown, hidden, form), *_left_by_members(shown, members)]
     small = sum(n < minimum for n in left)
     yield Check("one_step", None, {"n": minimum}, {"n": min(left, default=None)}, small)
     tables = _witnesses(opened, form)
@@ -228,18 +231,73 @@ def _judge_hidden(
     )
     yield form_check("witness_whole", None, odd)
     wrong = 0
+    finest = {place for place in hidden if _is_finest(place)}
+    pairs = {*_pairs(hidden, members)}
+    proved: set[Place] = set()
+    apart: set[tuple[Place, Place]] = set()
     for table in tables or [{}]:
         values = shown | {place: found[0] or 0 for place, found in table.items()}
-        wrong += sum(_wrong_totals(values, form))
+        wrong += sum(_wrong_totals(values, form)) + sum(_wrong_members(values, members))
+        proved |= {place for place in table if max(n or 0 for n in table[place]) >= minimum}
+        apart |= {pair for pair in pairs if _is_apart(values, *pair, minimum)}
     yield form_check("witness_agrees", None, wrong)
-    finest = [place for place in hidden if not any(level for level, _ in place)]
-    proved = {
-        place
-        for table in tables
-        for place, found in table.items()
-        if max((n or 0 for n in found), default=0) >= minimum
-    }
-    yield form_check("witness_covers", None, sum(place not in proved for place in finest))
+    yield form_check("witness_covers", None, len(finest - proved) + len(pairs - apart))
+
+
+def _is_finest(place: Place) -> bool:
+    return not any(level for level, _ in place)
+
+
+def _members(places: Iterable[Place], form: CountsForm) -> dict[Place, list[Place]]:
+    """For every published total over the column whose groups share persons: its groups."""
+    found: dict[Place, list[Place]] = {}
+    at = form.multiple
+    if at is not None:
+        published = {*form.groupings}
+        for place in places:
+            whole = (*place[:at], (form.by[at].levels, ALL), *place[at + 1 :])
+            if tuple(level for level, _ in whole) in published:
+                own = found.setdefault(whole, [])
+                if place != whole:
+                    own.append(place)
+    return found
+
+
+def _left_by_members(
+    shown: Mapping[Place, int], members: Mapping[Place, Sequence[Place]]
+) -> Iterator[int]:
+    """How many persons of a total are not in one of its groups, where that is not nobody."""
+    for whole, groups in members.items():
+        for place in groups if whole in shown else ():
+            if place in shown and shown[whole] != shown[place]:
+                yield shown[whole] - shown[place]
+
+
+def _wrong_members(
+    values: Mapping[Place, int], members: Mapping[Place, Sequence[Place]]
+) -> Iterator[bool]:
+    """For every total: whether no persons can be in its groups so often, and all in one."""
+    for whole, groups in members.items():
+        counts = [values.get(place, 0) for place in groups]
+        yield not max(counts, default=0) <= values.get(whole, 0) <= sum(counts)
+
+
+def _pairs(
+    hidden: set[Place], members: Mapping[Place, Sequence[Place]]
+) -> Iterator[tuple[Place, Place]]:
+    """Every total with each of its finest groups, where one of the two is hidden."""
+    for whole, groups in members.items():
+        for place in groups:
+            if _is_finest(place) and (whole in hidden or place in hidden):
+                yield whole, place
+
+
+def _is_apart(values: Mapping[Place, int], whole: Place, place: Place, minimum: int) -> bool:
+    """Return whether nobody of a total is outside of a group, or enough persons are."""
+    if whole not in values or place not in values:
+        return False
+    outside = values[whole] - values[place]
+    return outside == 0 or outside >= minimum
 
 
 def _persons(cell: Cell, form: CountsForm) -> int:
@@ -267,9 +325,12 @@ def _wrong_totals(values: Mapping[Place, int], form: CountsForm) -> Iterator[boo
     totals: Counter[Place] = Counter()
     published = {*form.groupings}
     for place, n in values.items():
-        if any(level for level, _ in place):
+        if any(level for (level, _), d in zip(place, form.by, strict=True) if not d.multiple):
             continue
-        above = [[one, *d.above(*one)] for one, d in zip(place, form.by, strict=True)]
+        above = [
+            [one] if d.multiple else [one, *d.above(*one)]
+            for one, d in zip(place, form.by, strict=True)
+        ]
         for whole in product(*above):
             if tuple(level for level, _ in whole) in published:
                 totals[whole] += n
@@ -284,7 +345,7 @@ def _left_by_lines(
     lines: dict[tuple[Place, int, int], list[int]] = {}
     for place in (*shown, *hidden):
         for i, d in enumerate(form.by):
-            for above in d.above(*place[i]) if place[i][0] < d.levels else ():
+            for above in d.above(*place[i]) if place[i][0] < d.levels and not d.multiple else ():
                 key = ((*place[:i], above, *place[i + 1 :]), i, place[i][0])
                 line = lines.setdefault(key, [0, 0])
                 line[0] += shown.get(place, 0)

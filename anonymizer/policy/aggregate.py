@@ -107,7 +107,7 @@ class By(Options):
     ) = None
     """All values that may occur, as everybody knows them without the data; null for NULL."""
     multiple: bool = False
-    """True if a person may be in several groups of the column."""
+    """True if a person may be in several groups of the column (with suppress, one column)."""
 
     @property
     def listed(self) -> tuple[DataValue | None, ...] | None:
@@ -422,7 +422,7 @@ class AggregateFields(Document):
             (_of_round, {"aggregate", "method", "protect", "round"}),
             (_of_dp, {"method", "dp", "ledger", "publish"}),
             (_domains, {"aggregate", "method"}),
-            (_without_multiple, {"aggregate", "method"}),
+            (_multiple, {"aggregate", "method", "person", "ledger"}),
             (_of_others, {"method"}),
             (_of_ledger, {"aggregate", "method", "protect"}),
         )
@@ -601,13 +601,37 @@ def _of_dp(policy: AggregateFields) -> Iterator[Problem]:
         yield Problem("ledger", "is the same file as publish.database", hint="another file")
 
 
-def _without_multiple(policy: AggregateFields) -> Iterator[Problem]:
-    """Columns whose groups share persons."""
-    for name, of in policy.by.items():
-        if of.multiple:
+def _multiple(policy: AggregateFields) -> Iterator[Problem]:
+    """A column whose groups share persons, and what does not go with it."""
+    columns = [name for name, of in policy.by.items() if of.multiple]
+    one_value = "let source.query choose one value for every person"
+    for place, name in enumerate(columns):
+        path, of = _at("by", name, "multiple"), policy.by[name]
+        if policy.method != "suppress":
             said = f"is not available with {policy.method}: its groups share persons"
-            hint = "let source.query choose one value for every person"
-            yield Problem(_at("by", name, "multiple"), said, hint=hint)
+            yield Problem(path, said, hint=f"method: suppress, or {one_value}")
+        if place:
+            said = f"is a second such column, beside {columns[0]}"
+            hint = f"{one_value}, or a column of yes and no for each of few values"
+            yield Problem(path, said, hint=hint)
+        if policy.person is None:
+            said = "is about persons, and none is named"
+            yield Problem(path, said, hint="person: patient_id")
+        if of.hierarchy is not None or (of.bands is not None and len(of.bands) > 1):
+            said = "has one level only"
+            hint = "group by a coarser column, which source.query can make"
+            yield Problem(path, said, hint=hint)
+    if not columns:
+        return
+    for name, measure in policy.aggregate.measures.items():
+        if measure.count != "persons":
+            said = (
+                f"is not available where groups share persons ({columns[0]}): persons are counted"
+            )
+            yield Problem(_at("measures", name), said, hint="leave it out")
+    if policy.ledger is not None:
+        said = f"does not compare tables in which groups share persons ({columns[0]})"
+        yield Problem("ledger", said, hint="leave it out")
 
 
 def _of_round(policy: AggregateFields) -> Iterator[Problem]:

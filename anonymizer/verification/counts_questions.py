@@ -153,6 +153,8 @@ def source_questions(
             "name": d.name,
             "level": d.level,
             "levels": d.levels,
+            "multiple": d.multiple,
+            "value": column.value,
             "texts": column.texts,
             "hierarchy": column.hierarchy,
             "joins": column.joins,
@@ -274,6 +276,9 @@ def _alone(layout: Layout) -> tuple[str, ...]:
         raise NothingToCheckError.at("method", "is no method of a table of counts")
     if (layout.algorithm == "round") != (layout.counts is not None and bool(layout.counts.base)):
         raise NothingToCheckError.at("method", "has no base, or one too many")
+    shared = [d for d in layout.counts.by if d.multiple] if layout.counts is not None else []
+    if len(shared) > (layout.algorithm == "suppress") or any(d.levels > 1 for d in shared):
+        raise NothingToCheckError.at("aggregate.by", "has groups that share persons")
     if layout.counts is None or (layout.algorithm == "dp") != (layout.counts.noise is not None):
         raise NothingToCheckError.at("method", "has no noise, or is said to have some")
     if (WITNESS in layout.tables) != ("witness_covers" in ALONE[layout.algorithm]):
@@ -302,6 +307,7 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
         "data": view,
         "witnesses": Table(named, view.schema, view.catalog) if named is not None else None,
         "finest": (0,) * len(counts.by) in counts.groupings,
+        "multiple": any(d.multiple for d in counts.by),
         "by": [
             {
                 "index0": number,
@@ -309,6 +315,7 @@ def _shared(view: Table, layout: Layout, counts: Counts, minimum: int) -> dict[s
                 "level": d.level,
                 "levels": d.levels,
                 "paths": d.paths,
+                "multiple": d.multiple,
             }
             for number, d in enumerate(counts.by)
         ],

@@ -37,6 +37,8 @@ m{{ i }} >= {{ m.least | lit }} and
 {% endif %}
 {% endfor %}
 {% endmacro %}
+-- A group of the column and its total.
+{% macro same_group(i) %}part.v{{ i }} = 0 and whole.v{{ i }} = 1{% for e in by %}{% if not e.multiple %} and part.l{{ loop.index | lit }} = whole.l{{ loop.index | lit }} and part.v{{ loop.index | lit }} = whole.v{{ loop.index | lit }}{% endif %}{% endfor %}{% endmacro %}
 {% macro labels() %}{% for d in by %}l{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endmacro %}
 {% macro levels() %}{% for d in by %}v{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}{% endmacro %}
 {% macro groupings() %}
@@ -143,6 +145,11 @@ verdicts as (
 {% macro labels_above() %}
 {% for d in by %}
 above{{ loop.index | lit }} as (
+    {% if d.multiple %}
+    -- its groups do not add up: each label stands for itself
+    select distinct v{{ loop.index | lit }} as level, l{{ loop.index | lit }} as label, l{{ loop.index | lit }} as above
+    from cells
+    {% else %}
     select distinct 0 as level, l{{ loop.index | lit }} as label, l{{ loop.index | lit }} as above
     from cells
     where v{{ loop.index | lit }} = 0
@@ -160,6 +167,7 @@ above{{ loop.index | lit }} as (
     select distinct 1, l{{ loop.index | lit }}, '(all)'
     from cells
     where v{{ loop.index | lit }} = 0
+    {% endif %}
     {% endif %}
 ),
 {% endfor %}
@@ -180,7 +188,7 @@ totals as (
     {% endfor %}
     join groupings g on {% for _ in by %}g.g{{ loop.index | lit }} = u{{ loop.index | lit }}.level{% if not loop.last %} and {% endif %}{% endfor %}
 
-    where {% for _ in by %}a.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
+    where {% for d in by %}{% if d.multiple %}true{% else %}a.v{{ loop.index | lit }} = 0{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
 
     group by {% for _ in by %}u{{ loop.index | lit }}.above, u{{ loop.index | lit }}.level{% if not loop.last %}, {% endif %}{% endfor %}{% if numbered %}, a.witness{% endif %}
 
@@ -306,7 +314,7 @@ verdicts as (
 -- name: counts_one_step
 -- Shown totals from which the shown parts leave fewer persons than the minimum for the hidden ones.
 {% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings, same_group with context %}
 {% from "verify/_counts_sums" import paths, parts, same_total with context %}
 {% set p = persons | lit %}
 with {{ rows() }},
@@ -316,12 +324,23 @@ cells as (select * from read_cells),
 verdicts as (
     {% for d in by %}
     {% set i = loop.index | lit %}
+    {% if d.multiple %}
+    -- of a total and one of its groups, both shown: the persons who are not in that group
+    select
+        whole.l1 as grp,
+        nullif(whole.m{{ p }} - part.m{{ p }}, 0) as achieved,
+        whole.m{{ p }} - part.m{{ p }} = 0 or whole.m{{ p }} - part.m{{ p }} >= {{ minimum | lit }} as holds
+    from cells part
+    join cells whole on {{ same_group(i) }}
+    where part.status = 'shown' and whole.status = 'shown'
+    {% else %}
     select
         whole.l1 as grp,
         case when parts.hidden > 0 then whole.m{{ p }} - parts.figure end as achieved,
         parts.hidden = 0 or whole.m{{ p }} - parts.figure >= {{ minimum | lit }} as holds
     from {% call parts(d, i) %}sum(case when c.status = 'shown' then c.m{{ p }} else 0 end) as figure, sum(case when c.status = 'shown' then 0 else 1 end) as hidden{% endcall %}
     join cells whole on whole.status = 'shown' and {{ same_total() }}
+    {% endif %}
     {% if not loop.last %}
     union all
     {% endif %}
@@ -381,7 +400,7 @@ verdicts as (
 -- name: counts_witness_agrees
 -- Totals that are not the sums of their finest groups in some witness.
 {% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels, groupings with context %}
+{% from "verify/_counts" import rows, labels, levels, groupings, same_group with context %}
 {% from "verify/_counts_sums" import labels_above, totals with context %}
 {% from "verify/_counts_witnesses" import witness_rows with context %}
 with {{ rows() }},
@@ -398,13 +417,26 @@ cells as (
 ),
 {{ labels_above() }}
 {{ totals(true) }},
-verdicts as (select * from total_verdicts)
+verdicts as (
+    select * from total_verdicts
+    {% for d in by if d.multiple %}
+    union all
+    -- nobody is in a group and not in the total, and everybody is in a group
+    select
+        whole.l1,
+        1,
+        max(part.m{{ persons | lit }}) <= whole.m{{ persons | lit }} and sum(part.m{{ persons | lit }}) >= whole.m{{ persons | lit }}
+    from cells part
+    join cells whole on whole.witness = part.witness and {{ same_group((d.index0 + 1) | lit) }}
+    group by {% for _ in by %}whole.l{{ loop.index | lit }}, whole.v{{ loop.index | lit }}, {% endfor %}whole.m{{ persons | lit }}, whole.witness
+    {% endfor %}
+)
 {{ verdict("mismatches") }}
 
 -- name: counts_witness_covers
 -- Hidden finest groups that reach the minimum in no witness.
 {% from "verify/_verdict" import verdict with context %}
-{% from "verify/_counts" import rows, labels, levels with context %}
+{% from "verify/_counts" import rows, labels, levels, same_group with context %}
 {% from "verify/_counts_witnesses" import witness_rows, same_cell with context %}
 with {{ rows() }},
 {{ witness_rows() }},
@@ -413,12 +445,38 @@ largest as (
     from witness_rows
     group by {{ labels() }}, {{ levels() }}
 ),
+{% if multiple %}
+cells as (
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, false as hidden, n.witness
+    from read_cells
+    cross join numbers n
+    where status = 'shown'
+    union all
+    select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, true, witness
+    from witness_rows
+),
+{% endif %}
 verdicts as (
     select c.l1 as grp, 1 as mismatches, coalesce(w.figure >= {{ minimum | lit }}, false) as holds
     from read_cells c
     left join largest w on {{ same_cell() }}
     where c.status = 'hidden' and {% for _ in by %}c.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
 
+    {% for d in by if d.multiple %}
+    union all
+    -- the persons who are not in a group: none, or as many as the minimum
+    select
+        part.l1,
+        1,
+        max(whole.m{{ persons | lit }} - part.m{{ persons | lit }}) >= {{ minimum | lit }} or min(whole.m{{ persons | lit }} - part.m{{ persons | lit }}) = 0
+    from cells part
+    join cells whole on whole.witness = part.witness and {{ same_group((d.index0 + 1) | lit) }}
+    where {% for _ in by %}part.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
+
+    group by {% for _ in by %}part.l{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    having bool_or(part.hidden or whole.hidden)
+    {% endfor %}
 )
 {{ verdict("mismatches") }}
 
@@ -476,9 +534,16 @@ verdicts as (
 {% endmacro %}
 {% macro recomputed() %}
 grouped as (
-    select {{ values | join }}, {% if person %}count(distinct person){% else %}count(*){% endif %} as persons, count(*) as counted
+    select {{ values | join }}, {% if person %}count(distinct person){% else %}count(*){% endif %} as persons, count(*) as counted{% if multiple %}, false as together{% endif %}
+
     from {{ snapshot | ident }}
     group by {{ values | join }}
+    {% if multiple %}
+    union all
+    select {% for d in by %}{% if d.multiple %}null{% else %}{{ d.value }}{% endif %}, {% endfor %}count(distinct person), count(*), true
+    from {{ snapshot | ident }}
+    group by grouping sets (({% for d in by if not d.multiple %}{{ d.value }}{% if not loop.last %}, {% endif %}{% endfor %}))
+    {% endif %}
 ),
 {% if sums %}
 adds as (
@@ -508,9 +573,12 @@ labelled{% if sums %}_groups{% endif %} as (
         {% for d in by %}
         {% set i = loop.index | lit %}
         {% for text in d.texts %}
-        {{ text }} as l{{ i }}_{{ loop.index0 | lit }},
+        {% if d.multiple %}case when s.together then '(all)' else {{ text }} end{% else %}{{ text }}{% endif %} as l{{ i }}_{{ loop.index0 | lit }},
         {% endfor %}
         {% endfor %}
+        {% if multiple %}
+        s.together,
+        {% endif %}
         s.persons,
         s.counted
     from grouped s
@@ -578,11 +646,15 @@ absent_sums as ({{ dominance(false) }})
 {% for d in by %}
 {% set i = loop.index | lit %}
 above{{ i }} as (
+    {% if d.multiple %}
+    select distinct l{{ i }}_0 as finest, case when together then 1 else 0 end as level, l{{ i }}_0 as label from present
+    {% else %}
     {% for _ in d.texts %}
     select distinct l{{ i }}_0 as finest, {{ loop.index0 | lit }} as level, l{{ i }}_{{ loop.index0 | lit }} as label from present
     union all
     {% endfor %}
     select distinct l{{ i }}_0, {{ d.levels | lit }}, '(all)' from present
+    {% endif %}
 ),
 {% endfor %}
 {% endmacro %}

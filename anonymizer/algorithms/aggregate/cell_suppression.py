@@ -97,11 +97,17 @@ class Task:
     """Cells that must stay published."""
     sums_of: Sequence[CellSums] = ()
     """The sums over persons."""
+    others: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The cells of persons who are not in a group: no table lists them, and they may be empty."""
+    repeated: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Cells that count persons more than once, and that no table lists."""
     listen: Listener = lambda phase, done, of: None
     sums: Sums = field(init=False)
     finest: Mask = field(init=False)
     small: Mask = field(init=False)
     primary: Mask = field(init=False)
+    least: Floats = field(init=False)
+    """The least figure of a cell that is hidden: what is listed has somebody."""
     within: list[Ints] = field(init=False)
     """By cell: the sums of which it is a part."""
 
@@ -109,8 +115,14 @@ class Task:
         self.sums = self.shape.sums
         self.finest = np.ones(len(self.counts), np.bool_)
         self.finest[self.sums.parents[self.sums.of]] = False
+        self.finest[self.repeated] = False
         self.small = (self.counts > 0) & (self.counts < self.minimum)
+        self.small[self.repeated] = False
+        self.least = np.ones(len(self.counts))
         self.primary = self.small.copy()
+        for unlisted in (self.others, self.repeated):
+            self.primary[unlisted] = True
+            self.least[unlisted] = 0.0
         for one in self.sums_of:
             self.primary |= one.need > 0
         order = np.argsort(self.sums.parts, kind="stable")
@@ -120,6 +132,15 @@ class Task:
     def targets(self) -> list[int]:
         """The finest groups below the minimum."""
         return [int(cell) for cell in np.flatnonzero(self.finest & self.small)]
+
+    def determined(self, hidden: Mask) -> Mask:
+        """The cells of `others` that follow at once from a group and its total."""
+        found = np.zeros(len(self.counts), np.bool_)
+        for cell in self.others.tolist():
+            (relation,) = self.within[cell]
+            beside = [self.sums.parents[relation], *self.sums.parts_of(int(relation))]
+            found[cell] = not any(hidden[one] for one in beside if one != cell)
+        return found
 
     def tables(
         self,
@@ -179,16 +200,21 @@ def suppress(
     sums: Sequence[CellSums] = (),
     insiders: bool = False,
     seconds: float = 60.0,
+    others: Ints | None = None,
+    repeated: Ints | None = None,
     listen: Listener | None = None,
 ) -> Suppression:
     """Hide the cells below the minimum, and others so that each of them may be as large as that.
 
     `counts`: of all cells of `shape`, all listed; `keep`: cells that stay published; `sums`: over
     persons, of which no contribution may be estimated, by `insiders` neither; `seconds`: for
-    showing cells again and for the optimum, not for the protection itself.
+    showing cells again and for the optimum, not for the protection itself; `others`, `repeated`:
+    the cells that no table lists (`Shared`).
     """
     kept = np.zeros(len(counts), np.bool_) if keep is None else keep
-    task = Task(shape, counts, minimum, COSTS[cost](counts), kept, sums)
+    none = np.zeros(0, np.int64)
+    unlisted = (none if others is None else others, none if repeated is None else repeated)
+    task = Task(shape, counts, minimum, COSTS[cost](counts), kept, sums, *unlisted)
     if listen is not None:
         task.listen = listen
     refused = np.flatnonzero(task.primary & kept)
@@ -268,7 +294,7 @@ class Moves:
         both = np.append(self.cells, self.cells + size), np.append(self.signs, -self.signs)
         program = linear_program(np.tile(self.rows, 2), *both, 2 * size)
         program.col_cost_ = np.tile(task.cost, 2)
-        self.room = np.maximum(self.values - (1.0 if sums is None else 0.0), 0.0)
+        self.room = np.maximum(self.values - (task.least if sums is None else 0.0), 0.0)
         if sums is not None and not sums.nonnegative:
             self.room = np.full(size, np.inf)
         program.col_lower_ = np.zeros(2 * size)
@@ -474,9 +500,10 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
 
     In each, some hidden finest groups have the minimum or more. Returns also those without any.
     """
-    low = np.where(hidden, 1.0, task.counts)
+    low = np.where(hidden, task.least, task.counts)
     high = np.where(hidden, UNBOUNDED, task.counts)
-    targets = [int(cell) for cell in np.flatnonzero(task.finest & hidden)]
+    asked = task.finest & hidden & ~task.determined(hidden)
+    targets = [int(cell) for cell in np.flatnonzero(asked)]
     if not targets:
         return [], []
     tables = Tables(task.sums, low, high, hidden, whole=True)
@@ -492,13 +519,23 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
         others = np.array(sorted(left & bounded), np.int64)
         values = tables.least(others, -random.uniform(1, 2, len(others)), MIP_SECONDS)
         for cell in batch:
-            tables.within(cell, 1.0, UNBOUNDED)
+            tables.within(cell, float(task.least[cell]), UNBOUNDED)
+        return None if values is None else np.round(values)
+
+    def empty(cell: int) -> Floats | None:
+        """A table without the persons who are not in a group."""
+        tables.within(cell, 0.0, 0.0)
+        values = tables.least(np.zeros(0, np.int64), np.zeros(0), MIP_SECONDS)
+        tables.within(cell, 0.0, UNBOUNDED)
         return None if values is None else np.round(values)
 
     found: list[Ints] = []
     unproven: list[int] = []
-    for cells, values in task.tables(targets, WITNESSING, 3, solve):
+    for cells, reached in task.tables(targets, WITNESSING, 3, solve):
         left.difference_update(cells)
+        values = reached
+        if values is None and not task.least[cells[0]]:
+            values = empty(cells[0])
         task.listen("find witnesses", len(targets) - len(left), len(targets))
         if values is None:
             unproven += cells
@@ -519,7 +556,7 @@ def show_constants(task: Task, hidden: Mask, found: Sequence[Ints]) -> None:
     candidates = np.flatnonzero(constant)
     if not len(candidates):
         return
-    low = np.where(hidden, 1.0, task.counts)
+    low = np.where(hidden, task.least, task.counts)
     high = np.where(hidden, UNBOUNDED, task.counts)
     ranges = Ranges(task.sums, low, high, candidates, task.minimum, CONSTANT_SECONDS)
     hidden[candidates[ranges.low[candidates] == ranges.high[candidates]]] = False

@@ -63,15 +63,18 @@ class Sums:
     """The parts of all relations, one relation after the other."""
     of: Ints
     """By part: its relation."""
+    needed: int = 0
+    """How many of them, the last ones, do not follow from others of the same parent."""
 
     @classmethod
-    def of_pairs(cls, pairs: Sequence[tuple[int, Sequence[int]]]) -> Sums:
+    def of_pairs(cls, pairs: Sequence[tuple[int, Sequence[int]]], needed: int = 0) -> Sums:
         """Create the relations of pairs of a parent and its parts."""
         sizes = [len(parts) for _, parts in pairs]
         return cls(
             np.array([parent for parent, _ in pairs], np.int64),
             np.array([part for _, parts in pairs for part in parts], np.int64),
             np.repeat(np.arange(len(pairs)), sizes),
+            needed,
         )
 
     def parts_of(self, relation: int) -> Ints:
@@ -93,11 +96,14 @@ class Sums:
         return rows, cells, np.append(np.ones(chosen.sum()), -np.ones(len(relations)))
 
     def basis(self, open_cells: NDArray[np.bool_]) -> Ints:
-        """One relation for every parent, with few open parts: they imply all others."""
-        order = np.lexsort((self.totals(open_cells), self.parents))
-        _, first = np.unique(self.parents[order], return_index=True)
-        found: Ints = order[first]
-        return found
+        """One relation for every parent, with few open parts, and the needed ones: they imply all
+        others.
+        """
+        alike = len(self.parents) - self.needed
+        parents = self.parents[:alike]
+        order = np.lexsort((self.totals(open_cells)[:alike], parents))
+        _, first = np.unique(parents[order], return_index=True)
+        return np.append(order[first], np.arange(alike, len(self.parents)))
 
 
 @dataclass(frozen=True, slots=True)

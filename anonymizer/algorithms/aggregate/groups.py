@@ -129,7 +129,9 @@ class Dimension:
 
     def counted(self, nested: Sequence[tuple[str, ...]] = ()) -> CountedColumn:
         """The column as the release describes it."""
-        return CountedColumn(self.column, self.levels, self.level, tuple(nested))
+        return CountedColumn(
+            self.column, self.levels, self.level, tuple(nested), multiple=self.of.multiple
+        )
 
 
 def _band_above(value: str, finest: Sequence[str], above: Sequence[str]) -> Sql:
@@ -142,6 +144,11 @@ def _text(value: str, sql_type: str) -> Sql:
     if sql_type == "TIMESTAMP WITH TIME ZONE":
         return Sql(f"(cast(timezone('UTC', {value}) as varchar) || '+00')")
     return Sql(f"cast({literal_of_type(value, sql_type)} as varchar)")
+
+
+def shared_column(found: Sequence[Dimension]) -> Dimension | None:
+    """The column of which a person may be in several groups, if there is one."""
+    return next((d for d in found if d.of.multiple), None)
 
 
 def dimensions(policy: AggregatePolicy, profile: TableProfile) -> tuple[Dimension, ...]:
@@ -229,14 +236,17 @@ def source_guards(policy: AggregatePolicy, found: Sequence[Dimension]) -> Iterat
         ("row has no person", "rows have no person"),
         "leave such rows out in source.query",
     )
-    yield guard(
-        "persons in several groups",
-        "several_groups",
-        {"snapshot": SNAPSHOT, "values": [d.v for d in found]},
-        "aggregate.by",
-        ("person is in several groups", "persons are in several groups"),
-        "let source.query choose one row for every person: counts of persons must add up",
-    )
+    values = [d.v for d in found if not d.of.multiple]
+    if values:
+        yield guard(
+            "persons in several groups",
+            "several_groups",
+            {"snapshot": SNAPSHOT, "values": values},
+            "aggregate.by",
+            ("person is in several groups", "persons are in several groups"),
+            "let source.query choose one row for every person: counts of persons must add up;"
+            " or multiple: true, for one column under method: suppress",
+        )
 
 
 def guard(
@@ -266,14 +276,20 @@ def atoms_stages(policy: AggregatePolicy, found: Sequence[Dimension]) -> tuple[S
         "texts": [d.v for d in found if read_as_text(d.sql_type)],
         "person": policy.person is not None,
         "domains": [d.domain for d in found] if policy.lists_zeros else [],
+        "shared": shared_column(found) is not None,
     }
+    shared = shared_column(found)
     labels = [name for d in found for name in d.names]
     return (
         Step("count the finest groups", "aggregate/atoms", context),
         guard(
             "labels of the tool",
             "own_labels",
-            {"atoms": ATOMS, "labels": labels},
+            {
+                "atoms": ATOMS,
+                "labels": labels,
+                "shared": shared.names[0] if shared is not None else None,
+            },
             "aggregate.by",
             ("group is called", "groups are called"),
             "(all), (other) and (null) are labels of the tool: rename such values in source.query",

@@ -55,8 +55,6 @@ class Method:
     """What its releases do not promise."""
     sums: bool = False
     """True if it publishes sums over persons and their ratios."""
-    multiple: bool = False
-    """True if a person may be in several groups."""
     groups: bool = False
     """True if it limits the share of one value in a group."""
     noise: bool = False

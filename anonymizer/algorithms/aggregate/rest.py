@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
+from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension, shared_column
 from anonymizer.algorithms.aggregate.method import CompiledCounts
 from anonymizer.algorithms.aggregate.sums import (
     REMAINING,
@@ -103,6 +103,7 @@ def cells_stages(
         "minimum": minimum,
         "leaves_out": leaves_out,
         "listed": listed,
+        "shared": shared_column(found),
     }
     return (
         *sums_stages(policy, found, sums),
@@ -171,6 +172,7 @@ def adding_stages(
         "minimum": minimum,
         "listed": listed,
         "leaves_out": leaves_out,
+        "shared": shared_column(found),
     }
 
     def too_many(row: Row) -> Problem:

@@ -14,14 +14,15 @@ import numpy as np
 
 from anonymizer.algorithms.aggregate import cells as cell
 from anonymizer.algorithms.aggregate.cell_suppression import CellSums, Suppression, suppress
-from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension
+from anonymizer.algorithms.aggregate.groups import ATOMS, Dimension, shared_column
 from anonymizer.algorithms.aggregate.method import CompiledCounts
+from anonymizer.algorithms.aggregate.multiple import shared_groups
 from anonymizer.algorithms.aggregate.rest import CELLS, SPLIT, cells_stages, labels_step
 from anonymizer.algorithms.aggregate.sums import Summed, cell_sums
 from anonymizer.compile import work
 from anonymizer.errors import GuaranteeError, Problem, SourceError
 from anonymizer.policy import AggregatePolicy
-from anonymizer.policy.aggregate import WITNESS
+from anonymizer.policy.aggregate import ALL, WITNESS
 from anonymizer.policy.paths import path_text
 from anonymizer.steps import Compute, Row, Step, Tell
 
@@ -39,7 +40,12 @@ def compile_suppress(
     """The stages of a policy with the method suppress."""
     task = Search(policy, tuple(found), tuple(sums))
     labels = [name for d in found for name in d.names]
-    shared = {"cells": CELLS, "hidden": HIDDEN, "dimensions": found}
+    shared = {
+        "cells": CELLS,
+        "hidden": HIDDEN,
+        "dimensions": found,
+        "shared": shared_column(found) is not None,
+    }
     measures = tuple(policy.aggregate.measures)
     judged = next(n for n, of in policy.aggregate.measures.items() if of.count == task.judged)
     query = cell_sums(policy, found, sums, SPLIT) if sums else None
@@ -127,24 +133,32 @@ class Search:
         dimensions = self._dimensions(rows)
         counts = self._counts(rows, dimensions)
         shape = cell.lattice(dimensions, list(counts))
+        figures = np.array([*counts.values()], np.int64)
+        columns = [place for place, d in enumerate(self.found) if d.of.multiple]
+        split = shared_groups(shape, figures, columns[0]) if columns else None
+        if split is not None:
+            shape, figures = split.shape, split.counts
+        listed = np.arange(len(figures)) < len(counts)
         policy = self.policy
         found = self.outcome = suppress(
             shape,
-            np.array([*counts.values()], np.int64),
+            figures,
             policy.minimum,
             cost=policy.suppress.cost,
-            keep=np.array([self._stays(one, dimensions) for one in counts], np.bool_),
+            keep=listed & [self._stays(one, dimensions) for one in shape.cells],
+            others=split.others if split is not None else None,
+            repeated=split.repeated if split is not None else None,
             sums=self._sums(shape) if self.sums else (),
             insiders=policy.protect.insiders,
             seconds=policy.suppress.limit_s,
             listen=lambda doing, done, of: tell(doing, done, of - done),
         )
         GuaranteeError.refuse(self._left_open(shape, found))
-        hidden = [int(at) for at in np.flatnonzero(found.hidden)]
+        hidden = [int(at) for at in np.flatnonzero(found.hidden & listed)]
         places = {at: (*shape.names(at), *_levels(shape, at)) for at in hidden}
         return [
-            (*places[at], number, int(figures[at]))
-            for number, figures in enumerate(found.witnesses, 1)
+            (*places[at], number, int(table[at]))
+            for number, table in enumerate(found.witnesses, 1)
             for at in hidden
         ]
 
@@ -152,7 +166,8 @@ class Search:
         """By dimension: the labels of every finest group at all levels."""
         start = 0
         for d in self.found:
-            yield {tuple(map(str, row[start : start + d.levels])) for row in rows}
+            paths = {tuple(map(str, row[start : start + d.levels])) for row in rows}
+            yield paths - {(ALL,)} if d.of.multiple else paths
             start += d.levels
 
     def _dimensions(self, rows: list[Row]) -> list[cell.Dimension]:
@@ -187,8 +202,12 @@ class Search:
         """The persons of every published cell."""
         groupings = self.policy.groupings(tuple(d.levels for d in self.found))
         places = [
-            {label: node for node, label in enumerate(one.labels) if one.level(node) == 0}
-            for one in dimensions
+            {
+                label: node
+                for node, label in enumerate(one.labels)
+                if one.level(node) == 0 or d.of.multiple
+            }
+            for d, one in zip(self.found, dimensions, strict=True)
         ]
         finest = {}
         ends = np.cumsum([0, *(d.levels for d in self.found)]).tolist()
@@ -196,8 +215,12 @@ class Search:
             at = tuple(places[i][str(row[ends[i]])] for i in range(len(places)))
             finest[at] = int(row[-1])
         counts: dict[cell.Cell, int] = {}
+        columns = [place for place, d in enumerate(self.found) if d.of.multiple]
         for levels in groupings:
             for at, persons in finest.items():
+                # those of all groups of a column are counted beside those of each
+                if any(dimensions[i].level(at[i]) != levels[i] for i in columns):
+                    continue
                 nodes = zip(dimensions, at, levels, strict=True)
                 whole = tuple(one.above[node][level] for one, node, level in nodes)
                 counts[whole] = counts.get(whole, 0) + persons
@@ -231,7 +254,7 @@ class Search:
     def words(self, figures: Mapping[str, int]) -> str:
         """What was hidden, for the owner of the source."""
         found = self.outcome
-        hidden = int(found.hidden.sum()) if found is not None else 0
+        hidden = figures["atoms_left_out"]
         beside = found.secondary if found is not None else 0
         bound = ""
         if found is not None and found.bound is not None:
