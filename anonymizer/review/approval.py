@@ -19,7 +19,7 @@ from anonymizer.policy.referenced_files import digest_of, read_files
 from anonymizer.release.certificate import NO_GUARANTEE, PERSONAL, known_attacks
 from anonymizer.release.objects import Names
 from anonymizer.review.comparison import meaning, short_text
-from anonymizer.review.observers import ONE, OPEN, ROWS, TWO
+from anonymizer.review.observers import LINKED, ONE, OPEN, ROWS, TWO
 from anonymizer.version import __version__
 
 APPROVE = "anonymizer approve POLICY --by NAME --until DATE"
@@ -103,6 +103,8 @@ def _observers(policy: AnyPolicy) -> Iterator[str]:
     known = policy.knows.events
     if policy.events:
         yield from (OPEN[who] for events, who in ((1, ONE), (2, TWO)) if known < events)
+        if known and not policy.knows.joined:
+            yield OPEN[LINKED[min(known, len(LINKED)) - 1]]
     if policy.children and not policy.knows.rows:
         yield OPEN[ROWS]
 

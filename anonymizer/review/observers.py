@@ -91,7 +91,7 @@ def open_source(
 # Observers who know a person's class and some rows: how many candidates remain for them.
 
 
-ONE, TWO, ROWS = "one event", "two events", "the number of rows"
+ONE, TWO, ROWS, ABSENT = "one event", "two events", "the number of rows", "a table without rows"
 """Observers against whom a policy may guarantee something."""
 LINKED = ("one event, and the rows above it", "two events, and how their rows belong together")
 """Observers who know how published keys join rows (`knows.joined`)."""
@@ -101,6 +101,7 @@ OPEN = {
         ONE: "a single event of a person (privacy: {knows: {events: 1}} does)",
         TWO: "two events of a person (privacy: {knows: {events: 2}} does)",
         ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
+        ABSENT: "that a person has no rows in a table (privacy: {knows: {rows: true}} does)",
         **{
             knows: f"{knows} (published keys join them; privacy: {{knows: {{joined: true}}}} does)"
             for knows in LINKED
@@ -179,7 +180,7 @@ def _of_release(
     return tuple(
         replace(one, promised=_promised(tables, one.knows))
         for one in _observers(run_sql, tables.k, parameters)
-        if events or one.knows == ROWS
+        if events or one.knows in (ROWS, ABSENT)
     )
 
 
@@ -188,12 +189,12 @@ def of_source(run_sql: RunSql, k: int, read: TablesRead) -> tuple[Observer, ...]
 
     Nothing is guaranteed. Observers of events are left out if there is no event column.
     """
-    asked = {NOTHING, ROWS} if read.children else {NOTHING}
+    asked = {NOTHING, ROWS, ABSENT} if read.children else {NOTHING}
     every = any(child.attributes for child in read.children)
     rows_alone = [
         replace(one, knows=one.knows + UNCLASSED)
         for one in _observers(run_sql, k, {**_read(read), "quasi": [Sql("1")]})
-        if one.knows in ((ONE, TWO, ROWS) if every else asked - {NOTHING})
+        if one.knows in ((ONE, TWO, ROWS, ABSENT) if every else asked - {NOTHING})
     ]
     classed = [
         one
@@ -232,7 +233,8 @@ def _observer(row: tuple[Any, ...]) -> Observer:
 
 
 def _promised(tables: Tables, knows: str) -> bool:
-    promised = {ONE: tables.events >= 1, TWO: tables.events >= 2, ROWS: tables.rows}
+    promised = {ONE: tables.events >= 1, TWO: tables.events >= 2}
+    promised |= dict.fromkeys((ROWS, ABSENT), tables.rows)
     if tables.joined:
         promised |= dict(zip(LINKED, (promised[ONE], promised[TWO]), strict=True))
     return promised.get(knows, False)

@@ -77,6 +77,11 @@ rows_known as (
     select person, count(*) over (partition by grp{% for t in tables %}, n{{ t.number | lit }}{% endfor %}) as candidates
     from vectors
 ),
+absence_known as (
+    -- of the tables in which a person has no rows, the one in which the fewest of the class have none
+    select person, least(count(*) over (partition by grp){% for t in tables %}, case when n{{ t.number | lit }} = 0 then count(*) over (partition by grp, n{{ t.number | lit }} = 0) end{% endfor %}) as candidates
+    from vectors
+),
 histories as materialized (
     select p.person, p.grp, list({'source': k.source, 'cells': k.cells, 'copies': k.copies} order by k.source, k.cells) as history
     from people p
@@ -109,9 +114,11 @@ found as (
     union all
     select 3, 'the number of rows', person, candidates from rows_known
     union all
-    select 4, 'the set of events', person, candidates from set_known
+    select 4, 'a table without rows', person, candidates from absence_known
     union all
-    select 5, 'the set of events, not the quasi-identifiers', person, candidates from history_only
+    select 5, 'the set of events', person, candidates from set_known
+    union all
+    select 6, 'the set of events, not the quasi-identifiers', person, candidates from history_only
 )
 select
     observer,

@@ -199,6 +199,20 @@ def left_by_numbers(published: Published, *, tuples: bool = False) -> dict[Any, 
     }
 
 
+def left_by_absence(published: Published) -> dict[Any, int]:
+    """For every person, how many of the class have no rows in a table in which they have none: the
+    fewest over such tables, or the class.
+    """
+    counts = published.counts()
+    found = {}
+    for members in published.classes():
+        for person in members:
+            empty = [place for place, n in enumerate(counts[person]) if n == 0]
+            alike = [sum(counts[other][place] == 0 for other in members) for place in empty]
+            found[person] = min([len(members), *alike])
+    return found
+
+
 def below_k(published: Published, m: int, k: int, *, joined: bool) -> set[Any]:
     """The persons of whom somebody who knows at most m rows is left with fewer than k."""
     found = left_by_linked(published, m) if joined else left_by_events(published, m)

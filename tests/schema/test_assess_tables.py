@@ -73,6 +73,7 @@ def expected(
             "one event": oracle.left_by_events(tables, 1),
             "two events": oracle.left_by_events(tables, 2),
             "the number of rows": oracle.left_by_numbers(tables),
+            "a table without rows": oracle.left_by_absence(tables),
             "the set of events": oracle.left_by_all_events(tables),
         }
         for knows, left in lefts.items():

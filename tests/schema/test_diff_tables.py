@@ -101,6 +101,7 @@ def test_the_figures_are_those_of_two_runs(source: Path) -> None:
             "one event": oracle.left_by_events(tables, 1),
             "two events": oracle.left_by_events(tables, 2),
             "the number of rows": oracle.left_by_numbers(tables),
+            "a table without rows": oracle.left_by_absence(tables),
         }
         for knows, left in lefts.items():
             # of both policies by the k of the new one
