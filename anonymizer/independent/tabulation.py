@@ -234,14 +234,23 @@ def _judge_hidden(
     finest = {place for place in hidden if _is_finest(place)}
     pairs = {*_pairs(hidden, members)}
     proved: set[Place] = set()
-    apart: set[tuple[Place, Place]] = set()
+    outside: list[dict[Pair, int | None]] = []
     for table in tables or [{}]:
         values = shown | {place: found[0] or 0 for place, found in table.items()}
         wrong += sum(_wrong_totals(values, form)) + sum(_wrong_members(values, members))
         proved |= {place for place in table if max(n or 0 for n in table[place]) >= minimum}
-        apart |= {pair for pair in pairs if _is_apart(values, *pair, minimum)}
+        outside.append({pair: _outside(values, *pair) for pair in pairs})
+    # who are never enough outside of their groups must be nobody, all of them in one table: the
+    # rest of one may be another's, and then a sum over regions shows how many they are together
+    low = [pair for pair in pairs if max(found[pair] or 0 for found in outside) < minimum]
+    nobody = any(all(found[pair] == 0 for pair in low) for found in outside)
     yield form_check("witness_agrees", None, wrong)
-    yield form_check("witness_covers", None, len(finest - proved) + len(pairs - apart))
+    lacking = 0 if nobody else len(low)
+    yield form_check("witness_covers", None, len(finest - proved) + lacking)
+
+
+Pair: TypeAlias = tuple[Place, Place]
+"""A total, and one of its groups."""
 
 
 def _is_finest(place: Place) -> bool:
@@ -292,12 +301,11 @@ def _pairs(
                 yield whole, place
 
 
-def _is_apart(values: Mapping[Place, int], whole: Place, place: Place, minimum: int) -> bool:
-    """Return whether nobody of a total is outside of a group, or enough persons are."""
+def _outside(values: Mapping[Place, int], whole: Place, place: Place) -> int | None:
+    """How many persons of a total are outside of a group; None where one of them has no figure."""
     if whole not in values or place not in values:
-        return False
-    outside = values[whole] - values[place]
-    return outside == 0 or outside >= minimum
+        return None
+    return values[whole] - values[place]
 
 
 def _persons(cell: Cell, form: CountsForm) -> int:

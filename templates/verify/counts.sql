@@ -420,15 +420,18 @@ cells as (
 verdicts as (
     select * from total_verdicts
     {% for d in by if d.multiple %}
+    {% set i = (d.index0 + 1) | lit %}
     union all
     -- nobody is in a group and not in the total, and everybody is in a group
     select
-        whole.l1,
+        {% if d.index0 == 0 %}'(all)'{% else %}l1{% endif %},
         1,
-        max(part.m{{ persons | lit }}) <= whole.m{{ persons | lit }} and sum(part.m{{ persons | lit }}) >= whole.m{{ persons | lit }}
-    from cells part
-    join cells whole on whole.witness = part.witness and {{ same_group((d.index0 + 1) | lit) }}
-    group by {% for _ in by %}whole.l{{ loop.index | lit }}, whole.v{{ loop.index | lit }}, {% endfor %}whole.m{{ persons | lit }}, whole.witness
+        coalesce(max(case when v{{ i }} = 0 then m{{ persons | lit }} end), 0) <= coalesce(max(case when v{{ i }} = 1 then m{{ persons | lit }} end), 0)
+        and coalesce(sum(case when v{{ i }} = 0 then m{{ persons | lit }} end), 0) >= coalesce(max(case when v{{ i }} = 1 then m{{ persons | lit }} end), 0)
+    from cells
+    join groupings on {% for e in by %}{% if e.multiple %}g{{ loop.index | lit }} = 1{% else %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    group by {% for e in by if not e.multiple %}l{{ (e.index0 + 1) | lit }}, v{{ (e.index0 + 1) | lit }}, {% endfor %}witness
     {% endfor %}
 )
 {{ verdict("mismatches") }}
@@ -455,6 +458,24 @@ cells as (
     select {{ labels() }}, {{ levels() }}, m{{ persons | lit }}, true, witness
     from witness_rows
 ),
+{% for d in by if d.multiple %}
+outside as (
+    select
+        {% for _ in by %}part.l{{ loop.index | lit }}, {% endfor %}
+
+        part.witness,
+        whole.m{{ persons | lit }} - part.m{{ persons | lit }} as persons,
+        part.hidden or whole.hidden as open
+    from cells part
+    join cells whole on whole.witness = part.witness and {{ same_group((d.index0 + 1) | lit) }}
+    where {% for _ in by %}part.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
+
+),
+low as (
+    select * from outside
+    qualify max(persons) over (partition by {{ labels() }}) < {{ minimum | lit }} and bool_or(open) over (partition by {{ labels() }})
+),
+{% endfor %}
 {% endif %}
 verdicts as (
     select c.l1 as grp, 1 as mismatches, coalesce(w.figure >= {{ minimum | lit }}, false) as holds
@@ -462,21 +483,17 @@ verdicts as (
     left join largest w on {{ same_cell() }}
     where c.status = 'hidden' and {% for _ in by %}c.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
 
-    {% for d in by if d.multiple %}
+    {% if multiple %}
     union all
-    -- the persons who are not in a group: none, or as many as the minimum
+    -- persons outside of a group who are enough in no witness must be nobody, all of them in one: the
+    -- sum over several groups shows how many they are together
     select
-        part.l1,
+        l1,
         1,
-        max(whole.m{{ persons | lit }} - part.m{{ persons | lit }}) >= {{ minimum | lit }} or min(whole.m{{ persons | lit }} - part.m{{ persons | lit }}) = 0
-    from cells part
-    join cells whole on whole.witness = part.witness and {{ same_group((d.index0 + 1) | lit) }}
-    where {% for _ in by %}part.v{{ loop.index | lit }} = 0{% if not loop.last %} and {% endif %}{% endfor %}
-
-    group by {% for _ in by %}part.l{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-    having bool_or(part.hidden or whole.hidden)
-    {% endfor %}
+        exists (select 1 from (select witness, max(persons) as persons from low group by witness) as together where persons = 0)
+    from low
+    where witness = (select min(witness) from low)
+    {% endif %}
 )
 {{ verdict("mismatches") }}
 

@@ -149,7 +149,7 @@ def test_several_tables(tmp_path: Path) -> None:
     _, verified, attacked, _, assessed = follow(page, tmp_path)
     assert "known_events" in verified
     assert re.search(r"one event +1,500 -> 0 +1,500 -> 0 +1 -> 5 +5 left", attacked)
-    assert re.search(r"one event +583 +38.9 % +1,006 +67.1 %", assessed)
+    assert re.search(r"the set of events +929 +61.9 % +1,021 +68.1 %", assessed)
     report = (tmp_path / "hospital" / "report.html").read_text()
     assert "What observers are left with" in report
     example = next(block for block in blocks(page) if block.language == "yaml")

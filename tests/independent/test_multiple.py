@@ -141,7 +141,7 @@ def test_the_rest_of_a_total_over_other_columns() -> None:
     """It is judged in totals, too: 2 persons are not in y, whichever the region of each."""
     few = DARK | {ALL: "9 15 9 17"}
     witnesses = {"a": "5 . . 9", "b": "4 . . 8"}, {"a": "5 . . 11", "b": "4 . . 6"}
-    assert failing(few, *witnesses) == {"one_step": 1}
+    assert failing(few, *witnesses) == {"one_step": 1, "witness_covers": 2}
     assert checks(few, witnesses)["one_step"].achieved == {"n": 2}
 
 
@@ -232,6 +232,13 @@ def test_the_rest_of_a_hidden_total(total: int, wrong: int) -> None:
     assert found == ({"witness_covers": wrong} if wrong else {})
 
 
+def test_nobody_is_outside_of_several_groups_at_once() -> None:
+    """Each rest is 0 in one of the witnesses, but 6 + 6 - 10 persons are outside of x together."""
+    grid = {"a": "* 6 . 6", "b": "* 6 . 6", ALL: "10 12 . *"}
+    witnesses = [{"a": f"{n} . . .", "b": f"{10 - n} . . .", ALL: ". . . 12"} for n in (6, 4)]
+    assert failing(grid, *witnesses) == {"witness_covers": 2}
+
+
 def test_hidden_cells_without_witnesses() -> None:
     """Two groups, and the rest beside each; the total of x has no parts."""
     assert failing(OPEN) == {"witness_agrees": 1, "witness_covers": 4}
@@ -286,7 +293,7 @@ def test_levels_of_another_column() -> None:
     assert failing(grid, EVEN, data=data) == {}
     witnesses = {"a": "5 . . 9", "b": "4 . . 8"}, {"a": "5 . . 11", "b": "4 . . 6"}
     few = grid | {"north": "9 15 9 17", ALL: "9 15 9 17"}
-    assert failing(few, *witnesses, data=data) == {"one_step": 2}
+    assert failing(few, *witnesses, data=data) == {"one_step": 2, "witness_covers": 2}
     other = {"a": "5 . . 13", "b": "4 . . 11"}
     assert failing(grid, EVEN, other, data=data) == {"witness_agrees": 2}
 

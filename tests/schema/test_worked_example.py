@@ -58,7 +58,7 @@ persons share, the value that fewer persons have is raised.
    A11 (P3) and A12 (P4) become *, as all codes begin with A1. A10 is P1's and P2's, who both smoke:
    whoever knows of it knows that. It becomes * as well, which four have, P3 among them.
 
-In all of these the observer does not know how the rows belong together (`joined: false`). If they do:
+Here the observer does not know how the rows belong together (`joined: false`). If they do:
 
 7. One known row, and the row above it:
 

@@ -522,25 +522,30 @@ def witnesses(task: Task, hidden: Mask) -> tuple[list[Ints], list[int]]:
             tables.within(cell, float(task.least[cell]), UNBOUNDED)
         return None if values is None else np.round(values)
 
-    def empty(cell: int) -> Floats | None:
-        """A table without the persons who are not in a group."""
-        tables.within(cell, 0.0, 0.0)
+    def without(cells: Sequence[int]) -> Floats | None:
+        """A table in which nobody is outside of these groups."""
+        for cell in cells:
+            tables.within(cell, 0.0, 0.0)
         values = tables.least(np.zeros(0, np.int64), np.zeros(0), MIP_SECONDS)
-        tables.within(cell, 0.0, UNBOUNDED)
+        for cell in cells:
+            tables.within(cell, 0.0, UNBOUNDED)
         return None if values is None else np.round(values)
 
     found: list[Ints] = []
     unproven: list[int] = []
-    for cells, reached in task.tables(targets, WITNESSING, 3, solve):
+    for cells, values in task.tables(targets, WITNESSING, 3, solve):
         left.difference_update(cells)
-        values = reached
-        if values is None and not task.least[cells[0]]:
-            values = empty(cells[0])
         task.listen("find witnesses", len(targets) - len(left), len(targets))
         if values is None:
             unproven += cells
         else:
             found.append(values.astype(np.int64))
+    # where enough persons can never be outside of groups, nobody may be, of all these at once
+    outside = [cell for cell in unproven if not task.least[cell]]
+    together = without(outside) if outside else None
+    if together is not None:
+        found.append(together.astype(np.int64))
+        unproven = [cell for cell in unproven if task.least[cell]]
     return found, unproven
 
 
