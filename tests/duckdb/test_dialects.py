@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,10 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return source(folder, TYPES, ROWS)
 
 
-def recorded(engine: str, name: str, database: Path, into: Recorded) -> Recorded:
+@cache
+def recorded(engine: str, name: str, database: Path) -> Recorded:
     """What an engine gets of a setting; nothing where it does not have all of it."""
+    into = Recorded(engine)
     given = on_engine(engine, database.parent, name)
     if given is not None:
         for left in database.parent.glob("private*"):
@@ -91,7 +94,7 @@ def recorded(engine: str, name: str, database: Path, into: Recorded) -> Recorded
 @pytest.mark.parametrize("engine", DIALECTS)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting(engine: str, name: str, database: Path) -> None:
-    assert recorded(engine, name, database, Recorded(engine)).problems() == []
+    assert recorded(engine, name, database).problems() == []
 
 
 @pytest.mark.parametrize("engine", DIALECTS)
@@ -125,14 +128,13 @@ def test_no_units_of_time_are_counted_on_spark(unit: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", DIALECTS)
 def test_every_branch_of_a_search_is_taken(engine: str, database: Path) -> None:
-    made = Recorded(engine)
-    for name in SETTINGS:
-        recorded(engine, name, database, made)
-    used = {branch.template for branch in made.branches}
+    made = [recorded(engine, name, database) for name in SETTINGS]
+    taken = {branch for one in made for branch in one.branches}
+    used = {branch.template for branch in taken}
     left = {
         (branch.template, branch.number, branch.outcome)
-        for branch in made.probe.branches
-        if branch not in made.branches
+        for branch in {branch for one in made for branch in one.probe.branches}
+        if branch not in taken
         and not branch.empty
         and branch.template in used
         and branch.template.startswith(SEARCHES)
