@@ -605,11 +605,13 @@ def _multiple(policy: AggregateFields) -> Iterator[Problem]:
     """A column whose groups share persons, and what does not go with it."""
     columns = [name for name, of in policy.by.items() if of.multiple]
     one_value = "let source.query choose one value for every person"
+    if policy.method != "suppress":
+        said = f"is not available with {policy.method}: its groups share persons"
+        hint = f"method: suppress, or {one_value}"
+        yield from (Problem(_at("by", name, "multiple"), said, hint=hint) for name in columns)
+        return
     for place, name in enumerate(columns):
         path, of = _at("by", name, "multiple"), policy.by[name]
-        if policy.method != "suppress":
-            said = f"is not available with {policy.method}: its groups share persons"
-            yield Problem(path, said, hint=f"method: suppress, or {one_value}")
         if place:
             said = f"is a second such column, beside {columns[0]}"
             hint = f"{one_value}, or a column of yes and no for each of few values"
