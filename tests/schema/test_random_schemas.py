@@ -76,6 +76,8 @@ def refusal(schema: Schema, error: AnonymizerError) -> str:
             return "orphans"
         if "names persons" in said and schema.seed >= AMONG:
             return "names persons"
+        if "cannot hold in any class" in said and schema.seed >= FURTHER:
+            return "infeasible"
     elif isinstance(error, InfeasibleError):
         return "infeasible"
     elif isinstance(error, GuaranteeError):
