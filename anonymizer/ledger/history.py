@@ -16,6 +16,7 @@ from anonymizer.ledger.store import (
     DICTIONARY,
     DIGESTS,
     HISTORY,
+    HISTORY_RELEASES,
     HISTORY_TEXTS,
     HISTORY_VALUES,
     MEMBERS,
@@ -47,6 +48,7 @@ EMPTY = (
         "person uhugeint, lineage bigint, signature bigint, since integer,"
         " grp bigint, persons bigint",
     ),
+    (HISTORY_RELEASES, "releases bigint"),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
 )
@@ -94,6 +96,7 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         " left join numbered n on n.signature = s.signature",
         "ledger",
     )
+    engine.raw(f"insert into {ident(HISTORY_RELEASES)} values ({len(found)})", "ledger")
     engine.raw(
         f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
         " (select signature, row_number() over (order by signature) as id from"

@@ -61,7 +61,10 @@ def _continued(policy: Policy, m: int) -> list[str]:
     """The ways to continue one earlier release; later ones have split its classes."""
     if policy.continues or policy.privacy.populations:
         return []
-    options = {"{append_only: true}": Republish(append_only=True)}
+    options = {
+        "{append_only: true}": Republish(append_only=True),
+        "{follow: true}": Republish(follow=True),
+    }
     if m:
         options = {f"{{m: {m}}}": Republish(m=m), **options}
     return [

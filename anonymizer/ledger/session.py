@@ -507,7 +507,7 @@ class LedgerSession:
     @property
     def _appends(self) -> bool:
         republish = self.policy.republish
-        return republish is not None and bool(republish.append_only)
+        return republish is not None and republish.grows
 
     def confirm(self) -> None:
         """Record that the release is published; if the run dies before, the next run settles it."""

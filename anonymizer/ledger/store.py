@@ -58,6 +58,7 @@ SEEN = work("ledger_seen")
 SERIES = work("ledger_series")
 SIGNATURE_SINCE = work("ledger_signature_since")
 HISTORY = work("history")
+HISTORY_RELEASES = work("history_releases")
 HISTORY_VALUES = work("history_values")
 HISTORY_TEXTS = work("history_texts")
 

@@ -16,6 +16,7 @@ from anonymizer.policy.values import (
     LocalPath,
     OneOf,
     Options,
+    Positive,
     PositiveShare,
     TableName,
     Text,
@@ -155,11 +156,15 @@ class Workload(Options):
         return () if isinstance(self.sql, str) else self.sql
 
 
+WAYS = ("m", "append_only", "follow")
+"""The ways to continue earlier releases."""
+
+
 def _not_both(schema: dict[str, Any]) -> None:
-    alone = {"not": {"anyOf": [{"required": ["m"]}, {"required": ["append_only"]}]}}
+    ways = [{"required": [name]} for name in WAYS]
+    alone = {"not": {"anyOf": ways}}
     schema["oneOf"] = [
-        {"required": ["m"]},
-        {"required": ["append_only"]},
+        *ways,
         {"required": ["new_population"], **alone},
     ]
 
@@ -173,6 +178,11 @@ class Republish(Options):
     """m-invariance (Xiao and Tao 2007): every surviving person keeps a signature of m values."""
     append_only: bool | None = None
     """Keep old classes and place only new persons."""
+    follow: bool | None = None
+    """Release the same table again and again: classes stay, those who join make classes of their
+    own, and whoever leaves takes the class along, so that the rules of columns hold as well."""
+    wait: Positive | None = None
+    """With follow: those who join are placed together in every so manieth release. Default: 1."""
     new_population: bool | None = None
     """Release the view although fewer than half of the persons of its last release are recognized:
     the persons are others."""
@@ -180,18 +190,25 @@ class Republish(Options):
     @property
     def continues(self) -> bool:
         """True if releases continue earlier ones."""
-        return self.m is not None or self.append_only is not None
+        return any(getattr(self, name) is not None for name in WAYS)
+
+    @property
+    def grows(self) -> bool:
+        """True if classes stay, and only new persons are placed."""
+        return self.append_only is not None or self.follow is not None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        for name in ("append_only", "new_population"):
+        for name in ("append_only", "follow", "new_population"):
             if getattr(self, name) is False:
                 left = "leave republish out" if len(self.model_fields_set) == 1 else "leave it out"
                 raise fail("can only be true", at=name, hint=left)
-        if self.m is not None and self.append_only is not None:
-            said = "names more than one of m, append_only"
-            raise fail(said, allowed="at most one of m, append_only")
+        allowed = ", ".join(WAYS)
+        if sum(getattr(self, name) is not None for name in WAYS) > 1:
+            raise fail(f"names more than one of {allowed}", allowed=f"at most one of {allowed}")
+        if self.wait is not None and self.follow is None:
+            raise fail("is for follow", at="wait", hint="follow: true, or leave it out")
         if not self.continues and self.new_population is None:
-            said = "names none of m, append_only, new_population"
-            raise fail(said, allowed="m or append_only, new_population, or both")
+            said = f"names none of {allowed}, new_population"
+            raise fail(said, allowed=f"one of {allowed}, or new_population, or both")
         return self

@@ -218,6 +218,8 @@ class SchemaRepublish(OneOf):
     recognized: the persons are others."""
     m: Annotated[None, LEAVE] = Field(None, exclude=True)
     append_only: Annotated[None, LEAVE] = Field(None, exclude=True)
+    follow: Annotated[None, LEAVE] = Field(None, exclude=True)
+    wait: Annotated[None, LEAVE] = Field(None, exclude=True)
 
 
 OF_TABLE = Refused("cannot be combined with tables: every table has its own", "move it there")

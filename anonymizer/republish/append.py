@@ -4,6 +4,9 @@ Persons who were in one class stay in one class, so intersecting releases leaves
 differences of releases show who came and who went: of persons with the same history, either nobody
 leaves or at least k do, and the same holds for those who join a class. Others wait for a later
 release, or are withdrawn.
+
+With rules of columns (`follow`) such groups have to keep them by themselves: whoever leaves takes
+the whole group along, and who joins a class, or makes one, does so where the newcomers keep them.
 """
 
 from __future__ import annotations
@@ -21,10 +24,13 @@ from anonymizer.algorithms.core.encode import (
 )
 from anonymizer.algorithms.core.guards import enough_units
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, partition_stages
+from anonymizer.algorithms.core.protections import column_rules, protections
+from anonymizer.algorithms.core.refine import refine_stages
+from anonymizer.algorithms.schema.rules import failing_steps
 from anonymizer.compile import Sql, work
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger.history import digests_step
-from anonymizer.ledger.store import DIGESTS, HISTORY
+from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_RELEASES
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -36,7 +42,10 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
+    assert policy.republish is not None
+    follow, wait = bool(policy.republish.follow), policy.republish.wait or 1
     k = least_class(policy)
+    ruled = [(s, rules) for s in roles.sensitive if (rules := column_rules(policy, s))]
     codes = [a.c for a in roles.quasi]
     carried = [s.s for s in roles.sensitive] + [kept.k for kept in roles.kept]
     if policy.person is not None:
@@ -51,26 +60,61 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "attributes": roles.quasi,
         "columns": [Sql("draw"), Sql("row_ref"), *codes, *carried],
         "staying": work("staying"),
+        "standing": work("standing_rows"),
+        "newcomers": work("newcomers"),
+        "failing": work("failing_newcomers"),
+        "history_releases": HISTORY_RELEASES,
+        "values": list(dict.fromkeys(s.s for s, _ in ruled)),
+        "whole": follow,
+        "wait": wait,
         "k": k,
     }
 
     def step(name: str, template: str) -> Step:
         return Step(name, f"republish/{template}", context)
 
-    how = Partitioning(k=k, split=options.split, strict=True)
+    def judged(of: str) -> tuple[Step, ...]:
+        """Steps that list the groups of newcomers who break a rule of a column by themselves."""
+        newcomers = work("newcomers")
+        shared = {**context, "members": newcomers, "joining": of == "joining"}
+        found = [
+            Step(f"newcomers who are {of}", "republish/newcomers", shared),
+            Step("no newcomers break a rule yet", "schema/no_failing", shared),
+        ]
+        for s, rules in ruled:
+            found += failing_steps(
+                f"{s.column}, {of}",
+                s,
+                rules,
+                pairs=False,
+                remaining=newcomers,
+                judged=newcomers,
+                failing=work("failing_newcomers"),
+                members=newcomers,
+            )
+        return tuple(found)
+
     keys = [Sql("lineage"), *codes]
+    every, rule_stages = protections(policy, roles, keys)
+    how = Partitioning(k=k, split=options.split, strict=True, protections=every)
+    refine = options.refine if follow else 0
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=False),
         digests_step(policy, roles, profile),
         step("who stays", "staying"),
+        step("rows of persons who stay or are new", "standing_rows"),
+        *judged("joining"),
         step("classes that go on", "lineages"),
+        *judged("arriving"),
         *person_stages(policy, roles),
         enough_units(policy, k),
         units_step(policy, keys),
         step("all units", "all_units"),
         step("new units", "arriving_units"),
+        *rule_stages,
         *partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive),
+        *refine_stages(roles.quasi, how, refine, recursive=profile.recursive),
         step("all units again", "restore_units"),
         step("continue classes", "continue_classes"),
         *cell_steps(roles.quasi, policy.publish.cells),

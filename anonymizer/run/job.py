@@ -193,7 +193,7 @@ class Job:
             if self.asked.several:
                 found = replace(found, unit="persons")
             republish = self.policy.republish
-            grows = republish is not None and bool(republish.append_only)
+            grows = republish is not None and republish.grows
             refuse_beyond(found, self.policy.suppression_limit, grows=grows)
             source = against_source(self.policy, self.engine, self.prepared, view, layout, found)
             population = members_read(self.policy, self.prepared.roles)

@@ -14,6 +14,8 @@ join {{ units | ident }} u on u.row_id = g.id
 -- The persons who stay, with the earlier class that they continue. Of a group with the same history,
 -- either nobody leaves or at least k leave and at least k stay: of those who could stay, some or all
 -- are left out, the same ones in every release.
+-- parameters: whole: whether a group of which somebody has gone leaves as a whole, since those who have
+-- gone would have to keep the rules of columns by themselves
 create or replace table {{ staying | ident }} as
 with present as (
     select distinct h.person, h.lineage, h.grp, h.persons
@@ -27,14 +29,17 @@ counts as (
 )
 select person, lineage
 from counts
+{% if whole %}
+where here = persons
+{% else %}
 where case when here = persons then here else least(here, persons - {{ k | lit }}) end >= {{ k | lit }}
     and (here = persons or place <= persons - {{ k | lit }})
+{% endif %}
 
--- name: lineages
--- Rows with the earlier class that they continue: persons who stay keep theirs, and k or more new
--- persons with the same quasi-identifiers as its rows join it (0: a class is still to be found).
+-- name: standing_rows
+-- Rows with the earlier class that they continue, if any, and the class of equal rows (`near`).
 -- Persons who cannot stay are left out.
-create or replace table {{ coded | ident }} as
+create or replace table {{ standing | ident }} as
 with standing as (
     select {% for column in columns %}r.{{ column }}, {% endfor %}d.person as whose, s.lineage as earlier
     from {{ coded | ident }} r
@@ -49,31 +54,57 @@ tuples as (
     where earlier is not null
     group by {% for a in attributes %}{{ a.c }}{% if not loop.last %}, {% endif %}{% endfor %}
 
-),
-found as (
-    select s.*, t.lineage as near
-    from standing s
-    left join tuples t on {% for a in attributes %}t.{{ a.c }} = s.{{ a.c }}{% if not loop.last %} and {% endif %}{% endfor %}
+)
+select s.*, t.lineage as near
+from standing s
+left join tuples t on {% for a in attributes %}t.{{ a.c }} = s.{{ a.c }}{% if not loop.last %} and {% endif %}{% endfor %}
 
-),
-joining as (
+
+-- name: newcomers
+-- The new persons with the class that they may join (`joining`), or all who are to make new ones, with
+-- their values of columns that have rules.
+create or replace table {{ newcomers | ident }} as
+{% if joining %}
+select near as class_id, whose as number{% for value in values %}, {{ value }}{% endfor %}
+
+from {{ standing | ident }}
+where earlier is null and near is not null
+{% else %}
+select lineage as class_id, d.person as number{% for value in values %}, r.{{ value }}{% endfor %}
+
+from {{ coded | ident }} r
+join {{ digests | ident }} d on d.row_ref = r.row_ref
+where lineage = 0
+{% endif %}
+
+-- name: lineages
+-- Rows with the earlier class that they continue: persons who stay keep theirs, and k or more new
+-- persons with the same quasi-identifiers as its rows join it, if they keep the rules of columns
+-- (0: a class is still to be found).
+create or replace table {{ coded | ident }} as
+with joining as (
     select near
-    from found
-    where earlier is null and near is not null
+    from {{ standing | ident }}
+    where earlier is null and near is not null and near not in (select class_id from {{ failing | ident }})
     group by near
     having count(distinct whose) >= {{ k | lit }}
 )
 select {% for column in columns %}f.{{ column }}, {% endfor %}coalesce(f.earlier, j.near, 0) as lineage
-from found f
+from {{ standing | ident }} f
 left join joining j on j.near = f.near
 
 -- name: arriving_units
--- The units without a class, if they are enough for one of their own; otherwise none, and they wait
--- for a later release.
+-- The units without a class, if they are enough for one of their own and keep the rules of columns, in
+-- every so manieth release; otherwise none, and they wait for a later release.
 create or replace table {{ units | ident }} as
 select *
 from {{ all_units | ident }}
-where lineage = 0 and (select sum(n) from {{ all_units | ident }} where lineage = 0) >= {{ k | lit }}
+where lineage = 0
+    and (select sum(n) from {{ all_units | ident }} where lineage = 0) >= {{ k | lit }}
+    and not exists (select 1 from {{ failing | ident }})
+    {% if wait > 1 %}
+    and coalesce((select max(releases) from {{ history_releases | ident }}), 0) % {{ wait | lit }} = 0
+    {% endif %}
 
 -- name: restore_units
 -- All units again.

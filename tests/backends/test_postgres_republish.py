@@ -21,6 +21,7 @@ from tests.backends.tables import policy as over_people
 from tests.backends.test_postgres_ledger import LEDGER, VISITS, made, write
 from tests.selection import some
 from tests.threats.population import Population, Seen, digests
+from tests.threats.test_ledger_follow import COLUMNS as FOLLOWED
 from tests.threats.test_ledger_replay import (
     K,
     M,
@@ -45,6 +46,11 @@ def server(postgres: str) -> str:
 CASES: dict[str, dict[str, Any]] = {
     "m": {"republish": {"m": 3}, "privacy": {"k_anonymity": 3}},
     "append": {"republish": {"append_only": True}, "suppression_limit": 0.5},
+    "follow": {
+        "republish": {"follow": True, "wait": 2},
+        "columns": {**FOLLOWED, "disease": {"role": "sensitive", "protect": {"alpha": 0.8}}},
+        "suppression_limit": 0.5,
+    },
 }
 
 

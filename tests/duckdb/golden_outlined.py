@@ -272,6 +272,13 @@ OUTLINED: dict[str, Setting] = {
         ledger="private.duckdb",
         republish={"append_only": True},
     ),
+    "follow": asked(
+        "mondrian",
+        {**KEPT, "born": "quasi", "ill": sensitive({"l_diversity": 2})},
+        key="visit",
+        ledger="private.duckdb",
+        republish={"follow": True, "wait": 2},
+    ),
     "m_invariance": asked(
         "mondrian",
         {**KEPT, "ill": sensitive({"l_diversity": 3})},

@@ -142,6 +142,7 @@ def failing_steps(
     remaining: Table,
     judged: Table,
     failing: Table,
+    members: Table = MEMBERS,
 ) -> tuple[Step, Step]:
     """Steps that add to `failing` the classes of `judged` that break a rule of the column.
 
@@ -152,7 +153,7 @@ def failing_steps(
     context: dict[str, Any] = {
         "coded": remaining,
         "remaining": judged,
-        "members": MEMBERS,
+        "members": members,
         "failing": failing,
         "reference": reference,
         "hierarchy": column.hierarchy,

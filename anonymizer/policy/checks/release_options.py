@@ -134,10 +134,12 @@ def continued(policy: PolicyFields) -> Iterator[Problem]:
     elif not policy.algorithm.strict:
         said = "keeps equal rows together"
         yield Problem("algorithm.strict", said, allowed="true", hint="leave strict out")
-    if policy.republish is None or policy.republish.m is None:
-        yield from _appended(policy)
-    else:
+    if policy.republish is None or policy.republish.m is not None:
         yield from _invariant(policy)
+    elif policy.republish.follow:
+        yield from _followed(policy)
+    else:
+        yield from _appended(policy)
 
 
 PROTECTS = "republish: {m: 3} protects values"
@@ -156,6 +158,26 @@ def _appended(policy: PolicyFields) -> Iterator[Problem]:
         said = "cannot be kept while classes only grow"
         hint = PROTECTS if may_be_invariant(policy) else "leave republish out"
         yield Problem(column_path(name, "protect"), said, hint=hint)
+
+
+MERGE = frozenset({"l_diversity", "entropy_l", "alpha"})
+"""Rules of a column that hold for two groups together if they hold for each."""
+
+
+def _followed(policy: PolicyFields) -> Iterator[Problem]:
+    if policy.privacy.k_anonymity is None:
+        said = "keeps classes of at least k, and the policy states no k"
+        yield Problem("republish.follow", said, hint="privacy: {k_anonymity: 5}")
+    for name in sorted({*policy.privacy.guarantees} - {"k_anonymity"}):
+        said = "cannot be kept for those who join or leave by themselves"
+        yield Problem(f"privacy.{name}", said, hint="k_anonymity, and rules of columns")
+    for name in policy.protected:
+        protect = policy.columns[name].protect
+        for rule in sorted(protect.model_fields_set - MERGE) if protect is not None else ():
+            said = "cannot be kept for those who join or leave by themselves"
+            yield Problem(
+                column_path(name, "protect", rule), said, allowed=", ".join(sorted(MERGE))
+            )
 
 
 def _invariant(policy: PolicyFields) -> Iterator[Problem]:
