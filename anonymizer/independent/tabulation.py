@@ -265,7 +265,8 @@ def _members(places: Iterable[Place], form: CountsForm) -> dict[Place, list[Plac
         published = {*form.groupings}
         for place in places:
             whole = (*place[:at], (form.by[at].levels, ALL), *place[at + 1 :])
-            if tuple(level for level, _ in whole) in published:
+            levels = tuple(level for level, _ in whole)
+            if {levels, (*levels[:at], 0, *levels[at + 1 :])} <= published:
                 own = found.setdefault(whole, [])
                 if place != whole:
                     own.append(place)

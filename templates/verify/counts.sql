@@ -429,7 +429,9 @@ verdicts as (
         coalesce(max(case when v{{ i }} = 0 then m{{ persons | lit }} end), 0) <= coalesce(max(case when v{{ i }} = 1 then m{{ persons | lit }} end), 0)
         and coalesce(sum(case when v{{ i }} = 0 then m{{ persons | lit }} end), 0) >= coalesce(max(case when v{{ i }} = 1 then m{{ persons | lit }} end), 0)
     from cells
-    join groupings on {% for e in by %}{% if e.multiple %}g{{ loop.index | lit }} = 1{% else %}g{{ loop.index | lit }} = v{{ loop.index | lit }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
+    join groupings totals_of on {% for e in by %}{% if e.multiple %}totals_of.g{{ loop.index | lit }} = 1{% else %}totals_of.g{{ loop.index | lit }} = v{{ loop.index | lit }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
+
+    join groupings groups_of on {% for e in by %}groups_of.g{{ loop.index | lit }} = {% if e.multiple %}0{% else %}v{{ loop.index | lit }}{% endif %}{% if not loop.last %} and {% endif %}{% endfor %}
 
     group by {% for e in by if not e.multiple %}l{{ (e.index0 + 1) | lit }}, v{{ (e.index0 + 1) | lit }}, {% endfor %}witness
     {% endfor %}
