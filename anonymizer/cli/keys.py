@@ -137,6 +137,50 @@ def forget(output: Output, ledger: str, run_id: str) -> None:
 
 @ledger_command.command()
 @click.argument("ledger", metavar="LEDGER")
+@click.argument("person", metavar="KEY")
+@output_options
+def who(output: Output, ledger: str, person: str) -> None:
+    """List the releases in LEDGER that hold the person with KEY.
+
+    KEY is the value of the column that policies name under `key:` or `person:`.
+    """
+    from anonymizer.ledger.erasure import releases_of
+
+    found = [entry.as_dict() for entry in releases_of(ledger, person)]
+    names = ("release", "run_id", "view", "created")
+    rows = [[str(entry[name]) for name in names] for entry in found]
+    output.result({"releases": found}, table(names, rows) if rows else ["in no release"])
+
+
+@ledger_command.command()
+@click.argument("ledger", metavar="LEDGER")
+@click.argument("person", metavar="KEY")
+@output_options
+def erase(output: Output, ledger: str, person: str) -> None:
+    """Erase what LEDGER knows of the person with KEY: nobody can find them in it again.
+
+    First take them out of the source, and run the policy again. Releases that are published cannot
+    be recalled: they are listed.
+    """
+    from anonymizer.ledger.erasure import erase_person
+
+    found = erase_person(ledger, person)
+    said = many(len(found.releases), "release still holds", "releases still hold")
+    output.done(
+        {"erased": found.rows, "releases": [entry.as_dict() for entry in found.releases]},
+        [
+            f"erased {many(found.rows, 'row')} of the ledger",
+            f"{said} them, and whoever has one keeps it:",
+            *(
+                f"  {entry.view} in {entry.target or 'memory'}, {entry.created}"
+                for entry in found.releases
+            ),
+        ],
+    )
+
+
+@ledger_command.command()
+@click.argument("ledger", metavar="LEDGER")
 @output_options
 def approvals(output: Output, ledger: str) -> None:
     """List the approvals that are kept beside LEDGER, oldest first."""

@@ -544,13 +544,13 @@ def _next(every: Iterable[Entry]) -> int:
 
 def listed(path: str | Path) -> tuple[Entry, ...]:
     """Every release of a ledger, oldest first."""
-    with _engine_of(Path(path), read_only=True) as engine:
+    with open_ledger(Path(path), read_only=True) as engine:
         return entries(engine)
 
 
 def spends(path: str | Path) -> dict[int, float]:
     """What releases of a ledger with noise have spent, by their numbers."""
-    with _engine_of(Path(path), read_only=True) as engine:
+    with open_ledger(Path(path), read_only=True) as engine:
         return {release: float(epsilon) for release, (epsilon, _) in spends_of(engine).items()}
 
 
@@ -560,11 +560,11 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
     Raises NothingToCheckError if the ledger does not have the run; EngineError if another release
     is missing from it, or its key is not there.
     """
-    with _engine_of(Path(path), read_only=False) as engine:
+    with open_ledger(Path(path), read_only=False) as engine:
         found = entries(engine)
         for entry in found:
             if entry.run_id == run_id:
-                key = _key(engine, Path(path).resolve(), found)
+                key = key_of(engine, Path(path).resolve(), found)
                 with engine.transaction("ledger"):
                     remove(engine, entry)
                     if key is not None:
@@ -576,7 +576,7 @@ def forget_release(path: str | Path, run_id: str) -> Entry:
     )
 
 
-def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str | None:
+def key_of(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str | None:
     """The key to make the list with; None for a ledger of before there was a list."""
     key = read_key(path)
     if key is None:
@@ -590,7 +590,8 @@ def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str | No
 
 
 @contextmanager
-def _engine_of(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
+def open_ledger(path: Path, *, read_only: bool) -> Iterator[DuckDBEngine]:
+    """A connection to which a ledger is attached. Raises NothingToCheckError if it is none."""
     if not path.is_file():
         raise NothingToCheckError.at("LEDGER", no_file(path))
     path = path.resolve()
