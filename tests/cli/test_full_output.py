@@ -31,6 +31,7 @@ WRITES = {
     "clean": DATABASE,
     "key new": ("made.key",),
     "hierarchy export": ("age", *HIERARCHY, "-o", "made.csv"),
+    "ledger erase": ("l.duckdb", "1"),
     "ledger forget": ("l.duckdb", "{run}"),
 }
 """Commands that write or remove something: their output only tells so."""
@@ -43,6 +44,7 @@ SHOWS = {
     "hierarchy show": ("age", *HIERARCHY),
     "hierarchy suggest": (*POLICY, *DATABASE),
     "ledger show": ("l.duckdb",),
+    "ledger who": ("l.duckdb", "1"),
     "ledger approvals": ("l.duckdb",),
     "explore": (*POLICY, *DATABASE),
 }
