@@ -124,6 +124,10 @@ COUNTS = (
     " which it has {n} or more. So no sum or difference of its figures shows that a group has fewer"
     " than {n}."
 )
+OF_ROUNDED = (
+    "A table of counts of persons. No sum or difference of its figures shows that one of the finest"
+    " groups that it distinguishes has 1 to {less} persons: it may have nobody, or {n} or more."
+)
 ROUNDED = (
     "Counts of finest groups below {base} are rounded to 0, and then not listed, or to {base};"
     " totals are sums of these, and not the true ones."
@@ -163,6 +167,17 @@ DOMINATED = {
     "k": "In every finest group of which sums are shown, the {n} largest contributions are at most"
     " {k:g} % of all; totals have this as well.",
 }
+HIDDEN_SUMS = {
+    "p": "A sum without a figure may be larger, in a table that agrees with all that is published,"
+    " by as much as keeps the largest contribution open by {p:g} % to the second largest one",
+    "k": "A sum without a figure may be larger, in a table that agrees with all that is published,"
+    " by as much as {n} contributions need to be {k:g} % of it",
+}
+ALSO_INSIDERS = ", and to whoever contributes alone to other groups"
+OWN_PARTS = (
+    " It is not judged against a contributor who subtracts what they add to several hidden groups"
+    " themselves."
+)
 LIMITED = "In no published group is one value of {column} that of more than {share:.0%} of them."
 NOT_OF_COUNTS = (
     "Not promised: anything against a reader who reasons from the method, which groups it chose and"
@@ -219,12 +234,14 @@ def counts_certificate(
         return f"{NOISY.format(**asdict(noise), scale=1 / noise.epsilon)} {NOT_OF_NOISE}"
     terms = {item.name: item.parameters for item in requirements}
     minimum = terms[MINIMUM]["n"]
-    said = [COUNTS.format(n=minimum, less=minimum - 1)]
-    said += [
-        DOMINATED["p" if "p" in rule else "k"].format(**rule)
-        for rule in (terms.get(DOMINANCE),)
-        if rule
-    ]
+    exact = OF_ROUNDED if counts.base is not None else COUNTS
+    said = [exact.format(n=minimum, less=minimum - 1)]
+    if rule := terms.get(DOMINANCE):
+        kind = "p" if "p" in rule else "k"
+        said.append(DOMINATED[kind].format(**rule))
+        if witnesses is not None:
+            insiders = ALSO_INSIDERS if rule.get("insiders") else ""
+            said.append(f"{HIDDEN_SUMS[kind].format(**rule)}{insiders}.{OWN_PARTS}")
     said += [
         LIMITED.format(column=item.column, **item.parameters)
         for item in requirements

@@ -26,6 +26,8 @@ MARGINS: tuple[Any, ...] = (
     [["place", "sex", "illness"], ["place", "sex"], ["place"]],
 )
 """With and without totals over illnesses."""
+MOST = 5_000
+"""Persons of a group, in the tables that are tried."""
 
 
 def ill(seed: int) -> list[tuple[str, str, str, int]]:
@@ -84,7 +86,7 @@ def attacked(found: Mapping[Place, int | None], goal: Mapping[Place, int]) -> fl
         -wanted,
         constraints=LinearConstraint(np.array(rules), low, high),
         integrality=np.ones(len(finest)),
-        bounds=Bounds(1, np.inf),
+        bounds=Bounds(1, MOST),  # unbounded columns may be solved wrongly
     )
     return float("inf") if solved.status in (3, 4) else float(-solved.fun)
 
