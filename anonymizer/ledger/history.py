@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from anonymizer.ledger.store import (
     DICTIONARY,
     DIGESTS,
     HISTORY,
+    HISTORY_COMMON,
     HISTORY_RELEASES,
     HISTORY_TEXTS,
     HISTORY_VALUES,
@@ -48,6 +50,7 @@ EMPTY = (
         "person uhugeint, lineage bigint, signature bigint, since integer,"
         " grp bigint, persons bigint",
     ),
+    (HISTORY_COMMON, "grp bigint, facet varchar, text varchar"),
     (HISTORY_RELEASES, "releases bigint"),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
@@ -57,18 +60,22 @@ EMPTY = (
 HISTORY_TABLES = tuple(table for table, _ in EMPTY)
 
 
-def load_history(engine: DuckDBEngine, ledger: Path, column: str | None) -> None:
-    """Fill the history tables of scratch; `column`: the sensitive column with signatures."""
+def load_history(
+    engine: DuckDBEngine, ledger: Path, column: str | None, ruled: Sequence[str] = ()
+) -> None:
+    """Fill the history tables of scratch; `column`: the sensitive column with signatures; `ruled`:
+    columns whose values a group has to keep in common over all releases.
+    """
     for table, columns in EMPTY:
         engine.raw(f"create or replace table {ident(table)} ({columns})", "ledger")
     if not ledger.exists():
         return
     with attached(engine, ledger, read_only=True):
         if is_ledger(engine):
-            _load(engine, column or "")
+            _load(engine, column or "", ruled)
 
 
-def _load(engine: DuckDBEngine, column: str) -> None:
+def _load(engine: DuckDBEngine, column: str, ruled: Sequence[str]) -> None:
     found = entries(engine)
     if not found:
         return
@@ -96,6 +103,26 @@ def _load(engine: DuckDBEngine, column: str) -> None:
         " left join numbered n on n.signature = s.signature",
         "ledger",
     )
+    if ruled:
+        listed = ", ".join(lit(name).text for name in ruled)
+        engine.raw(
+            f"insert into {ident(HISTORY_COMMON)}"
+            f" with grouped as (select person, dense_rank() over (order by grp) as grp"
+            f"  from {ident(SERIES)}),"
+            " one as (select grp, min(person) as person from grouped group by grp),"
+            " placed as (select distinct o.grp, m.release, s.facet, s.signature from one o"
+            f"  join {ident(MEMBERS)} m on m.person = o.person"
+            f"  join {ident(SIGNATURES)} s on s.release = m.release and s.grp = m.class_id"
+            f"  and s.facet in ({listed})),"
+            " times as (select grp, facet, count(*) as n from placed group by grp, facet),"
+            " shown as (select grp, facet, release, unnest(list_distinct(signature)) as value"
+            "  from placed)"
+            " select s.grp, s.facet, d.text from"
+            "  (select grp, facet, value, count(*) as n from shown group by all) s"
+            " join times t on t.grp = s.grp and t.facet = s.facet and t.n = s.n"
+            f" join {ident(DICTIONARY)} d on d.facet = s.facet and d.value = s.value",
+            "ledger",
+        )
     engine.raw(f"insert into {ident(HISTORY_RELEASES)} values ({len(found)})", "ledger")
     engine.raw(
         f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
@@ -139,9 +166,10 @@ def prepare_history(policy: Policy, engine: Engine) -> None:
     if "ledger_key" not in engine.binds:
         engine.binds = {**engine.binds, "ledger_key": bound(read_key(path) or "")}
     column = policy.sensitive[0] if policy.republish.m else None
+    ruled = policy.protected if policy.republish.follow else ()
     if isinstance(engine, DuckDBEngine):
-        load_history(engine, path, column)
+        load_history(engine, path, column, ruled)
         return
     with beside_server(engine, path) as home:
-        load_history(home, path, column)
+        load_history(home, path, column, ruled)
         hand_over(engine, home, HISTORY_TABLES)

@@ -28,9 +28,10 @@ from anonymizer.algorithms.core.protections import column_rules, protections
 from anonymizer.algorithms.core.refine import refine_stages
 from anonymizer.algorithms.schema.rules import failing_steps
 from anonymizer.compile import Sql, work
-from anonymizer.guarantees.requirements import least_class
+from anonymizer.guarantees.requirements import bucket_rule, least_class
 from anonymizer.ledger.history import digests_step
-from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_RELEASES
+from anonymizer.ledger.protected_columns import same_text
+from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_COMMON, HISTORY_RELEASES
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -63,7 +64,18 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "standing": work("standing_rows"),
         "newcomers": work("newcomers"),
         "failing": work("failing_newcomers"),
+        "history_common": HISTORY_COMMON,
         "history_releases": HISTORY_RELEASES,
+        "kept": [
+            {
+                "name": Sql(f"kept_{s.index}"),
+                "column": s.column,
+                "text": same_text(f"cast(r.{s.s} as varchar)", s.sql_type),
+                "least": bucket_rule(s.column, protect).m,
+            }
+            for s, _ in ruled
+            if follow and (protect := policy.columns[s.column].protect) is not None
+        ],
         "values": list(dict.fromkeys(s.s for s, _ in ruled)),
         "whole": follow,
         "wait": wait,

@@ -15,7 +15,8 @@ join {{ units | ident }} u on u.row_id = g.id
 -- either nobody leaves or at least k leave and at least k stay: of those who could stay, some or all
 -- are left out, the same ones in every release.
 -- parameters: whole: whether a group of which somebody has gone leaves as a whole, since those who have
--- gone would have to keep the rules of columns by themselves
+-- gone would have to keep the rules of columns by themselves; kept: columns with rules, of which a group
+-- that stays has enough values in common with all of its classes so far
 create or replace table {{ staying | ident }} as
 with present as (
     select distinct h.person, h.lineage, h.grp, h.persons
@@ -26,11 +27,29 @@ with present as (
 counts as (
     select *, count(*) over (partition by grp) as here, row_number() over (partition by grp order by person) as place
     from present
-)
+){% for one in kept %},
+{{ one.name }} as (
+    -- the values that the group has now, of those that its classes had in every release
+    select c.grp, count(distinct v.text) as n
+    from (select distinct grp from {{ history_common | ident }} where facet = {{ one.column | lit }}) g
+    join {{ history_common | ident }} c on c.grp = g.grp and c.facet = {{ one.column | lit }}
+    left join (
+        select distinct p.grp, {{ one.text }} as text
+        from {{ coded | ident }} r
+        join {{ digests | ident }} d on d.row_ref = r.row_ref
+        join present p on p.person = d.person
+    ) v on v.grp = c.grp and v.text = c.text
+    group by c.grp
+){% endfor %}
+
 select person, lineage
 from counts
 {% if whole %}
-where here = persons
+{% for one in kept %}
+left join {{ one.name }} on {{ one.name }}.grp = counts.grp
+{% endfor %}
+where here = persons{% for one in kept %} and coalesce({{ one.name }}.n >= {{ one.least | lit }}, true){% endfor %}
+
 {% else %}
 where case when here = persons then here else least(here, persons - {{ k | lit }}) end >= {{ k | lit }}
     and (here = persons or place <= persons - {{ k | lit }})

@@ -26,7 +26,14 @@ History = tuple[int | None, ...]
 
 
 def nights(
-    folder: Path, population: Population, number: int, leave: int, arrive: int, **more: Any
+    folder: Path,
+    population: Population,
+    number: int,
+    leave: int,
+    arrive: int,
+    *,
+    ill: int = 0,
+    **more: Any,
 ) -> tuple[list[Seen], Mapping[int, str]]:
     """Releases of a table that some leave and others join every night, and what everybody has."""
     releases: list[Seen] = []
@@ -41,6 +48,7 @@ def nights(
         if night:
             population.leave(leave)
             population.arrive(arrive)
+            population.fall_ill(ill)
         diseases |= {one: of[2] for one, of in population.people.items()}
         population.write(folder / "source.duckdb")
         release = anonymizer.run(chosen, folder / "source.duckdb")
@@ -87,6 +95,22 @@ def test_who_leaves_or_joins_is_among_k_with_l_values(
             assert len(set.intersection(*groups)) >= K
     assert absent > rounds
     assert came > 0
+
+
+@pytest.mark.slow
+def test_classes_whose_values_change_too_much_are_left_out(tmp_path: Path) -> None:
+    """Whoever compares the releases still finds l values for everybody whose value stays."""
+    left_out = 0
+    for seed in range(4):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        population = Population(seed=seed, size=120)
+        releases, _ = nights(folder, population, 4, 0, 12, ill=12)
+        for one in {one for seen in releases for one in seen} - population.changed:
+            shown = [seen[one][1] for seen in releases if one in seen]
+            assert len(set.intersection(*map(set, shown))) >= L
+        left_out += len({*releases[0]} - {*releases[-1]})
+    assert left_out > 0
 
 
 def test_those_who_join_wait_to_be_placed_together(tmp_path: Path) -> None:
