@@ -329,9 +329,11 @@ def _privacy_lines(
 
 
 def _publish_lines(stem: str) -> Iterator[str]:
-    yield "# For a second release of the same people: refuses what both disclose together. Needs"
-    yield "# a key or a person, and a folder that nobody else reads."
+    yield "# Will the same people be released again? From the first release on: a ledger in a folder"
+    yield "# that nobody else reads, which refuses what two releases tell together, and classes that"
+    yield "# stay while people join and leave. Needs a key or a person."
     yield "# ledger: private/ledger.duckdb"
+    yield "# republish: {follow: true}"
     yield "# A file of its own: who gets the release must not get the raw table with it."
     yield "# Intervals begin and end with steps, not with values of rows: columns.<name>.bounds."
     yield f"publish: {{name: {scalar(stem + '_anonymous')}, database: {release_file(stem)},"
