@@ -57,7 +57,7 @@ def test_the_certificate_says_what_a_known_row_tells(tmp_path: Path) -> None:
     """The surgery has one diagnosis, and its patients have others besides."""
     source = hospital.write(tmp_path / "source.duckdb")
     hospital.changed(source, "update visits set diagnosis = 'C9' where ward = 'surgery'")
-    changes = {"privacy.knows": {"events": 1, "sensitive": True}}
+    changes = {"privacy.knows": {"events": 1, "joined": False, "sensitive": True}}
     release = hospital.run(hospital.policy(tmp_path, changes), source)
     assert release.verification.passed
     (visits,) = hospital.released(tmp_path / "release.duckdb", "main.visits").values()

@@ -224,8 +224,7 @@ def _search(
             *_sets(shared, linked=linked),
             *(rule_steps(ruled, shared) if ruled else ()),
             *((settled,) if apart else ()),
-            Step("cells to raise", f"schema/{'joined' if linked else 'raised'}_cells", shared),
-            Step("rows to raise", f"schema/{'joined' if linked else 'raised'}_items", shared),
+            *_raised(shared, linked=linked),
             Step("raise", "schema/raise", {**shared, "all": not apart}),
         ),
         until=Step("sets left", "schema/still_broken", shared),
@@ -248,6 +247,17 @@ def _sets(shared: Mapping[str, Any], *, linked: bool) -> tuple[Step, Step]:
         Step("cells of persons", "schema/value_counts", shared),
         Step("sets of too few persons", "schema/broken", shared),
     )
+
+
+def _raised(shared: Mapping[str, Any], *, linked: bool) -> tuple[Step, Step]:
+    """Steps that choose what is raised, of the sets that too few persons hold."""
+    cells, rows = "cells to raise", "rows to raise"
+    if linked:
+        return (
+            Step(cells, "schema/joined_cells", shared),
+            Step(rows, "schema/joined_items", shared),
+        )
+    return Step(cells, "schema/raised_cells", shared), Step(rows, "schema/raised_items", shared)
 
 
 def _unpublished_steps(

@@ -329,9 +329,9 @@ def _privacy_lines(
 
 
 def _publish_lines(stem: str) -> Iterator[str]:
-    yield "# Will the same people be released again? From the first release on: a ledger in a folder"
-    yield "# that nobody else reads, which refuses what two releases tell together, and classes that"
-    yield "# stay while people join and leave. Needs a key or a person."
+    yield "# Will the same people be released again? From the first release on: a ledger in a"
+    yield "# folder that nobody else reads, which refuses what two releases tell together, and"
+    yield "# classes that stay while people join and leave. Needs a key or a person."
     yield "# ledger: private/ledger.duckdb"
     yield "# republish: {follow: true}"
     yield "# A file of its own: who gets the release must not get the raw table with it."
