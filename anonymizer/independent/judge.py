@@ -178,10 +178,13 @@ def judge_tables(opened: OpenRelease, linked: LinkedTables, persons: Release) ->
         for check in form(child.opened, child.release, child.table.keys):
             yield _with_table_name(check, child.table)
     left: dict[Hashable, set[frozenset[int]]] = {}
+    known_of = lines(children), numbers_of_rows(children)
     for suffix, of_class in classes(persons):
-        yield from _check_knowledge(suffix, linked, list(of_class.values()), children)
+        yield from _check_knowledge(suffix, linked, list(of_class.values()), *known_of)
         if linked.knows.sensitive:
-            left |= {one: _remaining_sets(linked, some, children) for one, some in of_class.items()}
+            left |= {
+                one: _remaining_sets(linked, some, *known_of) for one, some in of_class.items()
+            }
     for requirement in linked.person.requirements:
         yield from judge_requirement(requirement, persons)
     if linked.knows.sensitive:
@@ -228,11 +231,14 @@ def _unfit(numbers: Numbers) -> int:
 
 
 def _check_knowledge(
-    suffix: str, linked: LinkedTables, found: Sequence[Sequence[int]], children: Sequence[Child]
+    suffix: str,
+    linked: LinkedTables,
+    found: Sequence[Sequence[int]],
+    held: Mapping[int, Sequence[known.Line]],
+    counts: Mapping[int, Counter[str]],
 ) -> Iterator[Check]:
     """Check that at least k persons remain, whichever rows (or row counts) are known."""
     k, m = linked.k, linked.knows.events
-    held, counts = lines(children), numbers_of_rows(children)
     left = [min(n.bit_count() for n in _known_rows(linked, some, held)) for some in found]
     yield _least(f"known_events{suffix}", {"k": k, "events": m}, left)
     if linked.knows.rows:
@@ -244,10 +250,12 @@ def _check_knowledge(
 
 
 def _remaining_sets(
-    linked: LinkedTables, persons: Sequence[int], children: Sequence[Child]
+    linked: LinkedTables,
+    persons: Sequence[int],
+    held: Mapping[int, Sequence[known.Line]],
+    counts: Mapping[int, Counter[str]],
 ) -> set[frozenset[int]]:
     """The sets of remaining persons of a class, for everything that may be known of one of them."""
-    held, counts = lines(children), numbers_of_rows(children)
     found = {
         frozenset(who for place, who in enumerate(persons) if some >> place & 1)
         for some in _known_rows(linked, persons, held)

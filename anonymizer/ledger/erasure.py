@@ -63,23 +63,29 @@ def erase_person(path: str | Path, person: str) -> Erased:
         key = _key(engine, path, found)
         digest = _digest(engine, key, person)
         concerned = _of(engine, found, digest)
-        if not concerned:
-            said = "is in no release of the ledger"
-            hint = "the text of the column that key or person names, as the source has it"
-            raise NothingToCheckError.at("KEY", said, hint=hint)
-        with engine.transaction("ledger"):
-            rows = _replace(engine, digest)
-            of = digests(engine)
-            for entry in concerned:
-                if entry.seal is not None:
-                    engine.raw(
-                        f"update {ident(RELEASES)} set seal = {lit(seal(key, entry, of))}"
-                        f" where release = {lit(entry.release)}",
-                        "ledger",
-                    )
+        rows = _replace_all(engine, key, digest, concerned) if concerned else 0
         settle_down(engine)
-    _write_anew(path.resolve())
+    _write_anew(path.resolve())  # also where one that was killed has left the bytes of a person
+    if not concerned:
+        said = "is in no release of the ledger"
+        hint = "the text of the column that key or person names, as the source has it"
+        raise NothingToCheckError.at("KEY", said, hint=hint)
     return Erased(concerned, rows)
+
+
+def _replace_all(engine: DuckDBEngine, key: str, digest: int, concerned: tuple[Entry, ...]) -> int:
+    """Replace what is digested of a person, and seal their releases anew, in one transaction."""
+    with engine.transaction("ledger"):
+        rows = _replace(engine, digest)
+        of = digests(engine)
+        for entry in concerned:
+            if entry.seal is not None:
+                engine.raw(
+                    f"update {ident(RELEASES)} set seal = {lit(seal(key, entry, of))}"
+                    f" where release = {lit(entry.release)}",
+                    "ledger",
+                )
+    return rows
 
 
 def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str:
@@ -135,7 +141,7 @@ def _write_anew(path: Path) -> None:
             engine.raw(f"attach {lit(str(fresh))} as fresh", "ledger")
             engine.raw(f"copy from database {CATALOG} to fresh", "ledger")
             engine.raw("detach fresh", "ledger")
-        shutil.copymode(path, fresh)
-        fresh.replace(path)
+            shutil.copymode(path, fresh)
+            fresh.replace(path)  # while no other run can write to the one that it replaces
     finally:
         fresh.unlink(missing_ok=True)

@@ -31,6 +31,7 @@ from anonymizer.ledger.store import (
     read_key,
 )
 from anonymizer.policy import Policy
+from anonymizer.policy.values import table_parts
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
@@ -61,10 +62,10 @@ HISTORY_TABLES = tuple(table for table, _ in EMPTY)
 
 
 def load_history(
-    engine: DuckDBEngine, ledger: Path, column: str | None, ruled: Sequence[str] = ()
+    engine: DuckDBEngine, ledger: Path, name: str, column: str | None, ruled: Sequence[str] = ()
 ) -> None:
-    """Fill the history tables of scratch; `column`: the sensitive column with signatures; `ruled`:
-    columns whose values a group has to keep in common over all releases.
+    """Fill the history tables of scratch; `name`: of the view; `column`: the sensitive column with
+    signatures; `ruled`: columns whose values a group has to keep in common over all releases.
     """
     for table, columns in EMPTY:
         engine.raw(f"create or replace table {ident(table)} ({columns})", "ledger")
@@ -72,10 +73,10 @@ def load_history(
         return
     with attached(engine, ledger, read_only=True):
         if is_ledger(engine):
-            _load(engine, column or "", ruled)
+            _load(engine, name, column or "", ruled)
 
 
-def _load(engine: DuckDBEngine, column: str, ruled: Sequence[str]) -> None:
+def _load(engine: DuckDBEngine, name: str, column: str, ruled: Sequence[str]) -> None:
     found = entries(engine)
     if not found:
         return
@@ -123,7 +124,8 @@ def _load(engine: DuckDBEngine, column: str, ruled: Sequence[str]) -> None:
             f" join {ident(DICTIONARY)} d on d.facet = s.facet and d.value = s.value",
             "ledger",
         )
-    engine.raw(f"insert into {ident(HISTORY_RELEASES)} values ({len(found)})", "ledger")
+    own = sum(_last_part(entry.view) == _last_part(name) for entry in found)
+    engine.raw(f"insert into {ident(HISTORY_RELEASES)} values ({own})", "ledger")
     engine.raw(
         f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
         " (select signature, row_number() over (order by signature) as id from"
@@ -136,6 +138,10 @@ def _load(engine: DuckDBEngine, column: str, ruled: Sequence[str]) -> None:
         f" where facet = {lit(column)} group by value",
         "ledger",
     )
+
+
+def _last_part(name: str) -> str:
+    return table_parts(name)[-1].lower()
 
 
 # Keyed digests, by which a ledger recognizes persons.
@@ -168,8 +174,8 @@ def prepare_history(policy: Policy, engine: Engine) -> None:
     column = policy.sensitive[0] if policy.republish.m else None
     ruled = policy.protected if policy.republish.follow else ()
     if isinstance(engine, DuckDBEngine):
-        load_history(engine, path, column, ruled)
+        load_history(engine, path, policy.publish.name, column, ruled)
         return
     with beside_server(engine, path) as home:
-        load_history(home, path, column, ruled)
+        load_history(home, path, policy.publish.name, column, ruled)
         hand_over(engine, home, HISTORY_TABLES)

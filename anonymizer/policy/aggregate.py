@@ -627,9 +627,8 @@ def _multiple(policy: AggregateFields) -> Iterator[Problem]:
         return
     at, others = [*policy.by].index(columns[0]), [n for n in policy.by if n != columns[0]]
     margins = {*policy.groupings((1,) * len(policy.by))}
-    if any(one[at] for one in margins) and tuple(i == at for i in range(len(policy.by))) not in {
-        tuple(map(bool, one)) for one in margins
-    }:
+    total = tuple(int(i == at) for i in range(len(policy.by)))
+    if total not in margins and any(one[at] for one in margins):
         said = f"has totals over {columns[0]}, and lacks those of all other columns, which add up"
         yield Problem("aggregate.margins", said, hint=f"add [{', '.join(others)}]")
     for name, measure in policy.aggregate.measures.items():

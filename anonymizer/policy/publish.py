@@ -182,7 +182,8 @@ class Republish(Options):
     """Release the same table again and again: classes stay, those who join make classes of their
     own, and whoever leaves takes the class along, so that the rules of columns hold as well."""
     wait: Positive | None = None
-    """With follow: those who join are placed together in every so manieth release. Default: 1."""
+    """With follow: who joins is placed in every n-th release of the view, all together. Default:
+    1."""
     new_population: bool | None = None
     """Release the view although fewer than half of the persons of its last release are recognized:
     the persons are others."""

@@ -178,6 +178,10 @@ OWN_PARTS = (
     " It is not judged against a contributor who subtracts what they add to several hidden groups"
     " themselves."
 )
+SHARED = (
+    "A person may be in several groups of {column}, and counts once in their total; who is not in a"
+    " group is protected as those in one are, and how many are in several is not."
+)
 LIMITED = "In no published group is one value of {column} that of more than {share:.0%} of them."
 NOT_OF_COUNTS = (
     "Not promised: anything against a reader who reasons from the method, which groups it chose and"
@@ -242,6 +246,7 @@ def counts_certificate(
         if witnesses is not None:
             insiders = ALSO_INSIDERS if rule.get("insiders") else ""
             said.append(f"{HIDDEN_SUMS[kind].format(**rule)}{insiders}.{OWN_PARTS}")
+    said += [SHARED.format(column=d.name) for d in counts.by if d.multiple]
     said += [
         LIMITED.format(column=item.column, **item.parameters)
         for item in requirements

@@ -85,8 +85,10 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
     def step(name: str, template: str) -> Step:
         return Step(name, f"republish/{template}", context)
 
-    def judged(of: str) -> tuple[Step, ...]:
+    def rule_steps(of: str) -> tuple[Step, ...]:
         """Steps that list the groups of newcomers who break a rule of a column by themselves."""
+        if not ruled:
+            return ()
         newcomers = work("newcomers")
         shared = {**context, "members": newcomers, "joining": of == "joining"}
         found = [
@@ -116,9 +118,9 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         digests_step(policy, roles, profile),
         step("who stays", "staying"),
         step("rows of persons who stay or are new", "standing_rows"),
-        *judged("joining"),
+        *rule_steps("joining"),
         step("classes that go on", "lineages"),
-        *judged("arriving"),
+        *rule_steps("arriving"),
         *person_stages(policy, roles),
         enough_units(policy, k),
         units_step(policy, keys),

@@ -104,7 +104,8 @@ create or replace table {{ coded | ident }} as
 with joining as (
     select near
     from {{ standing | ident }}
-    where earlier is null and near is not null and near not in (select class_id from {{ failing | ident }})
+    where earlier is null and near is not null{% if values %} and near not in (select class_id from {{ failing | ident }}){% endif %}
+
     group by near
     having count(distinct whose) >= {{ k | lit }}
 )
@@ -114,13 +115,15 @@ left join joining j on j.near = f.near
 
 -- name: arriving_units
 -- The units without a class, if they are enough for one of their own and keep the rules of columns, in
--- every so manieth release; otherwise none, and they wait for a later release.
+-- every n-th release of the view (`wait`); otherwise none, and they wait for a later release.
 create or replace table {{ units | ident }} as
 select *
 from {{ all_units | ident }}
 where lineage = 0
     and (select sum(n) from {{ all_units | ident }} where lineage = 0) >= {{ k | lit }}
+    {% if values %}
     and not exists (select 1 from {{ failing | ident }})
+    {% endif %}
     {% if wait > 1 %}
     and coalesce((select max(releases) from {{ history_releases | ident }}), 0) % {{ wait | lit }} = 0
     {% endif %}

@@ -122,7 +122,10 @@ def test_no_group_and_nobody_outside_a_group_is_shown_to_be_small(
 
 def test_a_person_in_two_groups_counts_once_in_their_total(tmp_path: Path) -> None:
     rows = [("x", "f", one, person) for person in range(8) for one in "PQ"]
-    found = cells(published(tmp_path, rows, COLUMNS, BY, person="who", method="suppress"))
+    release = published(tmp_path, rows, COLUMNS, BY, person="who", method="suppress")
+    found = cells(release)
+    said = release.manifest.data["certificate"]
+    assert "A person may be in several groups of illness" in said
     assert found["x", "f", "P"] == found["x", "f", "Q"] == found["x", "f", ALL] == 8
     assert None not in found.values()
 

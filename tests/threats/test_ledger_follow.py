@@ -119,6 +119,19 @@ def test_those_who_join_wait_to_be_placed_together(tmp_path: Path) -> None:
     assert [len(seen) for seen in releases] == [90, 90, 90, 120, 120]
 
 
+def test_who_waits_counts_the_releases_of_the_view(tmp_path: Path) -> None:
+    """Another view in the same ledger begins with everybody, whenever that is."""
+    given = {"columns": COLUMNS, "republish": {"follow": True, "wait": 2}, "suppression_limit": 0.9}
+    Population(seed=3, size=90).write(tmp_path / "source.duckdb")
+    anonymizer.run(policy(tmp_path, **given), tmp_path / "source.duckdb")
+    others = Population(seed=4, size=90)
+    others.people = {one + 1000: of for one, of in others.people.items()}
+    others.write(tmp_path / "source.duckdb")
+    publish = {"name": "others", "database": "others.duckdb"}
+    release = anonymizer.run(policy(tmp_path, publish=publish, **given), tmp_path / "source.duckdb")
+    assert release.measures["rows"] == 90
+
+
 def test_a_class_of_which_one_leaves_goes_with_them(tmp_path: Path) -> None:
     population = Population(seed=3, size=90)
     (first, second), _ = nights(tmp_path, population, 2, 1, 0)
