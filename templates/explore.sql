@@ -86,4 +86,4 @@ limit {{ shown | lit }}
 
 -- name: raw_rows
 -- Some rows of the source as they are.
-select * from {{ relation }} limit {{ shown | lit }}
+select {% for column in columns %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %} from {{ relation }} limit {{ shown | lit }}

@@ -137,16 +137,17 @@ def forget(output: Output, ledger: str, run_id: str) -> None:
 
 @ledger_command.command()
 @click.argument("ledger", metavar="LEDGER")
-@click.argument("person", metavar="KEY")
+@click.argument("person", metavar="KEY...", nargs=-1, required=True)
 @output_options
-def who(output: Output, ledger: str, person: str) -> None:
+def who(output: Output, ledger: str, person: tuple[str, ...]) -> None:
     """List the releases in LEDGER that hold the person with KEY.
 
-    KEY is the value of the column that policies name under `key:` or `person:`.
+    KEY is the value of the column that policies name under `key:` or `person:`; where they name
+    several columns, their values in that order.
     """
     from anonymizer.ledger.erasure import releases_of
 
-    found = [entry.as_dict() for entry in releases_of(ledger, person)]
+    found = [entry.as_dict() for entry in releases_of(ledger, *person)]
     names = ("release", "run_id", "view", "created")
     rows = [[str(entry[name]) for name in names] for entry in found]
     output.result({"releases": found}, table(names, rows) if rows else ["in no release"])
@@ -154,9 +155,9 @@ def who(output: Output, ledger: str, person: str) -> None:
 
 @ledger_command.command()
 @click.argument("ledger", metavar="LEDGER")
-@click.argument("person", metavar="KEY")
+@click.argument("person", metavar="KEY...", nargs=-1, required=True)
 @output_options
-def erase(output: Output, ledger: str, person: str) -> None:
+def erase(output: Output, ledger: str, person: tuple[str, ...]) -> None:
     """Erase what LEDGER knows of the person with KEY: nobody can find them in it again.
 
     First take them out of the source, and run the policy again. Releases that are published cannot
@@ -164,7 +165,7 @@ def erase(output: Output, ledger: str, person: str) -> None:
     """
     from anonymizer.ledger.erasure import erase_person
 
-    found = erase_person(ledger, person)
+    found = erase_person(ledger, *person)
     said = many(len(found.releases), "release still holds", "releases still hold")
     output.done(
         {"erased": found.rows, "releases": [entry.as_dict() for entry in found.releases]},

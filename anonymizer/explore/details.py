@@ -214,10 +214,11 @@ def cell_text(column: PublishedColumn) -> Sql:
 def raw_rows(session: Session) -> dict[str, Any]:
     """Raw rows of the source, if the server was started with permission to show them."""
     source = session.source
-    parameters = {"source": source.table, "relation": source.sql, "shown": SHOWN}
+    columns = [name for name, _ in session.profile.own]
+    parameters = {"columns": columns, "relation": source.sql, "shown": SHOWN}
     rows = session.engine.raw(render("explore/raw_rows", parameters).text, "source")
     return {
-        "columns": [name for name, _ in session.profile.columns],
+        "columns": columns,
         "rows": [[None if value is None else str(value) for value in row] for row in rows],
     }
 

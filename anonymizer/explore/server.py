@@ -193,7 +193,7 @@ def _table(policy: Policy) -> dict[str, Any]:
 def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
     """Every column of the source, including those that the policy does not classify."""
     given = policy.to_dict()["columns"]
-    for name, sql_type in desk.whole.session.profile.columns:
+    for name, sql_type in desk.whole.session.profile.own:
         described = given.get(name, {})
         drafted = desk.reasons.get(name, {})
         yield {
@@ -203,7 +203,7 @@ def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
             "hierarchy": described.get("hierarchy"),
             "protect": described.get("protect"),
             "semi": described.get("sensitive_when") is not None,
-            "key": name in (policy.key, policy.person),
+            "key": name in policy.owners,
             "drafted": drafted.get("role"),
             "reason": drafted.get("reason"),
         }

@@ -39,8 +39,9 @@ class Erased:
     """The rows of the ledger that named them."""
 
 
-def releases_of(path: str | Path, person: str) -> tuple[Entry, ...]:
-    """The releases that a person is in, oldest first, by the text of the key or person column.
+def releases_of(path: str | Path, *person: str) -> tuple[Entry, ...]:
+    """The releases that a person is in, oldest first, by the text of the key or person column, or
+    the texts of all its columns.
 
     Raises EngineError without the ledger's key, by which alone persons are recognized.
     """
@@ -50,7 +51,7 @@ def releases_of(path: str | Path, person: str) -> tuple[Entry, ...]:
         return _of(engine, found, digest)
 
 
-def erase_person(path: str | Path, person: str) -> Erased:
+def erase_person(path: str | Path, *person: str) -> Erased:
     """Replace the digests of a person by random numbers, which nobody can find again.
 
     Their rows stay: without them a class would seem whole that has one person less, and the next
@@ -95,7 +96,10 @@ def _key(engine: DuckDBEngine, path: Path, found: tuple[Entry, ...]) -> str:
     return key
 
 
-def _digest(engine: DuckDBEngine, key: str, person: str) -> int:
+def _digest(engine: DuckDBEngine, key: str, values: tuple[str, ...]) -> int:
+    person = values[0]
+    if len(values) > 1:  # as `with_together` writes them
+        person = " ".join(f"{len(value.encode())}:{value}" for value in values)
     text = f"select md5_number(concat({lit(bound(key))}, ':person:', {lit(person)}))"
     return int(engine.raw(text, "ledger")[0][0])
 

@@ -21,6 +21,7 @@ from anonymizer.policy.values import (
     Bound,
     DataValue,
     FrozenMap,
+    Identity,
     LocalPath,
     OneOf,
     Options,
@@ -291,8 +292,9 @@ class AggregateFields(Document):
     """The kind of the release."""
     source: Source
     """The table that is counted."""
-    person: Text | None = None
-    """The column that identifies the person of a row; without it a row is a person."""
+    person: Identity | None = None
+    """The column, or several together, that identify the person of a row; without it a row is a
+    person."""
     aggregate: Aggregate
     """The table of counts."""
     protect: Protection = Protection()

@@ -15,7 +15,7 @@ from anonymizer.policy.columns import MASKS, ByRole, Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
-from anonymizer.policy.values import FrozenMap, LocalPath, Share, Text
+from anonymizer.policy.values import FrozenMap, Identity, LocalPath, Share, Text, columns_of
 
 # The published names that follow from the policy alone.
 #
@@ -121,10 +121,12 @@ class PolicyFields(ByRole, Document):
     """The engine that does the work."""
     source: Source
     """The table to anonymize."""
-    key: Text | None = None
-    """A column that is unique and not null; default: the row's content and copy number."""
-    person: Text | None = None
-    """The column that identifies the person of a row; all guarantees then count persons."""
+    key: Identity | None = None
+    """A column that is unique and not null, or several that are it together, as in [tenant, id];
+    default: the row's content and copy number."""
+    person: Identity | None = None
+    """The column that identifies the person of a row, or several that do together; all guarantees
+    then count persons."""
     merge_person_rows: bool = False
     """If the rows of a person have different quasi-identifiers: merge them into one range or set
     instead of refusing the run."""
@@ -151,6 +153,11 @@ class PolicyFields(ByRole, Document):
     context: Context | None = None
     """The recipients and what is known about them; printed in evidence, without effect
     on the run."""
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """The columns of the key and of the person."""
+        return frozenset((*columns_of(self.key), *columns_of(self.person)))
 
     @property
     def continues(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
@@ -17,6 +17,9 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticOmit, core_schema
@@ -176,6 +179,51 @@ def _no_nul(given: str) -> str:
 
 Text = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
 """Non-blank text without NUL characters."""
+
+
+class Together(str):
+    """Several columns that identify something together: the name of a column of all their values.
+
+    It has the names of the columns in it, and is that of no column of the source.
+    """
+
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...]) -> Together:
+        """The name for columns in this order, which is that of the values."""
+        made = cls(", ".join(columns))
+        made.columns = columns
+        return made
+
+    def __reduce__(self) -> tuple[Callable[..., Together], tuple[tuple[str, ...]]]:
+        return (Together.of, (self.columns,))
+
+
+def columns_of(name: str | None) -> tuple[str, ...]:
+    """The columns that a name stands for: none, itself, or several together."""
+    if isinstance(name, Together):
+        return name.columns
+    return () if name is None else (name,)
+
+
+def _together(given: object, read: ValidatorFunctionWrapHandler) -> object:
+    if isinstance(given, Together):
+        return given
+    if not isinstance(given, list | tuple):
+        return read(given)
+    if len(given) < 2 or len({*map(str, given)}) < len(given):
+        raise fail("must name one column, or several different ones", hint="[tenant, id]")
+    return Together.of(tuple(read(name) for name in given))
+
+
+Identity = Annotated[
+    Text,
+    WrapValidator(_together),
+    PlainSerializer(lambda name: list(name.columns) if isinstance(name, Together) else name),
+    Shorthand({"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2}),
+]
+"""A column, or several that identify together."""
 
 
 def _data_value(given: object) -> object:

@@ -12,7 +12,7 @@ from typing import Any
 
 from anonymizer.contract.layout import Layout, PublishedColumn, cell_parts, column_names, quasi
 from anonymizer.policy import AnyPolicy, Policy
-from anonymizer.policy.values import portable
+from anonymizer.policy.values import columns_of, portable
 from anonymizer.release.across_tables import released_tables
 from anonymizer.release.certificate import mask_words
 from anonymizer.release.integrity import seal_of
@@ -169,9 +169,9 @@ def _input_fields(
     if name in (layout.class_id, layout.group_id):
         yield from (one.field(column.column, GROUPS) for column in quasi(layout))
     elif name == layout.person_id and policy.person is not None:
-        yield one.field(policy.person, NUMBER)
+        yield from (one.field(column, NUMBER) for column in columns_of(policy.person))
     elif name == layout.key and policy.key is not None:
-        yield one.field(policy.key, NUMBER)
+        yield from (one.field(column, NUMBER) for column in columns_of(policy.key))
     elif name in layout.links:
         yield one.field(name, NUMBER)
     else:

@@ -41,9 +41,9 @@ from anonymizer.release.integrity import changes_in_database
 from anonymizer.release.manifest import Manifest, changes_beside, read_manifest
 from anonymizer.release.objects import Names
 from anonymizer.source.files import READERS, file_relation
-from anonymizer.source.profile import published_type
+from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.roles import Roles
-from anonymizer.source.snapshot import Relation
+from anonymizer.source.snapshot import Relation, with_owners
 from anonymizer.steps import Step
 from anonymizer.verification import guarantees as verified
 
@@ -146,11 +146,10 @@ def population_steps(policy: Policy, session: Session, roles: Roles) -> tuple[St
     else:
         table = find_table(session.engine, named.table or "", f"{path}.table")
         relation = Relation(ident(table), table)
-    members = members_of(
-        policy,
-        [(a.index, a.column, a.sql_type) for a in roles.quasi],
-        session.engine.described_source(relation.sql.text, path),
-    )
+    described = TableProfile(tuple(session.engine.described_source(relation.sql.text, path)))
+    relation, described = with_owners(policy, relation, described)
+    expected = [(a.index, a.column, a.sql_type) for a in roles.quasi]
+    members = members_of(policy, expected, list(described.columns))
     return (
         Step(
             "read the population",
@@ -189,12 +188,14 @@ def members_at_hand(
         return "needs the hierarchies of the columns, which the release does not hold"
     relation = file_relation(file, engine.raw, population_path(policy))
     expected = [(i, c.column, c.sql_type) for i, c in enumerate(columns, start=1)]
-    found = members_of(policy, expected, engine.describe(relation.text, population_path(policy)))
+    described = TableProfile(tuple(engine.describe(relation.text, population_path(policy))))
+    read, described = with_owners(policy, Relation(relation), described)
+    found = members_of(policy, expected, list(described.columns))
     listed = ", ".join(f"{value} as {name}" for value, name in found.columns)
     counted = f"count(distinct {ident(found.person)})" if found.person else "count(*)"
     engine.raw(
         f"create or replace temp table {ident(AT_HAND.name)} as"
-        f" select {listed}, {counted} as members from {relation} group by all",
+        f" select {listed}, {counted} as members from {read.sql} group by all",
         "verification",
     )
     return verified.Members(AT_HAND, {column: f"p{i}" for i, column, _ in expected})

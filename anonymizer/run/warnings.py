@@ -336,7 +336,7 @@ def key_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
         hidden = column.role in ("identifier", "drop")
         if column_names.names_related(name):
             continue  # its rows are those of the person who is related
-        if name == policy.key or not (hidden or published_as_it_is(policy, name)):
+        if name in policy.owners or not (hidden or published_as_it_is(policy, name)):
             continue
         numbered = column.role == "identifier" or column_names.says(name, column_names.KEY)
         like = hidden and numbered and not column_names.says(name, others)

@@ -11,6 +11,7 @@ from anonymizer.compile import NumberedColumn, NumberedTable, Sql
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.hierarchies import Hierarchy
 from anonymizer.policy.paths import column_path
+from anonymizer.policy.values import Together
 
 if TYPE_CHECKING:
     from anonymizer.hierarchy.levels import Shape
@@ -230,6 +231,11 @@ class TableProfile:
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
+
+    @property
+    def own(self) -> tuple[tuple[str, str], ...]:
+        """The columns of the source itself, without those of several that identify together."""
+        return tuple(one for one in self.columns if not isinstance(one[0], Together))
 
     def with_counts(self, **figures: object) -> TableProfile:
         return replace(self, **figures)  # type: ignore[arg-type]

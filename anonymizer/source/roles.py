@@ -161,7 +161,7 @@ def _without_equality(policy: Policy, profile: TableProfile) -> list[Problem]:
 
 def _unmatched_columns(policy: Policy, profile: TableProfile) -> list[Problem]:
     """Columns that only the policy or only the source has. Names of columns are not values."""
-    present = [name for name, _ in profile.columns]
+    present = [name for name, _ in profile.own]
     listed = list(policy.columns)
     if policy.source.format == "csv" and not set(listed) & set(present):
         # the first line may have been a row

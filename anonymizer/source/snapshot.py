@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from anonymizer.compile import Sql, Table, ident, lit, sql, work
+from anonymizer.compile import Sql, Table, ident, join, lit, sql, work
 from anonymizer.compile.condition import condition
 from anonymizer.errors import Problem, SourceError
 from anonymizer.hierarchy.scale import Bound, Scale, exact, scale_of
 from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import Intervals
 from anonymizer.policy.paths import column_path
+from anonymizer.policy.values import Together
 from anonymizer.source.masking.expressions import per
 from anonymizer.source.masking.masks import Mask
 from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
@@ -35,6 +36,39 @@ class Relation:
 
     sql: Sql
     table: Table | None = None
+
+
+def with_owners(
+    policy: Policy, source: Relation, profile: TableProfile
+) -> tuple[Relation, TableProfile]:
+    """The source with a column for each key or person of several columns: see `with_together`."""
+    counted = policy.counts.person if policy.counts is not None else None
+    return with_together((policy.key, policy.person, counted), source, profile)
+
+
+def with_together(
+    names: Iterable[str | None], source: Relation, profile: TableProfile
+) -> tuple[Relation, TableProfile]:
+    """The source with a column for each name of several columns: all their values as one text, NULL
+    if one of them is. The profile gets its name too.
+    """
+    there = {name for name, _ in profile.columns}
+    given = [name for name in dict.fromkeys(names) if isinstance(name, Together)]
+    made = [name for name in given if there.issuperset(name.columns)]
+    if not made:
+        return source, profile
+    columns = join(sql("{e} as {n}", e=_as_one(name, profile), n=ident(name)) for name in made)
+    relation = sql("(select *, {c} from {r}) as source", c=columns, r=source.sql)
+    further = tuple((name, "VARCHAR") for name in made)
+    return replace(source, sql=relation), replace(profile, columns=(*profile.columns, *further))
+
+
+def _as_one(name: Together, profile: TableProfile) -> Sql:
+    """The values of several columns, each after its length: no two lists of values are one text."""
+    known = " and ".join(f"{ident(column)} is not null" for column in name.columns)
+    texts = [key_text(column, profile) for column in name.columns]
+    each = ", ' ', ".join(f"strlen({text}), ':', {text}" for text in texts)
+    return Sql(f"case when {known} then concat({each}) end")
 
 
 # Secret-keyed draws: the only randomness of a run.

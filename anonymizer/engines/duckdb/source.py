@@ -25,7 +25,7 @@ from anonymizer.policy.paths import column_path, within
 from anonymizer.process import run_folder
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.snapshot import QUERIED, Relation
+from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -203,7 +203,7 @@ def relation_of(
     source = _relation(policy, engine, queried)
     columns = engine.describe(source.sql.text, "source")
     refuse_repeated(columns)
-    return source, TableProfile(tuple(columns))
+    return with_owners(policy, source, TableProfile(tuple(columns)))
 
 
 def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:

@@ -15,7 +15,7 @@ from anonymizer.engines.session import Session, Workplace, find_table, refuse_re
 from anonymizer.errors import PolicyError
 from anonymizer.policy import Policy
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.snapshot import QUERIED, Relation
+from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
             columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
             profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False, eras=False)
-            yield Session(engine, source, profile, None)
+            yield Session(engine, *with_owners(policy, source, profile), None)
 
 
 def _relation(policy: Policy, engine: PostgresEngine) -> Relation:

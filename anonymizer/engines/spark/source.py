@@ -32,7 +32,7 @@ from anonymizer.process import run_folder
 from anonymizer.process.run_folder import RunFolder
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.snapshot import Relation
+from anonymizer.source.snapshot import Relation, with_owners
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -264,7 +264,8 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
         columns = engine.describe(ident(SOURCE).text, "source")
         refuse_repeated(columns)
         profile = TableProfile(tuple(columns), numeric_draws=False)
-        yield Session(engine, Relation(ident(SOURCE), SOURCE), profile, None)
+        source = Relation(ident(SOURCE), SOURCE)
+        yield Session(engine, *with_owners(policy, source, profile), None)
 
 
 @contextmanager

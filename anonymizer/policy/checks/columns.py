@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from anonymizer.errors import Problem
 from anonymizer.policy.columns import CALENDAR, NEEDED, OPTIONS
 from anonymizer.policy.paths import closest, column_path, name_text
+from anonymizer.policy.values import Together, columns_of
 
 if TYPE_CHECKING:
     from anonymizer.policy.columns import Column
@@ -24,16 +25,35 @@ CONSTANTS = {"true", "false", "null"}
 def key_and_person(policy: PolicyFields) -> Iterator[Problem]:
     """Key and person are listed columns that are not published unchanged."""
     for option in ("key", "person"):
-        name = getattr(policy, option)
-        if name is None:
-            continue
-        column = policy.columns.get(name)
-        if column is None:
-            hint = closest(name, policy.columns) or "list it there, as role: drop"
-            yield Problem(option, "is not a column listed under columns", hint=hint)
-        elif column.role not in ("drop", "identifier", "token"):
-            said = f"is the {option} and would be published by the role {column.role}"
-            yield Problem(column_path(name, "role"), said, "drop, identifier, token")
+        given = getattr(policy, option)
+        if isinstance(given, Together):
+            yield from _together(policy, option, given)
+        for name in columns_of(given):
+            column = policy.columns.get(name)
+            if column is None:
+                near = closest(name, policy.columns) or "list it there, as role: drop"
+                said = "is not a column listed under columns"
+                if isinstance(given, Together):
+                    said = f"names {name_text(name)}, which {said}"
+                yield Problem(option, said, hint=near)
+            elif name == given and column.role not in HIDDEN:
+                said = f"is the {option} and would be published by the role {column.role}"
+                yield Problem(column_path(name, "role"), said, ", ".join(HIDDEN))
+
+
+HIDDEN = ("drop", "identifier", "token")
+"""The roles of columns that identify."""
+
+
+def _together(policy: PolicyFields, option: str, given: Together) -> Iterator[Problem]:
+    """Columns that identify together: one of them at least is hidden."""
+    if given in policy.columns:
+        said = f"has the name that the columns of {option} have together"
+        yield Problem(column_path(given), said, hint="rename it in source.query")
+    roles = {column.role for name, column in policy.columns.items() if name in given.columns}
+    if roles and not roles.intersection(HIDDEN):
+        hint = f"one of them: {' or '.join(HIDDEN)}"
+        yield Problem(option, "names columns that are all published", hint=hint)
 
 
 def bare_condition(policy: PolicyFields) -> Iterator[Problem]:

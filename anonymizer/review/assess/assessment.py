@@ -410,7 +410,8 @@ def assess(
         if population and file_format(population) and Path(population).is_file()
         else []
     )
-    with open_table(table, database, files=files, limits=limits) as opened:
+    with open_table(table, database, files=files, limits=limits) as found:
+        opened = found.with_together(person)
         return assess_opened(
             opened,
             table,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
 from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
-from anonymizer.source.profile import Kind, kind_of, published_type
-from anonymizer.source.snapshot import Relation, source_value
+from anonymizer.source.profile import Kind, TableProfile, kind_of, published_type
+from anonymizer.source.snapshot import Relation, source_value, with_together
 
 # Open a table for assessment, in a database or from a file. Nothing is written to either.
 
@@ -36,6 +36,11 @@ class AssessedTable:
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
+
+    def with_together(self, person: str | None) -> AssessedTable:
+        """The table with a column of several that identify persons together, if they do."""
+        relation, profile = with_together([person], self.relation, TableProfile(self.columns))
+        return replace(self, relation=relation, columns=profile.columns)
 
     def value(self, column: str) -> Sql:
         """A column as it is compared."""

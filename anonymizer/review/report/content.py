@@ -33,6 +33,7 @@ from anonymizer.measure.usefulness import Little, little_left
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.columns import MASKS, Column
 from anonymizer.policy.kinds import ReleaseKind
+from anonymizer.policy.values import columns_of
 from anonymizer.process.text import many
 from anonymizer.release.certificate import known_attacks, mask_words
 from anonymizer.release.consistency import refuse_other_figures
@@ -102,9 +103,9 @@ def column_sentences(policy: Policy, layout: Layout) -> Iterator[dict[str, str]]
 
 def _column(policy: Policy, name: str, column: Column, how: str) -> str:
     said = ROLES["masked" if column.role in MASKS else column.role]
-    if name == policy.person and column.role not in ("keep", "token"):
+    if name in columns_of(policy.person) and column.role not in ("keep", "token"):
         return "identifies the person; published as a random number"
-    if name == policy.key and column.role != "token":
+    if name in columns_of(policy.key) and column.role != "token":
         return "distinguishes rows; never published"
     if column.masks:
         masked = mask_words(policy, name)

@@ -45,7 +45,7 @@ def identifying(policy: Policy, profile: TableProfile) -> list[str]:
         name
         for name, sql_type in profile.columns
         if name in policy.columns
-        and (policy.columns[name].role in ROLES or name in (policy.key, policy.person))
+        and (policy.columns[name].role in ROLES or name in policy.owners)
         and SHORT.match(sql_type) is None
     ]
 
