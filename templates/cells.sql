@@ -28,6 +28,93 @@ from {{ members | ident }} m
 join {{ units | ident }} u on u.unit = m.unit
 group by m.class_id
 
+-- name: alike
+-- The extent of every cell of a column that is published like another one: that of the published rows
+-- whose value of the other is in the other's cell. So rows with one cell there have one cell here.
+-- parameters: of: the other column, whose cells have the shapes of the next statements; own: this one
+create or replace table {{ alike | ident }} as
+with pairs as (
+    select distinct u.{{ of.c }} as code, u.{{ own.c }} as own
+    from {{ members | ident }} m
+    join {{ units | ident }} u on u.unit = m.unit
+),
+extents as (select distinct {{ keys | join(", ") }} from {{ boxes | ident }}),
+{% if of.shape == "node" %}
+nodes as (
+    select e.{{ of.lo }}, e.{{ of.hi }}, l.level, l.node
+    from (select distinct {{ of.lo }}, {{ of.hi }} from extents where {{ of.lo }} < {{ of.hi }}) e
+    join {{ domain | ident }} dl on dl.code = e.{{ of.lo }}
+    join {{ domain | ident }} dh on dh.code = e.{{ of.hi }}
+    join {{ hierarchy | ident }} l on l.value = dl.value
+    join {{ hierarchy | ident }} h on h.value = dh.value and h.level = l.level and h.node = l.node
+    qualify row_number() over (partition by e.{{ of.lo }}, e.{{ of.hi }} order by l.level) = 1
+),
+{% endif %}
+admitted as (
+    select {{ prefixed | join(", ") }}, e.{{ of.lo }} as code from extents e where e.{{ of.lo }} = e.{{ of.hi }}
+    union all
+    select {{ prefixed | join(", ") }}, 0 as code from extents e where e.{{ of.null }}
+    union all
+    select {{ prefixed | join(", ") }}, d.code
+    from extents e
+    {% if of.shape == "node" %}
+    join nodes n on n.{{ of.lo }} = e.{{ of.lo }} and n.{{ of.hi }} = e.{{ of.hi }}
+    join {{ hierarchy | ident }} h on h.level = n.level and h.node = n.node
+    join {{ domain | ident }} d on d.value = h.value
+    {% elif of.on_grid %}
+    join {{ domain | ident }} dl on dl.code = e.{{ of.lo }}
+    join {{ domain | ident }} dh on dh.code = e.{{ of.hi }}
+    join {{ domain | ident }} d on d.value between dl.first and dh.last
+    {% elif of.shape == "range" %}
+    join {{ domain | ident }} d on d.code between e.{{ of.lo }} and e.{{ of.hi }}
+    {% elif of.whole %}
+    join {{ domain | ident }} d on d.code > 0
+    {% elif of.as_bits %}
+    join {{ domain | ident }} d on d.code > 0 and (e.{{ of.bits }} >> d.code) & 1 = 1
+    {% else %}
+    join {{ members | ident }} m on m.class_id = e.class_id
+    join {{ units | ident }} u on u.unit = m.unit
+    join {{ domain | ident }} d on d.code = u.{{ of.c }}
+    {% endif %}
+    where e.{{ of.lo }} < e.{{ of.hi }}
+)
+select
+    {{ keys_of_a | join(", ") }},
+    min(p.own) filter (where p.own > 0) as {{ own.lo }},
+    max(p.own) filter (where p.own > 0) as {{ own.hi }},
+    bool_or(p.own = 0) as {{ own.null }}
+    {% if own.as_bits %}
+    , bit_or(case when p.own > 0 then cast(1 as bigint) << p.own else 0 end) as {{ own.bits }}
+    {% endif %}
+from admitted a
+join pairs p on p.code = a.code
+group by {{ keys_of_a | join(", ") }}
+
+-- name: with_alike
+-- The extents of classes, in the columns that are published like others those of the others' cells.
+create or replace table {{ boxes | ident }} as
+select
+    b.class_id,
+    b.n,
+    b.draw
+    {% for a in attributes %}
+    {% set of %}{% if a.attribute.like %}w{{ a.index | lit }}{% else %}b{% endif %}{% endset %}
+    , {{ of }}.{{ a.lo }}
+    , {{ of }}.{{ a.hi }}
+    , {{ of }}.{{ a.null }}
+    {% if a.flagged %}
+    , b.{{ a.f }}
+    {% endif %}
+    {% if a.as_bits %}
+    , {{ of }}.{{ a.bits }}
+    {% endif %}
+    {% endfor %}
+from {{ apart | ident }} b
+{% for own, table, keys in alike %}
+join {{ table | ident }} w{{ own.index | lit }} on {% for key in keys %}w{{ own.index | lit }}.{{ key }} is not distinct from b.{{ key }}{% if not loop.last %} and {% endif %}{% endfor %}
+
+{% endfor %}
+
 -- name: sets
 -- The sets that classes with more than one value publish for one categorical attribute, keyed by
 -- their bits if the domain is small, otherwise by class. The set of all published values is `*`.

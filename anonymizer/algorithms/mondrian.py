@@ -73,7 +73,7 @@ def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | N
     assert isinstance(options, Mondrian)
     if options.refine == 0 or options.split != "loss" or policy.person is not None:
         return None
-    if not possible(roles.quasi) or policy.privacy.populations:
+    if not possible(roles.cut) or policy.privacy.populations:
         return None
     thorough = options.refine == "full"
     if (profile.rows or 0) > (DEALT_IN_FULL if thorough else DEALT):
@@ -157,10 +157,10 @@ def _cuts(
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
     recursive = profile.recursive
-    positions, *cuts = partition_stages(roles.quasi, how, profile.rows, recursive=recursive)
-    refined = refine_stages(roles.quasi, how, options.refine, dealing, recursive=recursive)
+    positions, *cuts = partition_stages(roles.cut, how, profile.rows, recursive=recursive)
+    refined = refine_stages(roles.cut, how, options.refine, dealing, recursive=recursive)
     # dealt rows are units, but parts consist of tuples, so the table is not divided then
-    divisible = roles.quasi and dealing is None
+    divisible = roles.cut and dealing is None
     split = split_of(options.part_size, profile) if divisible else None
     if split is None:
         return (units,), (positions, *cuts, *refined)
@@ -168,5 +168,5 @@ def _cuts(
     if options.refine == "auto" and profile.rows > (AUTO.most or 0):
         # refining all parts is as much work as refining the whole table
         refined = ()
-    parts = in_parts(roles.quasi, how, split, (*cuts, *refined), whole)
-    return divided_units(roles.quasi, units, split, how), (*find_parts(how, split), parts)
+    parts = in_parts(roles.cut, how, split, (*cuts, *refined), whole)
+    return divided_units(roles.cut, units, split, how), (*find_parts(how, split), parts)

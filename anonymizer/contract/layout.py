@@ -136,6 +136,9 @@ class PublishedColumn:
     """The one of Safe Harbor's eighteen identifiers that it contains, or `none`."""
     weight: Annotated[float, Field(gt=0)] | None = None
     """The weight of a quasi-identifier's loss, if weights differ."""
+    like: str | None = None
+    """The quasi-identifier that it follows from: rows with one cell of that have one cell of this,
+    and its loss is not counted."""
 
     @property
     def is_plain(self) -> bool:
@@ -145,13 +148,12 @@ class PublishedColumn:
         return self.role in ("keep", "sensitive") and not changed
 
     def as_dict(self) -> dict[str, Any]:
-        """As in the manifest: masks, Safe Harbor's kind and a weight only if set."""
+        """As in the manifest: masks, Safe Harbor's kind, weight and `like` only if set."""
         found = asdict(self)
         masks = [dict(mask) for mask in found.pop("masks")]
-        if self.safe_harbor is None:
-            del found["safe_harbor"]
-        if self.weight is None:
-            del found["weight"]
+        for name in ("safe_harbor", "weight", "like"):
+            if found[name] is None:
+                del found[name]
         return {**found, "masks": masks} if masks else found
 
     @classmethod
@@ -238,6 +240,11 @@ def type_sql(name: str) -> Sql:
 def quasi(layout: Layout) -> tuple[PublishedColumn, ...]:
     """Columns with generalized cells, including semi-sensitive ones."""
     return tuple(column for column in layout.columns if column.role in ("quasi", "semi"))
+
+
+def with_loss(layout: Layout) -> tuple[PublishedColumn, ...]:
+    """Columns with generalized cells whose loss is counted."""
+    return tuple(column for column in quasi(layout) if column.like is None)
 
 
 def bucket_columns(layout: Layout) -> tuple[PublishedColumn, ...]:

@@ -11,7 +11,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, TypeAdapter, model_validator, with_config
 
 from anonymizer.compile import Table
-from anonymizer.contract.layout import STRICT, Layout, PublishedColumn, Requirement, only
+from anonymizer.contract.layout import (
+    STRICT,
+    Layout,
+    PublishedColumn,
+    Requirement,
+    only,
+    with_loss,
+)
 from anonymizer.policy.kinds import ANONYMISED, CLASSLESS, PSEUDONYMISED, ReleaseKind
 from anonymizer.policy.safe_harbor import LETTER_OF, LETTERS
 
@@ -129,11 +136,13 @@ class Content(StrictPart):
     @model_validator(mode="after")
     def _consistent(self) -> Content:
         layout = self.layout
+        alone = {column.column for column in with_loss(layout)}
         created = dt.datetime.fromisoformat(self.created).astimezone(dt.UTC)
         if (
             created.isoformat(timespec="seconds") != self.created
             or layout.algorithm != self.algorithm
             or not all(has_cells(column, layout.cells) for column in layout.columns)
+            or any(c.like and c.like not in alone for c in layout.columns)
             or not self._is_of_kind()
             or not self._is_harbored()
         ):
@@ -195,7 +204,8 @@ def has_cells(column: PublishedColumn, cells: str) -> bool:
     bounds = column.lo is not None
     if column.role not in GENERALIZED:
         kept = column.role == "keep" and column.kind != "categorical"
-        return not (kept or bounds or column.list_cells or column.hierarchy)
+        odd = bounds or column.list_cells or column.hierarchy or column.like is not None
+        return not (kept or odd)
     if cells == "typed":
         return bounds + column.list_cells + column.hierarchy == 1
     return not (bounds or column.list_cells)

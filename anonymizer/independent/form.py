@@ -501,6 +501,9 @@ def _cells(release: Release) -> Iterator[Check]:
         cells = [row.cells[column.column] for row in release.rows]
         malformed = sum(cell.form == "malformed" for cell in cells)
         yield form_check("cell_form", column.column, malformed)
+        if column.like is not None:
+            both = ((row.cells[column.like], row.cells[column.column]) for row in release.rows)
+            yield form_check("cells_alike", column.column, _several(both))
         sets = column.kind == "categorical" and not (column.hierarchy or column.list_cells)
         if sets and column.grid is None:
             yield form_check("cell_star", column.column, _complete_sets(release, column))

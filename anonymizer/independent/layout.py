@@ -244,6 +244,8 @@ class Column:
     """The identifier of Safe Harbor's eighteen that it contains, or none."""
     weight: Above | None = None
     """The weight of its loss: used by measures, not by guarantees."""
+    like: Name = None
+    """The column from whose cells its own follow."""
 
     @property
     def quasi(self) -> bool:
@@ -414,6 +416,9 @@ def consistent(layout: Layout) -> Layout:
         unread = one.role == "semi" or one.hierarchy or one.column in layout.tables
         if unread and one.safe_harbor not in (None, "none"):
             raise ValueError("Safe Harbor is said of cells that do not show it")
+    alone = {one.column for one in layout.columns if one.role == "quasi" and one.like is None}
+    if any(one.like not in alone or one.role != "quasi" for one in layout.columns if one.like):
+        raise ValueError("like: names no column with cells of its own")
     if layout.counts is not None:
         if {*layout.tables} - {WITNESS}:
             raise ValueError("tables: a table of counts has one of witnesses at most")

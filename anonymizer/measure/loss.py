@@ -14,8 +14,8 @@ from anonymizer.contract.layout import (
     PublishedColumn,
     Requirement,
     bucket_columns,
-    quasi,
     type_sql,
+    with_loss,
 )
 from anonymizer.contract.rounding import coarse, coarse_mean
 from anonymizer.errors import NothingToCheckError
@@ -227,7 +227,8 @@ def measure_release(
     if layout.classless:
         return found
     units = int(found["persons"] or found["rows"] or 0)
-    found |= _losses(run_sql, view, layout, originals, suppressed * len(quasi(layout)), link, units)
+    lost = suppressed * len(with_loss(layout))
+    found |= _losses(run_sql, view, layout, originals, lost, link, units)
     for column in bucket_columns(layout):
         name, common = column.column, _common(column, originals)
         parameters = {**common, "data": view, "group": layout.class_id, "by_class": False}
@@ -242,7 +243,7 @@ def measure_release(
 
 def of_nodes(layout: Layout) -> set[str]:
     """Measures that the release does not show: the values under a node have to be known."""
-    names = {column.column for column in quasi(layout) if column.hierarchy}
+    names = {column.column for column in with_loss(layout) if column.hierarchy}
     whole = (*OF_ALL_COLUMNS, RECORDS) if names else ()
     return {*whole, *(f"{kind}.{name}" for name in names for kind in ("ncp", "bucket_range"))}
 
@@ -310,7 +311,7 @@ def _losses(
     units: int,
 ) -> Measures:
     cells, ncp, glm, sets = lost, float(lost), float(lost), float(lost)
-    weights = [column.weight for column in quasi(layout) if column.weight is not None]
+    weights = [column.weight for column in with_loss(layout) if column.weight is not None]
     # (a suppressed row has a cell in every column, so the mean weight applies)
     weighty = weighted = lost * sum(weights) / max(len(weights), 1)
     has_nodes = hidden = False
@@ -372,7 +373,7 @@ def _loss_rows(
     run_sql: RunSql, view: Table, layout: Layout, originals: Originals
 ) -> Iterator[tuple[PublishedColumn, dict[str, Any], tuple[Any, ...]]]:
     """The quasi-identifiers with their parameters, cells, NCP and GLM, from one statement."""
-    columns = quasi(layout)
+    columns = with_loss(layout)
     given = [
         {**_common(column, originals), "data": view, "group": layout.class_id} for column in columns
     ]

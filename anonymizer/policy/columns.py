@@ -193,6 +193,9 @@ class Column(Options):
     """Count a sensitive NULL as a value, as ARX does."""
     weight: Weight | None = None
     """The weight of this quasi-identifier's loss relative to the others; default: 1."""
+    like: Text | None = None
+    """The quasi-identifier that this one follows from, as a town from a ZIP code: its cell shows no
+    more than the other's does, and the loss of both is that of the other."""
     priority: PositiveNumber | None = None
     """Weight of the column in the score of privacyfrost; default: 1."""
     minimum_level: Whole | None = None
@@ -309,13 +312,13 @@ class ByRole:
 
 
 def weights_given(columns: Mapping[str, Column]) -> dict[str, float]:
-    """The weight of every quasi column; empty if all are equal, which has the same effect as
-    none.
+    """The weight of every quasi column with a loss of its own; empty if all are equal, which has
+    the same effect as none.
     """
     found = {
         name: 1.0 if column.weight is None else column.weight
         for name, column in columns.items()
-        if column.role == "quasi"
+        if column.role == "quasi" and column.like is None
     }
     return found if len(set(found.values())) > 1 else {}
 

@@ -434,11 +434,13 @@ def _other_demands(of: AnyPolicy, manifest: Manifest) -> Iterator[Problem]:
         return
     asked = with_paths_of(requirements_of(policy), manifest.requirements)
     weights = {c.column: c.weight for c in manifest.layout.columns if c.weight is not None}
+    alike = {c.column: c.like for c in manifest.layout.columns if c.like is not None}
+    like_given = {name: of.like for name, of in policy.columns.items() if of.like is not None}
     stated = safe_harbor.stated(of) if safe_harbor.applies(of) else None
     differs = {
         "tables": of.several and not as_asked(of, manifest),
         "requirements": plain(map(asdict, asked)) != plain(data["requirements"]),
-        "layout": weights != weights_given(policy.columns),
+        "layout": weights != weights_given(policy.columns) or alike != like_given,
         "safe_harbor": plain(stated or []) != (data.get("safe_harbor") or []),
         "algorithm": data.get("algorithm") != policy.algorithm.name,
         "known_attacks": data.get("known_attacks") != known_attacks(of),

@@ -17,9 +17,10 @@ from anonymizer.guarantees.requirements import requirements_of
 from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
 from anonymizer.policy.checks import crosscheck
+from anonymizer.policy.checks.columns import may_follow
 from anonymizer.policy.checks.release_options import PROTECTS, may_be_invariant
 from anonymizer.policy.defaults import PRESETS
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import column_path, name_text
 from anonymizer.policy.values import FrozenMap
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
@@ -82,8 +83,8 @@ def meant_remarks(
     yield from _spelled(policy, found.get("spelled", {}))
     yield from _repeating(found.get("copies", {}))
     yield from _groups(policy, found.get("groups", {}), reported)
-    for name, told in _revealing_columns(policy, found.get("beside", {})):
-        yield f"{column_path(name)}: {told}; {UNTOLD}"
+    for name, told, mend in _revealing_columns(policy, found.get("beside", {})):
+        yield f"{column_path(name)}: {told}; {mend}"
     yield from _alone(policy, found.get("alone", {}))
 
 
@@ -91,8 +92,8 @@ def refuse_revealing(policy: Policy, notes: Mapping[str, Any]) -> None:
     """Raise SourceError where a kept column tells a quasi-identifier, under a preset."""
     if policy.preset in PRESETS:
         SourceError.refuse(
-            Problem(column_path(name), told, hint=UNTOLD)
-            for name, told in _revealing_columns(policy, _figures(notes).get("beside", {}))
+            Problem(column_path(name), told, hint=mend)
+            for name, told, mend in _revealing_columns(policy, _figures(notes).get("beside", {}))
             if policy.columns[name].role == "keep"
         )
 
@@ -196,17 +197,18 @@ def _groups(policy: Policy, found: Figures, reported: Collection[str]) -> Iterat
         )
 
 
-def _revealing_columns(policy: Policy, found: Figures) -> Iterator[tuple[str, str]]:
-    """Columns that tell quasi-identifiers, with what is said of them."""
+def _revealing_columns(policy: Policy, found: Figures) -> Iterator[tuple[str, str, str]]:
+    """Columns that tell quasi-identifiers, with what is said of them, and a way out."""
     for place, others in found.items():
-        named = [
-            f"{_column(policy, quasi)} ({share} % of the rows)"
-            for quasi, share in others.items()
-            if share
-        ]
-        if named:
-            told = f"is published as it is and tells {', '.join(named)}"
-            yield _column(policy, place), f"{told}, however coarse that is published"
+        shares = {_column(policy, quasi): share for quasi, share in others.items() if share}
+        if shares:
+            name, mend = _column(policy, place), UNTOLD
+            most = max(shares, key=lambda quasi: shares[quasi])
+            named = ", ".join(f"{quasi} ({share} % of the rows)" for quasi, share in shares.items())
+            if policy.columns[name].role == "keep" and may_follow(policy, most):
+                mend = f"role drop, or role quasi with like: {name_text(most)}, which shows no more"
+            told = f"is published as it is and tells {named}, however coarse that is published"
+            yield name, told, mend
 
 
 def _alone(policy: Policy, found: Figures) -> Iterator[str]:

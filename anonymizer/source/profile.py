@@ -86,6 +86,9 @@ class Attribute:
     grid: Any = None
     """The step of the grid on which its bounds lie, and to which its values are rounded down when
     read; `*` for categories, of which cells show one or all."""
+    like: int = 0
+    """The index of the attribute that it follows from, and whose cells decide over its own; 0 if it
+    has cells of its own."""
     weight: Fraction | None = None
     """The weight of its loss, if columns are weighted; the weights add up to their number."""
 

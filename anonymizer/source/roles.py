@@ -45,6 +45,11 @@ class Roles:
         return tuple(a for a in self.quasi if a.flagged)
 
     @property
+    def cut(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers with cells of their own."""
+        return tuple(a for a in self.quasi if not a.like)
+
+    @property
     def published(self) -> tuple[tuple[str, Sql], ...]:
         """The columns whose values are published, each with its column of the snapshot."""
         quasi = ((a.column, a.q) for a in self.quasi)
@@ -95,6 +100,7 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                         height=profile.heights[i] if profile.heights else 0,
                         spec=column.hierarchy,
                         grid=grid_of(policy, name, kind, read),
+                        like=policy.quasi.index(column.like) + 1 if column.like else 0,
                         distinct=profile.distinct[i] if profile.distinct else 0,
                         span=profile.spans[i] if profile.spans else 0,
                         nulls=profile.nulls[i] if profile.nulls else 0,

@@ -14,6 +14,7 @@ from anonymizer.contract.layout import (
     Layout,
     PublishedColumn,
     bucket_columns,
+    cell_parts,
     cells,
     flags,
     quasi,
@@ -258,6 +259,10 @@ def form(view: Table, layout: Layout) -> Iterator[Question]:
             numbers = {**persons, "group": layout.person_id}
             yield condition("person_present", None, numbers, template="class_present")
     for column in quasi(layout):
+        if column.like is not None:
+            (of,) = (c for c in quasi(layout) if c.column == column.like)
+            names = {**table, "label": "cell", "of": [ident(part) for part in cell_parts(of)]}
+            yield _form_of_column("cells_alike", column, names)
         if column.lo is not None or (layout.cells == "text" and layout.group_id is None):
             yield _form_of_column("cell_form", column, table, "malformed")
     for column in bucket_columns(layout):

@@ -299,6 +299,22 @@ verdicts as (
 )
 {{ verdict("units", "tuples") }}
 
+-- name: cells_alike
+-- Cells of a column with which rows show different cells of a column that follows from it.
+{% from "verify/_verdict" import verdict with context %}
+with pairs as (
+    select {% for part in of %}{{ part }} as o{{ loop.index | lit }}, {% endfor %}count(*) as n
+    from {{ data | ident }}
+    group by {{ of | join(", ") }}, {{ parts | join(", ") }}
+),
+verdicts as (
+    select cast(o1 as varchar) as grp, sum(n) as units, count(*) as cells, count(*) = 1 as holds
+    from pairs
+    group by {% for part in of %}o{{ loop.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+)
+{{ verdict("units", "cells") }}
+
 -- name: class_flags
 -- Classes in which not all rows have the same cells in buckets (Li and He 2022, Definition 8).
 {% from "verify/_verdict" import verdict with context %}

@@ -58,6 +58,12 @@ def of_form_and_source() -> set[tuple[str, str]]:
         values = {**VALUES, **{column.column: column.column for column in layout.columns}}
         originals = Originals(ORIGINALS, values, FLAGS, person="person")
         note(tuple(form(VIEW, layout)), None)
+        first = next((c.column for c in layout.columns if c.role == "quasi"), None)
+        following = tuple(
+            replace(column, like=first if column.role == "quasi" else None)
+            for column in layout.columns
+        )
+        note(tuple(form(VIEW, replace(layout, columns=following))), None)
         steps: dict[str, Any] = {"categorical": "*", "date": "month"}
         on_grid = tuple(
             replace(column, grid=steps.get(column.kind, 5)) for column in layout.columns

@@ -31,6 +31,7 @@ FORM = {
     "person_class",
     "cell_form",
     "cell_or_bucket",
+    "cells_alike",
     "bucket_persons",
     "person_group",
     "group_sizes",

@@ -85,6 +85,14 @@ def a_class_number_parted_in_two(file: Tampered) -> None:
     )
 
 
+@fault("alike", ("cells_alike", "seen"))
+def a_class_whose_cell_does_not_follow(file: Tampered) -> None:
+    file.do(
+        "update {rows} set seen = '2020-01-01' where class_id = (select min(class_id) from {rows}"
+        " where city in (select city from {rows} group by 1 having count(distinct class_id) > 1))"
+    )
+
+
 @fault("mondrian", "class_present")
 def a_row_without_a_class(file: Tampered) -> None:
     file.do("update {rows} set class_id = null where rowid = (select min(rowid) from {rows})")

@@ -91,6 +91,20 @@ RELEASES: dict[str, tuple[int, dict[str, Any]]] = {
             "k": 4,
         },
     ),
+    "alike": (
+        1,
+        {
+            "columns": {
+                **HIDDEN,
+                "age": "quasi",
+                "city": "quasi",
+                "seen": {"role": "quasi", "like": "city"},
+                "disease": "sensitive",
+                "cost": "keep",
+            },
+            "k": 4,
+        },
+    ),
     "typed": (
         2,
         {

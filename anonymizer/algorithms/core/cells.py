@@ -172,6 +172,8 @@ def _coded_value(spec: Intervals, scale: Scale) -> tuple[Sql, Sql]:
 
 
 BOXES = work("boxes")
+APART = work("boxes_apart")
+"""The extents of classes before those of columns that follow from others."""
 CELLS = work("cells")
 
 Mode = Literal["text", "typed"]
@@ -279,7 +281,11 @@ def cell_steps(
     """Steps that write `cells` from `members` and the tuples of `units`."""
     made = [Cell(a) for a in attributes]
     shared = {"members": MEMBERS, "units": units, "boxes": BOXES, "attributes": made}
-    steps = [Step("extent of classes", "cells/boxes", shared)]
+    alike = [cell for cell in made if cell.attribute.like]
+    extents = {**shared, "boxes": APART} if alike else shared
+    steps = [Step("extent of classes", "cells/boxes", extents)]
+    if alike:
+        steps += _alike_steps(made, alike, extents)
     for cell in made:
         if cell.shape == "range":
             continue
@@ -300,6 +306,35 @@ def cell_steps(
             steps += labels_steps(cell.attribute, units)
             steps.append(Step(f"nodes of {cell.attribute.column}", "cells/labels", own))
     return (*steps, *cells_steps(made, mode))
+
+
+def _alike_steps(
+    made: Sequence[Cell], alike: Sequence[Cell], extents: dict[str, Any]
+) -> Iterator[Step]:
+    """Steps that give columns the extents of the cells of others, from which they follow."""
+    joined: list[tuple[Cell, Table, list[Sql]]] = []
+    for cell in alike:
+        of = made[cell.attribute.like - 1]
+        keys = [of.lo, of.hi, of.null]
+        if of.shape == "set" and not of.whole:
+            keys = [*keys, of.bits] if of.as_bits else [Sql("class_id"), *keys]
+        joined.append((cell, work(f"alike_{cell.index}"), keys))
+        context = {
+            **extents,
+            "alike": joined[-1][1],
+            "of": of,
+            "own": cell,
+            "domain": of.domain,
+            "hierarchy": of.attribute.hierarchy,
+            "keys": keys,
+            "prefixed": [Sql(f"e.{key}") for key in keys],
+            "keys_of_a": [Sql(f"a.{key}") for key in keys],
+        }
+        yield Step(f"{cell.attribute.column} like {of.attribute.column}", "cells/alike", context)
+    tables = [table for _, table, _ in joined]
+    written = {"boxes": BOXES, "apart": APART, "alike": joined, "tables": tables}
+    written["attributes"] = made
+    yield Step("extent of classes, and of what follows", "cells/with_alike", written)
 
 
 def cells_steps(made: Sequence[Cell], mode: Mode) -> Iterator[Step]:

@@ -189,6 +189,7 @@ def _cells(policy: Policy, attribute: Attribute, dealt: Any) -> tuple[PublishedC
         hierarchy=cell.shape == "node",
         grid=attribute.grid,
         weight=weights_given(policy.columns).get(name),
+        like=policy.columns[name].like,
         **codes_of(policy, attribute),
     )
     typed = policy.publish.cells == "typed"

@@ -262,14 +262,14 @@ def bound_stages(
     Only on DuckDB, where draws are numbers, and one aggregate keeps the least values of many, and
     only where rows are what is counted.
     """
-    made = extents(roles.quasi)
+    made = extents(roles.cut)
     if not profile.rows or k < 2 or not profile.numeric_draws or policy.person is not None:
         return ()
     if not 0 < len(made.parts) <= WIDEST:
         return ()
-    context = _context(roles.quasi, made, profile.rows, k, effort)
+    context = _context(roles.cut, made, profile.rows, k, effort)
     # by weights it is another figure, and `ncp` may be below it
-    figure = "mean_loss" if all(a.weight is None for a in roles.quasi) else "mean_weighted_loss"
+    figure = "mean_loss" if all(a.weight is None for a in roles.cut) else "mean_weighted_loss"
     step = partial(Step, parameters=context, aside=True)
     return (
         step("tuples for the bound", "bound/sample"),

@@ -23,6 +23,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (columns.some_column, ("columns",)),
     (columns.same_name, ("engine",)),
     (columns.options_fit_role, ()),
+    (columns.alike, ("columns", "algorithm", "privacy", "republish")),
     (columns.hierarchy_fits_kind, ()),
     (columns.distance_has_order, ()),
     (columns.options_given, ("columns", "person")),

@@ -104,6 +104,7 @@ ROLES: Mapping[str, tuple[tuple[str, ...], str | None]] = {
     "acknowledge": (("keep", "sensitive", "quasi", *COARSE), None),
     "null_as_value": (("sensitive", "quasi"), None),
     "weight": (("quasi",), None),
+    "like": (("quasi",), None),
     "bounds": (("quasi",), None),
     "priority": (("quasi",), None),
     "minimum_level": (("quasi",), None),
@@ -174,6 +175,46 @@ def options_fit_role(policy: PolicyFields) -> Iterator[Problem]:
                 "applies to sensitive values only",
                 hint="NULLs of a quasi-identifier: nulls: own_class, suppress or forbid",
             )
+
+
+def alike(policy: PolicyFields) -> Iterator[Problem]:
+    """A column that is published like another one is neither cut nor weighed by itself."""
+    for name, column in policy.columns.items():
+        if column.like is None or column.role != "quasi":
+            continue
+        path, other = column_path(name, "like"), policy.columns.get(column.like)
+        known = [n for n in policy.quasi if policy.columns[n].like is None and n != name]
+        if other is None or column.like not in known:
+            said = "is not a quasi-identifier with cells of its own"
+            hint = closest(column.like, known)
+            yield Problem(path, said, hint=hint or "name a column of role quasi, without like")
+        elif other.sensitive_when is not None:
+            yield Problem(path, "is sensitive in some rows", hint="name another column")
+        for option in ("weight", "sensitive_when"):
+            if getattr(column, option) is not None:
+                said = f"cannot be combined with like: {name_text(column.like)}"
+                yield Problem(column_path(name, option), said, hint="leave one of them out")
+        why = _not_alike(policy)
+        if why is not None:
+            yield Problem(path, *why)
+
+
+def may_follow(policy: PolicyFields, other: str) -> bool:
+    """Return whether a column of this policy can be published like another one."""
+    column = policy.columns[other]
+    return not _not_alike(policy) and column.like is None and column.sensitive_when is None
+
+
+def _not_alike(policy: PolicyFields) -> tuple[str, str, str] | None:
+    """Why no column is published like another: message, what is allowed, and hint."""
+    allowed, own = "algorithm mondrian, in one release of one table", "role: quasi without like"
+    if policy.algorithm.name != "mondrian":
+        return f"is not an option of {policy.algorithm.name}", allowed, own
+    if policy.merge_person_rows or policy.privacy.populations or policy.continues:
+        which = "merge_person_rows" if policy.merge_person_rows else "a population"
+        which = "republish" if policy.continues else which
+        return f"cannot be combined with {which}", allowed, own
+    return None
 
 
 def misplaced(
