@@ -57,7 +57,7 @@ from anonymizer.steps import Guard, Note, Row, Stage, Step
 ALGORITHM = Algorithm(
     options=FullDomain,
     compiler="anonymizer.algorithms.full_domain:compile_full_domain",
-    towards=frozenset({"size", "protection", "share"}),
+    towards=frozenset({"size", "protection", "share", "units"}),
     distances=frozenset({"equal", "ordered", "hierarchical"}),
     words="Full-domain recoding: every column is published on one level of its hierarchy.",
     attacks=(COMPOSITION, DOWNCODING, MINIMALITY, SKEWNESS),

@@ -43,7 +43,7 @@ from anonymizer.steps import Stage, Step
 ALGORITHM = Algorithm(
     options=Mondrian,
     compiler="anonymizer.algorithms.mondrian:compile_mondrian",
-    towards=frozenset({"size", "protection", "share", "persons", "population"}),
+    towards=frozenset({"size", "protection", "share", "persons", "population", "units"}),
     distances=frozenset({"equal", "ordered", "hierarchical"}),
     merges_persons=True,
     words="Mondrian: the table is cut again and again along one column at a time, while both"
@@ -78,7 +78,7 @@ def _dealing(policy: Policy, profile: TableProfile, roles: Roles) -> Dealing | N
     thorough = options.refine == "full"
     if (profile.rows or 0) > (DEALT_IN_FULL if thorough else DEALT):
         return None
-    ruled = [(column, column_rules(policy, column)) for column in roles.sensitive]
+    ruled = [(column, column_rules(policy, column)) for column in roles.ruled]
     found = [one for one in (shares(*pair) for pair in ruled) if one is not None]
     if len(found) != 1:
         return None
@@ -105,7 +105,7 @@ def compile_mondrian(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         protections=rules,
         # rules by distribution refuse most cuts: later ones seldom benefit from narrower cells
         compare=1
-        if any(rule.relative for column in roles.sensitive for rule in column_rules(policy, column))
+        if any(rule.relative for column in roles.ruled for rule in column_rules(policy, column))
         else options.compare,
         persons=persons,
         population=population,

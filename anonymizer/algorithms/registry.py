@@ -72,7 +72,7 @@ def _problems(policy: Policy) -> Iterator[Problem]:
                 guarantee.field,
                 f"is not a model that the algorithm {name} works towards",
                 allowed=_options(algorithm, OF_TABLE),
-                hint=hint,
+                hint=_way_out(policy, guarantee) if guarantee.of_source else hint,
             )
     yield from _population_problems(policy)
     yield from _identity_problems(policy)

@@ -22,7 +22,10 @@ Figure = float | int | Mapping[str, Any] | None
 
 UNVERIFIED = "stated by the manifest and not judged, as the release does not show it"
 
-OF_SOURCE = frozenset(INTERVALS) | frozenset(
+UNITS = "units"
+"""The check of the units in every class, by a column that the release does not show."""
+
+OF_SOURCE = frozenset((*INTERVALS, UNITS)) | frozenset(
     f"source_{name}"
     for name in (
         *("rows", "link", "persons", "covers", "spanned", "bucket", "flags", "unflagged", "equal"),

@@ -304,9 +304,10 @@ class Ask:
     words: str | None = None
     """The check's name for readers of a report."""
     _: KW_ONLY
-    of: Literal["values", "units", "tuples", "population"] = "values"
+    of: Literal["values", "units", "tuples", "population", "source"] = "values"
     """The unit of counting: a column's values in every group, the units of every class or of every
-    published tuple, or the members of the population that match a tuple."""
+    published tuple, the members of the population that match a tuple, or what the source has of the
+    rows of a class."""
     name: str = "{name}"
     """Name of the check; `{name}` is that of the guarantee."""
     worst: Direction | Mapping[str, Direction]
@@ -428,3 +429,5 @@ class Originals:
     """True if `table` is the release itself, which does not show what nodes stand for."""
     row_ref: str = "row_ref"
     """Column of this table and of the staged rows that joins them."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Source column that is not published, and has to differ in a class -> physical column."""

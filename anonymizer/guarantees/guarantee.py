@@ -22,10 +22,13 @@ from anonymizer.policy.privacy import Privacy, Protect
 
 Terms = Mapping[str, Any]
 """The parameters of a requirement."""
-Family = Literal["size", "protection", "share", "levels", "persons", "population", "signature"]
+Family = Literal[
+    "size", "protection", "share", "levels", "persons", "population", "signature", "units"
+]
 """The rules that an algorithm must evaluate for a guarantee: units of classes; a column's own rules
 over its histogram; the table's over the histograms of its columns; security levels; pairs of
-persons and values; a population; signatures over several releases."""
+persons and values; a population; signatures over several releases; a rule over the histogram of a
+column that is not published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,11 @@ class Guarantee:
     def of_population(self) -> bool:
         """True if checking it requires a population."""
         return self.family == "population"
+
+    @property
+    def of_source(self) -> bool:
+        """True if checking it requires the source, which only a run has."""
+        return self.family == "units"
 
     def is_integer(self, parameter: str) -> bool:
         """Return whether the policy takes only whole numbers for a parameter."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql
-from anonymizer.contract.checks import Verification
+from anonymizer.contract.checks import UNITS, Verification
 from anonymizer.contract.counts_layout import DOMINANCE, GROUPS, MINIMUM, PRIVACY_LOSS
 from anonymizer.contract.layout import Requirement, Scope
 from anonymizer.errors import Problem, RegistryError
@@ -151,6 +151,10 @@ def with_paths_of(
 
 def _of_table(policy: Policy) -> Iterator[Requirement]:
     for guarantee, value in table_guarantees(policy):
+        if guarantee.of_source:
+            for column, least in value.items():
+                yield Requirement(guarantee.name, column, guarantee.terms_of(least))
+            continue
         terms = guarantee.terms_of(value)
         if not guarantee.of_values:
             yield Requirement(guarantee.name, None, terms)
@@ -251,6 +255,16 @@ def table_rules_of(
         for guarantee, value in required_guarantees(OF_TABLE, privacy)
         if guarantee.of_values
         for rule in guarantee.rules(RuleInput(value, column, null_as_value, declared=declared))
+    )
+
+
+def unit_rules_of(column: str, privacy: Privacy) -> tuple[Rule, ...]:
+    """The rules of a column that is not published, whose different values are units."""
+    return tuple(
+        rule
+        for guarantee, value in required_guarantees(OF_TABLE, privacy)
+        if guarantee.of_source
+        for rule in guarantee.rules(RuleInput(value, column))
     )
 
 
@@ -435,6 +449,10 @@ def checks_against_source(policy: Policy) -> Iterator[Promise]:
 def _promises_of_table(policy: Policy, path: str, guarantee: Guarantee | None) -> Promise:
     if guarantee is None:
         return Promise(path, frozenset({(path.partition(".")[2], None)}))
+    if guarantee.of_source:
+        return Promise(
+            path, frozenset((guarantee.name, name) for name in policy.privacy.unit_columns)
+        )
     if not guarantee.of_values:
         return Promise(path, frozenset({(guarantee.name, None)}))
     # without a sensitive column nothing can be judged, hence nothing holds
@@ -463,6 +481,7 @@ def missing_checks(
     """
     found = {(check.name, check.column) for check in verification.checks}
     left = {item.name for item in verification.not_checked}
+    left |= set() if source else {UNITS}
     more = checks_against_source(policy) if source else ()
     for promise in (*promises_of(policy), *more):
         missing = {name for name, _ in promise.checks - found if name not in left}

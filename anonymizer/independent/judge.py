@@ -295,6 +295,9 @@ def _with_table_name(check: Check, table: LinkedTable) -> Check:
 
 
 NEEDED = "needs the population, which is not part of the release"
+UNITS = "units"
+UNSEEN = "needs the source, which only the run can see"
+"""Why the units of a column that is not published are not judged."""
 
 
 def judge(
@@ -335,6 +338,8 @@ def judge_opened(opened: OpenRelease, members: definitions.Members | None = None
                 checks.append(found)
             else:
                 left.append(found)
+        elif requirement.name == UNITS:
+            left.append(_of_source(requirement, release))
         else:
             checks += judge_requirement(requirement, release)
     if manifest.linked is not None:
@@ -381,6 +386,17 @@ def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
     checks = (*form(opened, release), *judge_counts(opened, counts, minimum or 0, epsilon, shares))
     left = (NotChecked("dominance", CONTRIBUTIONS),) if ruled else ()
     return Judgement(manifest.view, len(opened.rows.rows), checks, left, kind=manifest.kind)
+
+
+def _of_source(requirement: Requirement, release: Release) -> NotChecked:
+    """A requirement on a column that the release must not show. Raises UnreadableError."""
+    terms = Terms(requirement)
+    terms.only("n")
+    if requirement.column is None or release.layout.column(requirement.column) is not None:
+        raise UnreadableError(f"{UNITS}: names no column, or one that is published")
+    if terms.integer("n") < 2:
+        raise UnreadableError(f"{UNITS}: asks for no two units")
+    return NotChecked(UNITS, f"of {requirement.column} {UNSEEN}")
 
 
 def _of_population(

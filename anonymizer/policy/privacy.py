@@ -241,6 +241,9 @@ class Privacy(Options):
     """k-map against a population."""
     delta_presence: DeltaPresence | None = None
     """delta-presence against a population."""
+    units: FrozenMap[str, AtLeastTwo] | None = None
+    """Columns that are not published, each with the fewest different values of it in a class:
+    {household: 3}."""
 
     @model_validator(mode="after")
     def _levels(self) -> Privacy:
@@ -250,6 +253,8 @@ class Privacy(Options):
             needed = [self.level_l[level] for level in sorted(self.level_l)]
             if needed != sorted(needed):
                 raise fail("asks a higher level for a smaller l than a lower one", at="level_l")
+        if self.units is not None and not self.units:
+            raise fail("names no column", at="units", hint="units: {household: 3}")
         return self
 
     @property
@@ -258,6 +263,11 @@ class Privacy(Options):
         fields: Any = type(self).model_fields
         other = ("level_l",)
         return tuple(n for n in fields if n not in other and getattr(self, n) is not None)
+
+    @property
+    def unit_columns(self) -> tuple[str, ...]:
+        """Columns that are not published, of which a class needs several values."""
+        return tuple(self.units or ())
 
     @property
     def populations(self) -> dict[str, Population]:

@@ -72,6 +72,7 @@ EXAMPLES = {
     "ir_kl": "ir_kl: {k: 5, l: 3}",
     "ir_alpha_beta": "ir_alpha_beta: {alpha: 0.5, beta: 0.5}",
     "eir_alpha_beta": "eir_alpha_beta: {alpha: 0.5, beta: 0.5}",
+    "units": "units: {household: 3}",
     "k_map": "k_map: {k: 5, population: main.people}",
     "delta_presence": "delta_presence: {min: 0.1, max: 0.5, population: main.people}",
 }

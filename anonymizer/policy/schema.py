@@ -125,6 +125,7 @@ class SchemaTable(ByRole, Options):
 
 
 POPULATION = Refused(f"{SINGLE}: classes are not compared with a population", "leave it out")
+UNITS = Refused(f"{SINGLE}: the persons are the only units of their classes", "leave it out")
 
 
 class Knows(Options):
@@ -155,6 +156,7 @@ class SchemaPrivacy(Privacy):
     level_l: Annotated[FrozenMap[int, Positive] | None, MONDRIAN] = None
     k_map: Annotated[KMap | None, POPULATION] = None
     delta_presence: Annotated[DeltaPresence | None, POPULATION] = None
+    units: Annotated[FrozenMap[str, AtLeastTwo] | None, UNITS] = None
 
     @property
     def guarantees(self) -> tuple[str, ...]:

@@ -44,7 +44,12 @@ from anonymizer.release.manifest import (
 from anonymizer.source.snapshot import coding
 from anonymizer.verification.across_tables import tables_sql
 from anonymizer.verification.counts_questions import checks_of_source, measures_sql
-from anonymizer.verification.guarantees import Members, population_questions
+from anonymizer.verification.guarantees import (
+    Members,
+    of_source,
+    population_questions,
+    source_questions,
+)
 from anonymizer.verification.release import check_sql
 
 # Figures that a manifest states: found again in the release, or named as unverified.
@@ -146,8 +151,14 @@ def other_checks(
     listed = manifest.data["verification"]
     if listed["passed"] is not True or not all(one["passed"] for one in listed["checks"]):
         yield changed("manifest.verification", "does not say that the release passed")
-    known, about = required_of_population(manifest), {None, *_columns(manifest)}
+    known = required_of_population(manifest) | required_of_source(manifest)
+    about = {None, *_columns(manifest)}
     told = turns((one["name"], one["column"]) for one in listed["checks"])
+    for name, column in required_of_source(manifest).keys() - {
+        (one["name"], one["column"]) for one in listed["checks"]
+    }:
+        path = ".".join(filter(None, ("manifest.verification", name, column)))
+        yield changed(path, "is required, and no check of it is stated")
     for turn, stated in zip(told, listed["checks"], strict=True):
         check, (name, column, _) = now.get(turn), turn
         path = ".".join(filter(None, ("manifest.verification", name, column)))
@@ -181,6 +192,15 @@ def required_of_population(manifest: Manifest) -> dict[tuple[str, str | None], A
     table, layout = Table(str(manifest.data["view"])), manifest.layout
     nobody = Members(table, {column.column: column.column for column in layout.columns})
     asked = population_questions(table, layout, manifest.requirements, nobody)
+    return {(one.name, one.column): plain([one.required])[0] for one in asked}
+
+
+def required_of_source(manifest: Manifest) -> dict[tuple[str, str | None], Any]:
+    """Requirements of the checks that only the run can answer."""
+    items = of_source(manifest.requirements)
+    units = {str(item.column): "" for item in items}
+    groups = {"link": Table(str(manifest.data["view"]))}
+    asked = source_questions(items, units, groups)
     return {(one.name, one.column): plain([one.required])[0] for one in asked}
 
 
@@ -494,6 +514,7 @@ def _other_statements(view: Table, manifest: Manifest) -> Iterator[Problem]:
         tables = released_tables(manifest)
         expected += tables_sql(tables, in_release(bare)) if tables is not None else []
         required_of_population(manifest)
+        required_of_source(manifest)
     except UNREADABLE:
         yield changed("manifest.requirements", "are none that this tool asks for")
         return

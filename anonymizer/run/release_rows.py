@@ -165,6 +165,7 @@ def originals(
         table=table,
         values={column: name.text for column, name in roles.published},
         flags={a.column: a.f.text for a in roles.flagged},
+        units={u.column: u.s.text for u in roles.units},
         nodes={a.column: nodes_of(a) for a in roles.quasi if a.height and not a.ordered},
         person=person,
         sets=frozenset(a.column for a in roles.quasi if isinstance(a.spec, Frequency | Order)),
@@ -462,6 +463,7 @@ def against_source(
         view,
         layout,
         compared=COMPARED,
+        requirements=requirements_of(policy),
         suppressed=suppressed,
         promoted=promoted,
         ask=fast if engine.embedded else ask_all,
@@ -470,7 +472,7 @@ def against_source(
 
 def _compared(where: Originals, view: Table, layout: Layout) -> ComparedTables:
     """The rows and columns that the release is compared by."""
-    columns = {*where.values.values(), *where.flags.values()}
+    columns = {*where.values.values(), *where.flags.values(), *where.units.values()}
     if layout.person_id is not None and where.person is not None:
         columns.add(where.person)
     return ComparedTables(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)

@@ -188,12 +188,13 @@ def _groups(policy: Policy, found: Figures, reported: Collection[str]) -> Iterat
         ):
             continue
         unit = "rows" if policy.person is None else "persons"
+        way_out = f"privacy: {{units: {{{name_text(name)}: 3}}}} asks for three in every class"
         yield (
             f"{column_path(name)}: numbers groups of {unit} ({n['different']:,} values, on average"
             f" {n['known'] / n['different']:.1f} {unit} and at most {n['most']:,}), and in"
             f" {n['alike']:,} of {n['large']:,} groups that are large enough for a class all"
             " quasi-identifiers are equal, and nobody else has them: one may fill a class;"
-            f" k_anonymity: {n['most'] + 1} leaves two in every class"
+            f" {way_out}"
         )
 
 

@@ -10,7 +10,7 @@ from anonymizer.errors import Problem, SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.checks.columns import order_of_categories
 from anonymizer.policy.columns import MASKS, weights_of
-from anonymizer.policy.paths import closest, column_path
+from anonymizer.policy.paths import closest, column_path, path_text
 from anonymizer.source.masking.masks import Mask, masks_of
 from anonymizer.source.masking.stages import published_areas
 from anonymizer.source.masking.values import named_by
@@ -21,6 +21,7 @@ from anonymizer.source.profile import (
     Sensitive,
     TableProfile,
     check_kind,
+    kind_of,
     own_name,
     unusable,
 )
@@ -39,6 +40,14 @@ class Roles:
     kept: tuple[KeptColumn, ...]
     masks: tuple[Mask, ...] = ()
     """The masks that are applied when columns are read, in order."""
+    units: tuple[Sensitive, ...] = ()
+    """The columns that are read and not published, of which a class needs several values; they
+    are numbered after the sensitive columns."""
+
+    @property
+    def ruled(self) -> tuple[Sensitive, ...]:
+        """The columns whose values in a class may have rules, published or not."""
+        return (*self.sensitive, *self.units)
 
     @property
     def flagged(self) -> tuple[Attribute, ...]:
@@ -131,8 +140,18 @@ def roles(policy: Policy, profile: TableProfile) -> Roles:
                 kept.append(KeptColumn(len(kept) + 1, name, made[-1].published_type, column.role))
         except SourceError as error:
             problems.extend(error.problems)
+    units: list[Sensitive] = []
+    for number, name in enumerate(policy.privacy.unit_columns, len(sensitive) + 1):
+        unit_type = profile.type_of(name)
+        if (natural := kind_of(unit_type)) is None:
+            said = "has a type whose different values cannot be counted"
+            problems.append(
+                Problem(path_text(("privacy", "units", name)), said, hint="cast it in source.query")
+            )
+        else:
+            units.append(Sensitive(number, name, unit_type, natural))
     SourceError.refuse(problems)
-    return Roles(tuple(quasi), tuple(sensitive), tuple(kept), tuple(masks))
+    return Roles(tuple(quasi), tuple(sensitive), tuple(kept), tuple(masks), tuple(units))
 
 
 def _masks(

@@ -273,6 +273,7 @@ def columns_read(policy: Policy, profile: TableProfile, roles: Roles) -> list[tu
     for s in roles.sensitive:
         grouped = policy.columns[s.column].protect is not None
         columns.append((source_value(s.column, s.sql_type, grouped=grouped), s.s))
+    columns += [(source_value(u.column, u.sql_type), u.s) for u in roles.units]
     columns += [
         (source_value(k.column, profile.type_of(k.column), grouped=False), k.k) for k in roles.kept
     ]
@@ -395,4 +396,4 @@ def distinguishes_rows(policy: Policy, roles: Roles) -> bool:
     """
     if policy.person is not None or policy.ledger is not None:
         return policy.key is not None or len(policy.columns) > len(roles.quasi)
-    return policy.key is not None or bool(roles.sensitive or roles.kept or roles.flagged)
+    return policy.key is not None or bool(roles.ruled or roles.kept or roles.flagged)

@@ -80,11 +80,11 @@ def questions(view: Table, layout: Layout, requirement: Requirement) -> Iterator
     Raises `NothingToCheckError` for requirements that the release alone cannot answer.
     """
     guarantee = BY_NAME.get(requirement.name)
-    if guarantee is None or guarantee.of_population:
+    if guarantee is None or guarantee.of_population or guarantee.of_source:
         raise NothingToCheckError.at(
             f"privacy.{requirement.name}",
             "cannot be judged from the release alone",
-            allowed=", ".join(g.name for g in GUARANTEES if not g.of_population),
+            allowed=", ".join(g.name for g in GUARANTEES if not g.of_population | g.of_source),
         )
     refuse_unread(guarantee, requirement)
     for ask in guarantee.asks_in(requirement.scope):
@@ -188,6 +188,7 @@ def groups_of(
 
 
 NEEDED = "needs the population, which is not part of the release"
+UNSEEN = "needs the source, which only the run can see"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +233,27 @@ def of_population(requirements: Sequence[Requirement]) -> tuple[Requirement, ...
     """The requirements that need a population."""
     names = {guarantee.name for guarantee in GUARANTEES if guarantee.of_population}
     return tuple(item for item in requirements if item.name in names)
+
+
+def of_source(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """The requirements that only a run can judge, from the source."""
+    names = {guarantee.name for guarantee in GUARANTEES if guarantee.of_source}
+    return tuple(item for item in requirements if item.name in names)
+
+
+def source_questions(
+    requirements: Sequence[Requirement], units: Mapping[str, str], groups: Mapping[str, Any]
+) -> Iterator[Question]:
+    """The conditions that compare the rows of every class with the source.
+
+    `units`: the physical column of each column that is not published.
+    """
+    for item in of_source(requirements):
+        guarantee = BY_NAME[item.name]
+        refuse_unread(guarantee, item)
+        for ask in guarantee.asks:
+            physical = units[str(item.column)]
+            yield question(ask, item, {**groups, "physical": physical, "person": None})
 
 
 def not_checked(requirements: Sequence[Requirement], reason: str) -> tuple[NotChecked, ...]:

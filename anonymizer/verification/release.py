@@ -13,9 +13,11 @@ from anonymizer.verification.counts_questions import counts_questions
 from anonymizer.verification.form import form
 from anonymizer.verification.guarantees import (
     NEEDED,
+    UNSEEN,
     Members,
     not_checked,
     of_population,
+    of_source,
     population_questions,
     questions,
 )
@@ -50,11 +52,16 @@ def verify_release(
         asked = (*asked, *population_questions(view, layout, requirements, population))
     else:
         left = not_checked(requirements, population)
-        if left and len(left) == len(requirements):
-            raise NothingToCheckError(
-                Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}", hint=GIVEN)
-                for item in left
-            )
+    hidden = of_source(requirements)
+    if (left or hidden) and len(left) + len(hidden) == len(requirements):
+        problems = [
+            Problem(f"privacy.{item.name}", f"cannot be judged: {item.reason}", hint=GIVEN)
+            for item in left
+        ]
+        problems += [
+            Problem(f"privacy.{item.name}", f"cannot be judged: {UNSEEN}") for item in hidden
+        ]
+        raise NothingToCheckError(problems)
     empty = (
         layout.counts is None and not run_sql(f"select exists (select 1 from {ident(view)})")[0][0]
     )
@@ -91,7 +98,8 @@ def _questions(
         raise NothingToCheckError.at(
             "release", "has neither class_id nor group_id", hint="was it made by this tool?"
         )
-    alone = [item for item in requirements if item not in of_population(requirements)]
+    others = (*of_population(requirements), *of_source(requirements))
+    alone = [item for item in requirements if item not in others]
     guarantees = [q for requirement in alone for q in questions(view, layout, requirement)]
     return (*form(view, layout), *grid_questions(view, layout), *guarantees)
 

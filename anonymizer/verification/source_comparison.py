@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from anonymizer.contract.layout import (
     MaskedColumn,
     Originals,
     PublishedColumn,
+    Requirement,
     cell_parts,
     column_names,
     quasi,
@@ -28,6 +29,7 @@ from anonymizer.verification.form import (
     restricted_areas,
     value_of,
 )
+from anonymizer.verification.guarantees import source_questions
 from anonymizer.verification.public_grid import above, below
 from anonymizer.verification.questions import Asking, Question, ask_all, condition, of_column
 
@@ -257,12 +259,14 @@ def verify_against_source(
     layout: Layout,
     *,
     compared: Table,
+    requirements: Sequence[Requirement] = (),
     suppressed: int | Sql = 0,
     promoted: bool = False,
     ask: Asking = ask_all,
 ) -> Verification:
     """Check every condition that compares the release with its source.
 
+    Of the requirements, those that the release does not show are judged here.
     `suppressed` is the number of suppressed rows, or an expression for it. `promoted`: cells that
     are not sensitive may be in buckets (rows of small flag patterns). `compared` is a work table
     that may be created: cells with the originals of their rows. `ask` answers the questions.
@@ -274,7 +278,10 @@ def verify_against_source(
         "group": layout.class_id,
         "label": layout.class_id or "class",
     }
-    asked = tuple(_questions(originals, tables, view, layout, suppressed, promoted, compared))
+    asked = (
+        *_questions(originals, tables, view, layout, suppressed, promoted, compared),
+        *source_questions(requirements, originals.units, tables),
+    )
     return verification(ask(asked, run_sql))
 
 

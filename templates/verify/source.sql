@@ -433,6 +433,18 @@ classes as (select grp, count(*) as units, count(*) filter (where changed) as ch
 verdicts as (select *, changed = 0 as holds from classes)
 {{ verdict("units", "changed") }}
 
+-- name: source_units
+-- Classes whose rows have fewer different values than n in a column that is not published.
+{% from "verify/_verdict" import verdict with context %}
+with members as (
+    select l.{{ group | ident }} as grp, o.{{ physical | ident }} as unit
+    from {{ link | ident }} l
+    left join {{ original | ident }} o on o.{{ row_ref | ident }} = l.{{ row_ref | ident }}
+),
+classes as (select grp, count(*) as units, count(distinct unit) as achieved from members group by grp),
+verdicts as (select *, achieved >= {{ n | lit }} as holds from classes)
+{{ verdict("units") }}
+
 -- name: source_covers
 -- Generalized cells that do not admit the original value of their row, by class. Every different
 -- cell is compared once with every different value.

@@ -157,7 +157,7 @@ def coded_stages(
 
     Draws identify rows. `numbered` adds `row_id`, for algorithms that need single rows.
     """
-    carried = [s.s for s in roles.sensitive] + [k.k for k in roles.kept]
+    carried = [s.s for s in roles.ruled] + [k.k for k in roles.kept]
     if policy.person is not None:
         carried.append(Sql("person"))
     words = tuple_words(roles.quasi)

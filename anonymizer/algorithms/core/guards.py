@@ -16,7 +16,7 @@ from anonymizer.guarantees.requirements import OF_COLUMNS, asking_for, required_
 from anonymizer.guarantees.rule import Rule, at_most, share_at_most, within
 from anonymizer.guarantees.screening import screen, survives_additions
 from anonymizer.policy import Policy, safe_harbor
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import column_path, path_text
 from anonymizer.process.text import many
 from anonymizer.source.column_names import EXACT_UP_TO
 from anonymizer.source.masking.masks import UNTOLD, Mask
@@ -185,6 +185,17 @@ def _variety_counts(policy: Policy, roles: Roles) -> Iterator[Count]:
     Suppression cannot help: the rows that are left have no more values. If `bucket_size` equally
     frequent values are the fewest that satisfy a guarantee, no class with fewer values does.
     """
+    for u in roles.units:
+        least, different = dict(policy.privacy.units or {})[u.column], f"count(distinct {u.s})"
+        yield Count(
+            f"case when count(*) > 0 and {different} < {least} then {least} - {different} else 0"
+            " end",
+            path_text(("privacy", "units", u.column)),
+            f"cannot hold in any class: it takes {least} different values, {{n}} more than the"
+            " column has (a NULL is none)",
+            ("value", "values"),
+            "ask for fewer, or leave the unit out",
+        )
     for s in roles.sensitive:
         column = policy.columns[s.column]
         if column.role != "sensitive" or column.protect is None:

@@ -20,10 +20,11 @@ from anonymizer.guarantees.requirements import (
     of_basis,
     rules_of,
     table_rules_of,
+    unit_rules_of,
 )
 from anonymizer.guarantees.rule import Rule, all_hold, at_most, merge_layers, within
 from anonymizer.policy import Policy
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import column_path, name_text, path_text
 from anonymizer.process.text import many
 from anonymizer.source.profile import Sensitive, TableProfile, published_type
 from anonymizer.source.roles import Roles
@@ -43,7 +44,7 @@ def protections(
     made: list[Protection] = []
     stages: list[Stage] = []
     person = policy.person is not None
-    for column in roles.sensitive:
+    for column in roles.ruled:
         rules = column_rules(policy, column)
         if not rules:
             continue
@@ -62,7 +63,10 @@ def protections(
         stages += [
             Step(f"values of {column.column}", "prepare/reference", context),
             feasible(
-                column, rules, leaves_out=(_BY_PERSONS if person else _BY_ROWS) if alone else ""
+                column,
+                rules,
+                leaves_out=(_BY_PERSONS if person else _BY_ROWS) if alone else "",
+                unit=dict(policy.privacy.units or {}).get(column.column),
             ),
             Step(f"{column.column} by unit", "prepare/sensitive_cells", context),
         ]
@@ -87,7 +91,9 @@ def protection(column: Sensitive, rules: Sequence[Rule]) -> Protection:
 
 
 def column_rules(policy: Policy, column: Sensitive) -> tuple[Rule, ...]:
-    """The rules of one sensitive column: its own, and those of the table that judge values."""
+    """The rules of one column: its own, and those of the table that judge its values."""
+    if column.column in policy.privacy.unit_columns:
+        return unit_rules_of(column.column, policy.privacy)
     described = policy.columns[column.column]
     rules: tuple[Rule, ...] = ()
     if described.protect is not None:
@@ -188,16 +194,34 @@ def _surplus(rule: Rule, most: int, known: int) -> int:
     return max(0, math.ceil((most - share * known) / (1 - share)))
 
 
+def too_few_units(column: str, least: int, found: int) -> Problem:
+    """The problem of a column with fewer different values than every class needs."""
+    return Problem(
+        path_text(("privacy", "units", column)),
+        f"cannot hold in any class: it takes {least} different values, and the rows have"
+        f" {found:,} (a NULL is none)",
+        hint=f"units: {{{name_text(column)}: {found}}}" if found > 1 else "leave the unit out",
+    )
+
+
 def feasible(
-    column: Sensitive, rules: Sequence[Rule], where: str = "columns", leaves_out: str = ""
+    column: Sensitive,
+    rules: Sequence[Rule],
+    where: str = "columns",
+    leaves_out: str = "",
+    *,
+    unit: int | None = None,
 ) -> Guard:
     """A guard: InfeasibleError if the rules of a column fail for the table as one class.
 
-    `leaves_out`: how the tool itself would leave rows out, to be added to the hint.
+    `leaves_out`: how the tool itself would leave rows out, to be added to the hint; `unit`: the
+    different values that a class needs of a column that is not published.
     """
 
     def explain(row: Row) -> Problem:
         different, most, known = row
+        if unit is not None:
+            return too_few_units(column.column, unit, different)
         path = f"{where}.{column.column}.protect"
         if not known:  # no weaker rule would help
             said = "cannot hold in any class: no row has a value"

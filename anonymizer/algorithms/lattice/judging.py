@@ -78,7 +78,7 @@ class NodeRules:
 
 def node_rules(policy: Policy, roles: Roles) -> tuple[NodeRules, ...]:
     """The sensitive columns that have rules."""
-    found = (NodeRules(column, column_rules(policy, column)) for column in roles.sensitive)
+    found = (NodeRules(column, column_rules(policy, column)) for column in roles.ruled)
     return tuple(one for one in found if one.rules)
 
 

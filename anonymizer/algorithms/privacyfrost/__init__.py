@@ -14,7 +14,7 @@ from anonymizer.policy.algorithms import PrivacyFrost
 ALGORITHM = Algorithm(
     options=PrivacyFrost,
     compiler="anonymizer.algorithms.privacyfrost.compiler:compile_privacyfrost",
-    towards=frozenset({"size", "protection", "share"}),
+    towards=frozenset({"size", "protection", "share", "units"}),
     distances=frozenset({"equal", "ordered", "hierarchical"}),
     words="PrivacyFrost: full-domain levels are refined by priority, where the guarantees allow.",
     attacks=(COMPOSITION, DOWNCODING, REFINEMENT, MINIMALITY, SKEWNESS),

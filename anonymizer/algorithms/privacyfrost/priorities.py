@@ -199,7 +199,7 @@ def findings(
 
 def _search(roles: Roles, columns: Sequence[SearchColumn]) -> Callable[[list[Row]], Any]:
     names = [a.lattice_column.attribute.column for a in columns]
-    sensitive = {s.index: s.column for s in roles.sensitive}
+    sensitive = {s.index: s.column for s in roles.ruled}
 
     def table(row: Row) -> dict[str, Any]:
         round_, phase, moved, *depths, score, better, holds, seen, broken, taken = row

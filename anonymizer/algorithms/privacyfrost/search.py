@@ -75,7 +75,7 @@ class RuleResults:
 def sensitive_rules(policy: Policy, roles: Roles, keys: Sequence[Sql]) -> tuple[RuleResults, ...]:
     """The rules of all sensitive columns that have any, over groups identified by `keys`."""
     made = []
-    for column in roles.sensitive:
+    for column in roles.ruled:
         rules = column_rules(policy, column)
         if rules:
             layers = [dict(layer) for layer in merge_layers(rules, join(keys))]

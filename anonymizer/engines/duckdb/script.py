@@ -293,7 +293,7 @@ def legend(policy: Policy, roles: Roles, stages: Iterable[Stage]) -> Iterator[st
         yield _line(
             a.column, f"{', '.join(own)}; other names with the number {a.index} are of it too"
         )
-    for s in roles.sensitive:
+    for s in roles.ruled:
         yield _line(s.column, f"{s.s} its value")
     for kept in roles.kept:
         yield _line(kept.column, f"{kept.k} its value")

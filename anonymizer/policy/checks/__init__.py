@@ -36,6 +36,7 @@ CHECKS: tuple[tuple[Check, tuple[str, ...]], ...] = (
     (models.some_guarantee, ("columns", "privacy", "preset")),
     (models.identity_reserved, ("privacy", "person", "columns")),
     (models.alpha_k, ("privacy", "columns")),
+    (models.units, ("privacy", "columns", "key", "person", "preset", "ledger", "republish")),
     (models.levels, ("privacy", "columns", "algorithm")),
     (kinds.agrees, ("kind", "columns", "algorithm")),
     (models.none, ("columns", "privacy", "preset", "algorithm", "ledger")),

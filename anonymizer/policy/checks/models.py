@@ -9,7 +9,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import AlgorithmOptions, Lgb, Msb
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.hierarchies import Divisor, Taxonomy
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import closest, column_path, path_text
 
 if TYPE_CHECKING:
     from anonymizer.policy.checks.columns import Table
@@ -74,6 +74,38 @@ def alpha_k(policy: Promising) -> Iterator[Problem]:
             "does not say of which sensitive column it is a value",
             hint="leave value out, or protect the column itself: protect: {alpha: 0.5}",
         )
+
+
+def units(policy: PolicyFields) -> Iterator[Problem]:
+    """Further units are columns of the source that are not published, beside another guarantee."""
+    asked = policy.privacy.units
+    if asked is None:
+        return
+    for name, least in asked.items():
+        path, column = path_text(("privacy", "units", name)), policy.columns.get(name)
+        if column is None:
+            hint = closest(name, policy.columns) or "list it there, as role: identifier"
+            yield Problem(path, "is not a column listed under columns", hint=hint)
+        elif column.role == "sensitive":
+            said = "is published, and a sensitive column has l_diversity for its different values"
+            hint = f"{column_path(name, 'protect', 'l_diversity')}: {least}, or role: identifier"
+            yield Problem(path, said, "a column with role identifier or drop", hint)
+        elif column.role not in ("identifier", "drop"):
+            said = f"is published by the role {column.role}, and only columns that are not count"
+            hint = "role: identifier, or leave the unit out"
+            yield Problem(path, said, "a column with role identifier or drop", hint)
+        elif name in (policy.key, policy.person):
+            of = "key" if name == policy.key else "person"
+            said = f"is the {of}, and k_anonymity asks for that many in every class"
+            yield Problem(path, said, hint=f"privacy: {{k_anonymity: {least}}}")
+    others = (column.protect for column in policy.columns.values())
+    if policy.privacy.guarantees == ("units",) and not any(others):
+        said = "cannot be the only guarantee: a release does not show columns that it lacks"
+        yield Problem("privacy.units", said, hint="add k_anonymity: 5")
+    if policy.ledger is not None or policy.continues:
+        said = "is kept in one release, and not in what several of them tell together"
+        beside = "ledger" if policy.republish is None else "ledger and republish"
+        yield Problem("privacy.units", said, hint=f"leave units out, or {beside}")
 
 
 def levels(policy: PolicyFields) -> Iterator[Problem]:

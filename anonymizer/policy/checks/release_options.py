@@ -168,7 +168,7 @@ def _followed(policy: PolicyFields) -> Iterator[Problem]:
     if policy.privacy.k_anonymity is None:
         said = "keeps classes of at least k, and the policy states no k"
         yield Problem("republish.follow", said, hint="privacy: {k_anonymity: 5}")
-    for name in sorted({*policy.privacy.guarantees} - {"k_anonymity"}):
+    for name in sorted({*policy.privacy.guarantees} - {"k_anonymity", "units"}):
         said = "cannot be kept for those who join or leave by themselves"
         yield Problem(f"privacy.{name}", said, hint="k_anonymity, and rules of columns")
     for name in policy.protected:
