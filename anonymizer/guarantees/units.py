@@ -28,18 +28,25 @@ def _rules(given: RuleInput) -> Iterator[DistinctL]:
 GUARANTEE = Guarantee(
     name=UNITS,
     field="privacy.units",
-    parameter="n",
+    parameter="units",
     family="units",
     of_values=False,
     asks=(
-        Ask("source_units", "further units", of="source", name=UNITS, given=("n",), worst="least"),
+        Ask(
+            "source_units",
+            "further units",
+            of="source",
+            name=UNITS,
+            given=("units",),
+            worst="least",
+        ),
     ),
     rules=_rules,
-    says="Every {where} holds at least {n} different values of {column}, a column that is not"
+    says="Every {where} holds at least {units} different values of {column}, a column that is not"
     " published.",
     docs=(
-        "further units, as households (no publication) | `units: {household: 3}` | of a run"
-        " | different values ≥ n, of a column that is not published | values, more",
+        "further units in a class, such as households | `units: {household: 3}` | of a run"
+        " | different values of a column that is not published ≥ 3 | values, more",
     ),
-    examples=(Example({"value": 2}, holds="ab bc.", fails="ab b.", terms={"n": 2}),),
+    examples=(Example({"value": 2}, holds="ab bc.", fails="ab b.", terms={"units": 2}),),
 )

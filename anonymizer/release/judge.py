@@ -8,14 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 from anonymizer.compile import Table, ident
-from anonymizer.contract.checks import Figure, Verification, verification
+from anonymizer.contract.checks import UNITS, Figure, Verification, verification
 from anonymizer.contract.layout import Layout, Requirement
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import GUARANTEES, missing_checks, requirements_of
 from anonymizer.policy import AnyPolicy, SchemaPolicy
-from anonymizer.policy.paths import column_path, table_path
+from anonymizer.policy.paths import column_path, path_text, table_path
 from anonymizer.verification.across_tables import Where, tables_questions
 from anonymizer.verification.counts_questions import checks_alone, checks_of_source
 from anonymizer.verification.guarantees import NEEDED, Members
@@ -53,6 +53,8 @@ def path_of(name: str, column: str | None, policy: AnyPolicy | None = None) -> s
             if column.startswith(f"{table}."):
                 return f"{table_path(table)}.{path_of(name, column.removeprefix(f'{table}.'))}"
         return f"{table_path(policy.person)}.{path_of(name, column)}"
+    if name == UNITS:
+        return path_text(("privacy", "units", column))
     asked = not name.startswith(("cell_", "source_", "mask_"))
     return column_path(column, *(["protect"] if asked else []))
 

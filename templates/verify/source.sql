@@ -434,7 +434,7 @@ verdicts as (select *, changed = 0 as holds from classes)
 {{ verdict("units", "changed") }}
 
 -- name: source_units
--- Classes whose rows have fewer different values than n in a column that is not published.
+-- Classes whose rows have fewer different values than required in a column that is not published.
 {% from "verify/_verdict" import verdict with context %}
 with members as (
     select l.{{ group | ident }} as grp, o.{{ physical | ident }} as unit
@@ -442,7 +442,7 @@ with members as (
     left join {{ original | ident }} o on o.{{ row_ref | ident }} = l.{{ row_ref | ident }}
 ),
 classes as (select grp, count(*) as units, count(distinct unit) as achieved from members group by grp),
-verdicts as (select *, achieved >= {{ n | lit }} as holds from classes)
+verdicts as (select *, achieved >= {{ units | lit }} as holds from classes)
 {{ verdict("units") }}
 
 -- name: source_covers

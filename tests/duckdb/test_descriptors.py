@@ -27,7 +27,12 @@ from anonymizer.guarantees.requirements import (
 )
 from anonymizer.guarantees.rule import Rule
 from anonymizer.policy.privacy import Privacy, Protect
-from anonymizer.verification.guarantees import Members, population_questions, questions
+from anonymizer.verification.guarantees import (
+    Members,
+    population_questions,
+    questions,
+    source_questions,
+)
 from tests import models
 from tests.judging import judge_sql
 
@@ -83,6 +88,8 @@ def by_definition(guarantee: Guarantee, rows: Rows, terms: dict[str, Any]) -> bo
             n >= terms.get("k", 0) and low <= Fraction(len(rows.classes[name]), n) <= high
             for name, n in rows.members.items()
         )
+    if guarantee.of_source:
+        return all(len({*one} - {None}) >= terms["units"] for one in rows.classes.values())
     counted = any(ask.persons for ask in guarantee.asks)
     return not models.failing(rows.classes, rows.who if counted else None, guarantee.name, **terms)
 
@@ -117,11 +124,15 @@ def by_verifier(
     )
     counted = any(ask.persons for ask in guarantee.asks)
     layout = Layout("mondrian", "text", columns, person_id="person_id" if counted else None)
-    column = "value" if guarantee.of_values else None
+    column = "value" if guarantee.of_values or guarantee.of_source else None
     requirement = Requirement(guarantee.name, column, terms)
     if guarantee.of_population:
         people = Members(Table("people", "main"), {"zone": "zone"})
         asked = list(population_questions(VIEW, layout, [requirement], people))
+    elif guarantee.of_source:
+        groups = {"link": VIEW, "original": VIEW, "row_ref": "rowid"}
+        groups |= {"group": "class_id", "label": "class_id"}
+        asked = list(source_questions([requirement], {"value": "value"}, groups))
     else:
         asked = list(questions(VIEW, layout, requirement))
     checks = [question.ask(lambda text: connection.execute(text).fetchall()) for question in asked]

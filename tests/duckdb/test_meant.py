@@ -222,8 +222,9 @@ def test_the_way_out_for_households_holds(tmp_path: Path) -> None:
     rows, _, columns, rest, _ = CASES["a household that fills a class"]
     (warning,) = told(tmp_path, rows, columns, 5, **rest)
     assert "in 42 of 42 groups that are large enough" in warning
-    assert "k_anonymity: 6 leaves two" in warning
+    assert "privacy: {units: {household: 3}} asks for three in every class" in warning
     assert told(tmp_path, rows, columns, 6, **rest) == []
+    assert told(tmp_path, rows, columns, 5, **rest, privacy={"units": {"household": 3}}) == []
 
 
 @pytest.mark.parametrize("sql_type", ["DOUBLE", "FLOAT"])

@@ -35,6 +35,7 @@ READ = {
     "level_l": {"levels", "level_l", "default_level"},
     "recursive_cl": {"c", "l"},
     "t_closeness": {"t", "distance", "paths"},
+    "units": {"units"},
 }
 """The parameters of every guarantee."""
 ODD: dict[str, Any] = {

@@ -88,7 +88,7 @@ def units(policy: PolicyFields) -> Iterator[Problem]:
             yield Problem(path, "is not a column listed under columns", hint=hint)
         elif column.role == "sensitive":
             said = "is published, and a sensitive column has l_diversity for its different values"
-            hint = f"{column_path(name, 'protect', 'l_diversity')}: {least}, or role: identifier"
+            hint = f"protect: {{l_diversity: {least}}}, or role: identifier"
             yield Problem(path, said, "a column with role identifier or drop", hint)
         elif column.role not in ("identifier", "drop"):
             said = f"is published by the role {column.role}, and only columns that are not count"
