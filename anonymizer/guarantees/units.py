@@ -1,6 +1,6 @@
-"""Further units: every class holds rows of at least n different units, such as households.
+"""Further units: every class holds rows of at least l different units, such as households.
 
-|{u : n(E, u) > 0}| >= n
+|{u : n(E, u) > 0}| >= l
 
 for a column that is read and not published. A family of five then fills no class of five. Units:
 number of different values; a NULL is no unit. It is distinct l-diversity of a column that nobody
@@ -28,7 +28,7 @@ def _rules(given: RuleInput) -> Iterator[DistinctL]:
 GUARANTEE = Guarantee(
     name=UNITS,
     field="privacy.units",
-    parameter="units",
+    parameter="l",
     family="units",
     of_values=False,
     asks=(
@@ -37,16 +37,16 @@ GUARANTEE = Guarantee(
             "further units",
             of="source",
             name=UNITS,
-            given=("units",),
+            given=("l",),
             worst="least",
         ),
     ),
     rules=_rules,
-    says="Every {where} holds at least {units} different values of {column}, a column that is not"
+    says="Every {where} holds at least {l} different values of {column}, a column that is not"
     " published.",
     docs=(
         "further units in a class, such as households | `units: {household: 3}` | of a run"
         " | different values of a column that is not published ≥ 3 | values, more",
     ),
-    examples=(Example({"value": 2}, holds="ab bc.", fails="ab b.", terms={"units": 2}),),
+    examples=(Example({"value": 2}, holds="ab bc.", fails="ab b.", terms={"l": 2}),),
 )

@@ -391,10 +391,10 @@ def _judge_counts(opened: OpenRelease, counts: CountsForm) -> Judgement:
 def _of_source(requirement: Requirement, release: Release) -> NotChecked:
     """A requirement on a column that the release must not show. Raises UnreadableError."""
     terms = Terms(requirement)
-    terms.only("units")
+    terms.only("l")
     if requirement.column is None or release.layout.column(requirement.column) is not None:
         raise UnreadableError(f"{UNITS}: names no column, or one that is published")
-    if terms.integer("units") < 2:
+    if terms.integer("l") < 2:
         raise UnreadableError(f"{UNITS}: asks for no two units")
     return NotChecked(UNITS, f"of {requirement.column} {UNSEEN}")
 

@@ -442,7 +442,7 @@ with members as (
     left join {{ original | ident }} o on o.{{ row_ref | ident }} = l.{{ row_ref | ident }}
 ),
 classes as (select grp, count(*) as units, count(distinct unit) as achieved from members group by grp),
-verdicts as (select *, achieved >= {{ units | lit }} as holds from classes)
+verdicts as (select *, achieved >= {{ l | lit }} as holds from classes)
 {{ verdict("units") }}
 
 -- name: source_covers

@@ -89,7 +89,7 @@ def by_definition(guarantee: Guarantee, rows: Rows, terms: dict[str, Any]) -> bo
             for name, n in rows.members.items()
         )
     if guarantee.of_source:
-        return all(len({*one} - {None}) >= terms["units"] for one in rows.classes.values())
+        return all(len({*one} - {None}) >= terms["l"] for one in rows.classes.values())
     counted = any(ask.persons for ask in guarantee.asks)
     return not models.failing(rows.classes, rows.who if counted else None, guarantee.name, **terms)
 

@@ -281,4 +281,4 @@ def test_the_requirement_names_the_column(tmp_path: Path) -> None:
     database = source(tmp_path, TYPES, families())
     given = policy(tmp_path, COLUMNS, 5, privacy={"units": {"household": 3}})
     listed = run(given, database).manifest.requirements
-    assert Requirement("units", "household", {"units": 3}) in listed
+    assert Requirement("units", "household", {"l": 3}) in listed

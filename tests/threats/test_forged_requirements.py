@@ -35,7 +35,7 @@ READ = {
     "level_l": {"levels", "level_l", "default_level"},
     "recursive_cl": {"c", "l"},
     "t_closeness": {"t", "distance", "paths"},
-    "units": {"units"},
+    "units": {"l"},
 }
 """The parameters of every guarantee."""
 ODD: dict[str, Any] = {

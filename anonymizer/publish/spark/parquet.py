@@ -27,7 +27,7 @@ from anonymizer.release.integrity import SealedObject, Sign, sealed, sorted_rows
 from anonymizer.release.judge import judge, refuse_unless_passed
 from anonymizer.release.manifest import Manifest, manifest_file, write_manifest_file
 from anonymizer.release.objects import Names
-from anonymizer.verification.guarantees import of_population
+from anonymizer.verification.guarantees import of_population, of_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +51,10 @@ def _open_folder(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, T
 def verify_in_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
     """Verify Parquet files in a new DuckDB that can read nothing else.
 
-    Checks that need a population were made in the run, and are not repeated. Raises GuaranteeError
-    if a check fails.
+    Checks that need a population or the source were made in the run, and are not repeated. Raises
+    GuaranteeError if a check fails.
     """
-    answered = of_population(manifest.requirements)
+    answered = (*of_population(manifest.requirements), *of_source(manifest.requirements))
     asked = tuple(item for item in manifest.requirements if item not in answered)
     if not asked and answered:
         return
