@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def init_command(
     output: Output, table_name: str | None, database: str | None, target: str | None, limits: Limits
 ) -> None:
-    """Draft a policy for TABLE (a table, a view, or a .parquet, .csv or .json file).
+    """Draft a policy for TABLE (a table, a view, or a file, such as a .csv, .xlsx or .parquet one).
 
     TABLE may also be the query of a table of counts, as "select region, count(*) from visits group
     by cube(region)": the policy then publishes its counts.

@@ -68,6 +68,14 @@ preset_option = click.option(
 )
 
 
+source_option = click.option(
+    "--source",
+    "source_file",
+    metavar="FILE",
+    help="A file of the same form, such as next month's, instead of source.file.",
+)
+
+
 def database_option(says: str = "Database file of the source.", **more: Any) -> Callable[[F], F]:
     """`--database FILE`; its meaning depends on the verb."""
     return click.option("--database", metavar="FILE", help=says, **more)
@@ -181,11 +189,14 @@ def seed_options(command: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
-def load_policy(path: str, preset: str | None = None) -> Policy:
-    """Load the policy of a file. Raises PolicyError with all problems found."""
+def load_policy(path: str, preset: str | None = None, source: str | None = None) -> Policy:
+    """Load the policy of a file, for another `source` file if one is named. Raises PolicyError with
+    all problems found.
+    """
     from anonymizer.policy import Policy
 
-    return Policy.load(path, preset)
+    loaded = Policy.load(path, preset)
+    return loaded if source is None else loaded.with_file(source)
 
 
 def without_password(database: str | None) -> str | None:

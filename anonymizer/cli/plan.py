@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @options.database_option(
     "Database of the source: a file or postgresql://...; not needed for file sources."
 )
+@options.source_option
 @options.engine_option
 @options.preset_option
 @click.option(
@@ -55,6 +56,7 @@ def plan_command(
     output: Output,
     policy: str,
     database: str | None,
+    source_file: str | None,
     engine: str | None,
     preset: str | None,
     foresee: bool,
@@ -74,7 +76,7 @@ def plan_command(
     from anonymizer.cli.failures import CANNOT, UsageError
     from anonymizer.review.preview import preview
 
-    loaded = options.load_policy(policy, preset)
+    loaded = options.load_policy(policy, preset, source_file)
     if lattice:
         _judge_lattice(output, loaded, database, measure, target, limits)
         return

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @options.database_option(
     "Database of the source: a file or postgresql://...; not needed for file sources."
 )
+@options.source_option
 @options.engine_option
 @options.preset_option
 @options.seed_options
@@ -48,6 +49,7 @@ def run_command(
     output: Output,
     policy: str,
     database: str | None,
+    source_file: str | None,
     preset: str | None,
     explain: bool,
     yes_replace_source: bool,
@@ -66,7 +68,7 @@ def run_command(
 
     if approvals is not None and not require_approval:
         raise UsageError.at("--approvals", "needs --require-approval")
-    loaded = options.load_policy(policy, preset)
+    loaded = options.load_policy(policy, preset, source_file)
     approval = None
     if require_approval:
         from anonymizer.review.approval import required

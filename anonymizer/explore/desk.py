@@ -364,7 +364,7 @@ def _guesses(policy: Policy, database: str | None, limits: Limits | None) -> Map
     source = policy.source
     subject = source.table if source.kind == "table" else None
     if source.kind == "file":
-        subject = str(policy.resolve(source.file or ""))
+        subject = str(policy.source_path)
     if subject is None:
         return {}
     try:

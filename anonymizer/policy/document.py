@@ -27,7 +27,7 @@ from anonymizer.errors import PolicyError, PolicyFormError, Problem
 from anonymizer.policy import defaults, yaml_text
 from anonymizer.policy.kinds import ReleaseKind, kind_of
 from anonymizer.policy.problems import Broken, field_problems
-from anonymizer.policy.values import Options, fail, portable
+from anonymizer.policy.values import Options, fail, file_format, portable
 
 # The content of a policy as plain data: for round trips, for the digest, and its JSON Schema.
 
@@ -197,6 +197,8 @@ class Document(Options):
     follows from the policy."""
 
     _base: Path = PrivateAttr(default_factory=Path)
+    _instead: Path | None = PrivateAttr(None)
+    """A file of the same form that is read instead of the source's."""
 
     @classmethod
     def _reader(cls, given: object) -> type[Document]:
@@ -302,6 +304,28 @@ class Document(Options):
     def base(self) -> Path:
         """Folder from which relative paths in the policy start."""
         return self._base
+
+    @property
+    def source_path(self) -> Path:
+        """The file of the source, or the pattern of its files."""
+        source = getattr(self, "source", None)
+        return self._instead or self.resolve(source.file if source is not None else "")
+
+    def with_file(self, path: str | Path) -> Self:
+        """The policy for another file of the same form, such as next month's: the same policy, by
+        its digest. Raises PolicyError if its source is no file, or one of another form.
+        """
+        source = getattr(self, "source", None)
+        if source is None or source.file is None:
+            said = "replaces the file of a policy, and this one reads no file"
+            raise PolicyError.at("--source", said, hint="leave it out")
+        if file_format(str(path)) != source.format:
+            said = "has another form than the file of the policy"
+            raise PolicyError.at("--source", said, allowed=source.format)
+        made = self.model_copy()
+        made._instead = Path(path)
+        made.__dict__.pop("lead", None)  # (which was made for the other file)
+        return made
 
     def resolve(self, path: str) -> Path:
         """A path of the policy, resolved from its folder."""

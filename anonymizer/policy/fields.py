@@ -15,7 +15,14 @@ from anonymizer.policy.columns import MASKS, ByRole, Column
 from anonymizer.policy.document import Document
 from anonymizer.policy.privacy import Privacy
 from anonymizer.policy.publish import Context, Publish, Republish, Source, Workload
-from anonymizer.policy.values import FrozenMap, Identity, LocalPath, Share, Text, columns_of
+from anonymizer.policy.values import (
+    FrozenMap,
+    Identity,
+    LocalPath,
+    Share,
+    Text,
+    columns_of,
+)
 
 # The published names that follow from the policy alone.
 #

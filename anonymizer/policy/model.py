@@ -259,7 +259,7 @@ class AggregatePolicy(OneTable, AggregateFields):
             publish=_as(Publish, self.publish),
         )
         made._base = self.base
-        made._counts, made._further = self, self.separated
+        made._counts, made._further, made._instead = self, self.separated, self._instead
         return made
 
     @property

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import (
     AsTuple,
     AtLeastTwo,
@@ -22,6 +23,7 @@ from anonymizer.policy.values import (
     Text,
     fail,
     file_format,
+    file_stem,
     portable,
     table_parts,
 )
@@ -58,9 +60,20 @@ class Source(OneOf):
     table: TableName | None = None
     """A table or view of the source database: table, schema.table or catalog.schema.table."""
     file: DataFile | None = None
-    """A file; its suffix gives the format: .parquet, .csv or .json."""
+    """A file; its suffix gives the format: .parquet, .csv, .tsv, .json, .jsonl, .xlsx, and .gz
+    after those of text. Several files of one form by a pattern, as visits/*.parquet."""
+    read: Reading | None = None
+    """How a CSV file or a sheet is read; `anonymizer init` writes it."""
     query: Text | None = None
     """A SELECT over the source database."""
+
+    @model_validator(mode="after")
+    def _text(self) -> Source:
+        if self.read is not None and self.format not in ("csv", "excel"):
+            raise fail("is for text files and sheets", at="read", hint="cast in source.query")
+        if self.read is not None and self.format == "csv" and self.read.sheet is not None:
+            raise fail("is for Excel files", at="read.sheet", hint="leave it out")
+        return self
 
     @property
     def kind(self) -> Literal["table", "file", "query"]:
@@ -75,14 +88,14 @@ class Source(OneOf):
 
     @property
     def format(self) -> str | None:
-        """`parquet`, `csv` or `json` for a file, else None."""
+        """`parquet`, `csv`, `json` or `excel` for a file, else None."""
         return file_format(self.file) if self.file is not None else None
 
     @property
     def stem(self) -> str | None:
         """The name of the table or file without schema, folder and suffix; None for a query."""
         if self.file is not None:
-            return PurePath(portable(self.file)).stem
+            return file_stem(portable(self.file))
         return self.parts[-1] if self.parts else None
 
 

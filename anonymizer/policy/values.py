@@ -284,13 +284,36 @@ def ascending(given: tuple[int | float | str, ...]) -> tuple[int | float | str, 
     return given
 
 
-FORMATS = {".parquet": "parquet", ".csv": "csv", ".json": "json"}
+FORMATS = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+}
 """File formats by suffix."""
+PACKED = ".gz"
+"""The suffix of a text file that is packed."""
 
 
 def file_format(path: str) -> str | None:
-    """`parquet`, `csv` or `json`, or None for any other suffix."""
-    return FORMATS.get(PurePath(path).suffix.lower())
+    """`parquet`, `csv`, `json` or `excel`, or None for any other suffix."""
+    file = PurePath(path)
+    packed = file.suffix.lower() == PACKED
+    found = FORMATS.get((PurePath(file.stem) if packed else file).suffix.lower())
+    return None if packed and found not in ("csv", "json") else found
+
+
+def file_stem(path: str) -> str:
+    """The name of a file without its suffixes; of a pattern, that of the folder before it."""
+    file = PurePath(path)
+    named = next((part for part in reversed(file.parts) if not set(part) & set("*?[=")), "files")
+    packed = named.lower().endswith(PACKED)
+    return PurePath(PurePath(named).stem if packed else named).stem
 
 
 def portable(path: str) -> str:

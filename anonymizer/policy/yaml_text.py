@@ -23,6 +23,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from anonymizer.errors import PolicyError, Problem, is_waited_for
 from anonymizer.policy.paths import path_text
+from anonymizer.policy.values import file_format
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 32
@@ -45,6 +46,9 @@ def text_of(path: Path) -> str:
             raise PolicyError.at(name, "is a folder, not a policy file")
         if is_waited_for(path):
             raise PolicyError.at(name, "is a named pipe, not a policy file")
+        if file_format(path.name) in ("parquet", "csv", "excel") and path.is_file():
+            hint = f"anonymizer init {path.name} -o policy.yml drafts a policy for it"
+            raise PolicyError.at(name, "is a file of data, not a policy file", hint=hint)
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:

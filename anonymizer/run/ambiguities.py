@@ -60,7 +60,8 @@ def household_like(policy: Policy, profile: TableProfile) -> tuple[str, ...]:
     found = [
         name
         for name, column in policy.columns.items()
-        if name not in policy.owners and name not in policy.privacy.unit_columns
+        if name not in policy.owners
+        and name not in policy.privacy.unit_columns
         and countable(profile.type_of(name))
         and (
             column.role == "identifier"

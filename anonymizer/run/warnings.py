@@ -21,7 +21,7 @@ from anonymizer.policy.checks.columns import may_follow
 from anonymizer.policy.checks.release_options import PROTECTS, may_be_invariant
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path, name_text
-from anonymizer.policy.values import FrozenMap
+from anonymizer.policy.values import PACKED, FrozenMap
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.ambiguities import FEW, FIRST_YEAR, MEANT
@@ -424,8 +424,12 @@ def remarks(
     different, known, most, undecided = (_taken(notes, prefix) for prefix in prefixes)
     found = [*unused_hierarchies(policy, kinds), *written_as_remarks(notes)]
     if counts and policy.source.format == "csv":
-        file = policy.resolve(policy.source.file or "")
-        if file.is_file() and last_bytes(file, 1) not in (b"", b"\n", b"\r"):
+        file = policy.source_path
+        if (
+            file.is_file()
+            and not file.name.endswith(PACKED)
+            and last_bytes(file, 1) not in (b"", b"\n", b"\r")
+        ):
             found.append(
                 "source.file: has no line end after its last line: if the file was cut off there,"
                 " rows or the end of a cell are missing"

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from anonymizer.compile import Sql, ident, join, lit, one_file, sql
 from anonymizer.errors import AnonymizerError, Problem, SourceError
-from anonymizer.policy.values import file_format
+from anonymizer.policy.paths import closest, name_text
+from anonymizer.policy.reading import SQL_TYPES, Reading
+from anonymizer.policy.values import PACKED, file_format
 
 # Names of columns as a source has them, compared with those that the engine gives them.
 #
@@ -234,47 +236,121 @@ def last_bytes(path: Path, size: int) -> bytes:
         return handle.read()
 
 
-def csv_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
-    """The arguments to read a file with. Raises SourceError for a file that is not one table."""
-    bare, seen = file, _dialect(file, ask, where)
+def csv_arguments(
+    file: str, ask: CsvFilesAsk, where: str, read: Reading | None = None, *, texts: bool = False
+) -> str:
+    """The arguments to read a file with. Raises SourceError for a file that is not one table.
+
+    `read`: what the policy says of it; `texts`: all cells are read as text.
+    """
+    read = read or Reading()
+    bare, file = file, file + stated(read)
+    seen = _dialect(file, ask, where)
+    seen = seen._replace(skipped=max(seen.skipped - read.skip, 0))
     unquoted = seen.quote == _NONE
     if unquoted:
-        file, several = f"{bare}, {_QUOTED}", len(seen.columns) > 1
+        file, several = f"{file}, {_QUOTED}", len(seen.columns) > 1
         seen = _dialect(file, ask, where)
+        seen = seen._replace(skipped=max(seen.skipped - read.skip, 0))
         if several and len(seen.columns) == 1:
             said = 'has a cell that begins with " and does not end with it: was it cut off?'
             raise SourceError.at(where, said, hint="close the quote, or write the file again")
-    first = _first_left_out(bare, seen, ask, where) if seen.skipped else None
+    first = _first_left_out(bare, seen, read.skip, ask, where) if seen.skipped else None
     if first is not None:
         told = _dialect_of_header(file, first, seen.delimiter, ask, where)
         if told is None:
-            said = f"has lines before line {seen.skipped + 1:,} that do not fit those after it"
-            raise SourceError.at(where, said, hint=f"{_MEND}; comments begin with #")
+            line = seen.skipped + read.skip
+            said = f"has lines before line {line + 1:,} that do not fit those after it"
+            hint = f"a title: source.read: {{skip: {line}}}; else {_MEND}; comments begin with #"
+            raise SourceError.at(where, said, hint=hint)
         file, seen = told
     if len(seen.columns) == 1 and unquoted and any(s in seen.columns[0] for s in DELIMITERS):
         said = "has lines with different numbers of cells, so that each would be one cell"
         raise SourceError.at(where, said, hint=_MEND)
-    _refuse_other_names(bare, seen, ask, where)
-    return file + _types(file, seen, ask, where)
+    _refuse_other_names(bare, seen, read.skip, ask, where)
+    return f"{file}, all_varchar = true" if texts else file + _types(file, seen, read, ask, where)
 
 
-def _types(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> str:
-    """The argument with the types of columns whose values the guessed ones would not keep."""
-    columns = list(zip(seen.columns, seen.types, strict=True))
-    written = {"DATE": seen.dates, "TIMESTAMP": seen.times}
+def stated(read: Reading) -> str:
+    """What a policy says of a text file, as arguments; nothing of cells that are read as text."""
+    given: dict[str, Any] = {"delim": read.delimiter, "dateformat": read.dates}
+    given |= {"timestampformat": read.times, "thousands": read.thousands}
+    given["decimal_separator"] = read.decimal if read.decimal != "." else None
+    given["skip"] = read.skip or None
+    options = [f"{name} = {lit(value).text}" for name, value in given.items() if value is not None]
+    if read.nulls:
+        spelled = join(lit(one) for one in dict.fromkeys(("", *read.nulls)))
+        options.append(f"nullstr = [{spelled.text}]")
+    return "".join(f", {one}" for one in options)
+
+
+def _types(file: str, seen: _Dialect, read: Reading, ask: CsvFilesAsk, where: str) -> str:
+    """The argument with the types that the policy states, and with those of columns whose values
+    the guessed ones would not keep.
+    """
+    unknown = [name for name in read.types if name not in seen.columns]
+    SourceError.refuse(
+        Problem(
+            "source.read.types",
+            f"names {name_text(name)}, which is not a column of the file",
+            hint=closest(name, seen.columns),
+        )
+        for name in unknown
+    )
+    columns = [
+        (name, sql_type)
+        for name, sql_type in zip(seen.columns, seen.types, strict=True)
+        if name not in read.types
+    ]
+    written = {"DATE": read.dates or seen.dates, "TIMESTAMP": read.times or seen.times}
     formats = {sql_type: form for sql_type, form in written.items() if form}
-    texts = Sql(f"read_csv({file}, all_varchar = true)")
+    texts = _plain_numbers(f"read_csv({file}, all_varchar = true)", seen.columns, read)
     kept = kept_types(columns, texts, lambda text: ask(text, where), formats)
+    kept |= {name: SQL_TYPES[of] for name, of in read.types.items()}
     types = join(sql("{n}: {t}", n=lit(name), t=lit(t)) for name, t in kept.items())
     return f", types = {{{types.text}}}" if kept else ""
 
 
-def _first_left_out(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> str | None:
-    """The first of the lines that would be skipped, unless all of them are comments or empty."""
+def _plain_numbers(texts: str, columns: Sequence[str], read: Reading) -> Sql:
+    """The cells as text, with the numbers among them as the engine writes them."""
+    if read.decimal == "." and read.thousands is None:
+        return Sql(texts)
+    plain = join(
+        sql("{e} as {c}", e=plain_number(ident(name), read.decimal, read.thousands), c=ident(name))
+        for name in columns
+    )
+    return sql("(select {p} from {t})", p=plain, t=Sql(texts))
+
+
+def number_form(decimal: str, thousands: str | None) -> str:
+    """The pattern of numbers with these signs."""
+    whole = f"[0-9]{{1,3}}([{thousands}][0-9]{{3}})+|[0-9]+" if thousands else "[0-9]+"
+    return f" *-?({whole})([{decimal}][0-9]+)? *"
+
+
+def plain_number(cell: Sql, decimal: str, thousands: str | None) -> Sql:
+    """A cell as text; a number in it has a point before its fraction, and no other sign."""
+    bare = sql("replace({c}, {t}, '')", c=cell, t=lit(thousands)) if thousands else cell
+    return sql(
+        "case when regexp_full_match({c}, {f}) then replace({b}, {d}, '.') else {c} end",
+        c=cell,
+        f=lit(number_form(decimal, thousands)),
+        b=bare,
+        d=lit(decimal),
+    )
+
+
+def _first_left_out(
+    file: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str
+) -> str | None:
+    """The first of the lines that would be skipped after the title, unless all of them are comments
+    or empty.
+    """
     found = ask(
         "select line from (select line, row_number() over () as number"
-        f" from read_csv({file}, {_ONE_CELL}) limit {lit(seen.skipped).text})"
-        " where trim(line) <> '' and not starts_with(ltrim(line), '#') order by number limit 1",
+        f" from read_csv({file}, {_ONE_CELL}) limit {lit(seen.skipped + title).text})"
+        f" where number > {lit(title).text} and trim(line) <> ''"
+        " and not starts_with(ltrim(line), '#') order by number limit 1",
         where,
     )
     return str(found[0][0]) if found else None
@@ -309,7 +385,9 @@ def _dialect(file: str, ask: CsvFilesAsk, where: str) -> _Dialect:
     return _Dialect(int(skipped), *others)
 
 
-def _refuse_other_names(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str) -> None:
+def _refuse_other_names(
+    file: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str
+) -> None:
     """Raises SourceError unless the first line names every column, each in its own way."""
     columns = join(sql("{n}: 'VARCHAR'", n=lit(f"c{i}")) for i, _ in enumerate(seen.columns))
     signs = {"delim": seen.delimiter, "quote": seen.quote, "escape": seen.escape}
@@ -318,7 +396,7 @@ def _refuse_other_names(file: str, seen: _Dialect, ask: CsvFilesAsk, where: str)
     )
     first = ask(
         f"from read_csv({file}, columns = {{{columns.text}}}, auto_detect = false, header = false,"
-        f" comment = '', nullstr = '', skip = {lit(seen.skipped).text}{options}) limit 1",
+        f" comment = '', nullstr = '', skip = {lit(seen.skipped + title).text}{options}) limit 1",
         where,
     )
     if not first:
@@ -342,15 +420,21 @@ _NUMBERED = re.compile(r"(.*)_\d+\Z", re.DOTALL)
 """A name that the engine may have given to a second column of that name."""
 
 
-def file_relation(path: Path, ask: CsvFilesAsk, where: str) -> Sql:
-    """SQL to select from a file. Raises SourceError for a file that is not one table."""
+def file_relation(
+    path: Path, ask: CsvFilesAsk, where: str, read: Reading | None = None, *, texts: bool = False
+) -> Sql:
+    """SQL to select from a file. Raises SourceError for a file that is not one table. `read`: what
+    the policy says of the text in it; `texts`: all cells of such a file as text.
+    """
     form = file_format(path.name) or ""
     file = one_file(path).text
     if form == "csv":
-        refuse_cut_line(path, where)
-        file = csv_arguments(file, ask, where)
+        if path.suffix.lower() != PACKED:
+            refuse_cut_line(path, where)
+        file = csv_arguments(file, ask, where, read, texts=texts)
     elif form == "json":
-        _refuse_cut(path, where)
+        if path.suffix.lower() != PACKED:
+            _refuse_cut(path, where)
         _refuse_unnamed(file, ask, where)
         file = _json_arguments(file, ask, where)
     else:

@@ -83,6 +83,10 @@ def test_what_is_not_one_table_is_refused(name: str, verb: str, folder: Path, ca
     (folder / "visits.csv").write_text(TORN[name])
     before = listing(folder)
     done = call(*VERBS[verb])
+    if verb == "init" and name.startswith("a title"):  # which the draft says
+        assert done.code == 0
+        assert "skip: 1" in (folder / "draft.yml").read_text()
+        return
     assert done.code == 2
     assert "file" in done.err or "visits.csv" in done.err
     assert not any(value in done.out + done.err for value in ("Alice", "Bob", "Zoe", "v1"))
@@ -278,7 +282,7 @@ def test_objects_may_have_a_key_that_is_named_json(folder: Path, call: Call) -> 
 
 
 def test_a_source_file_of_another_format(folder: Path, call: Call) -> None:
-    for name in ("visits.tsv", "visits.csv.gz", "visits"):
+    for name in ("visits.txt", "visits.parquet.gz", "visits"):
         (folder / "policy.yml").write_text(POLICY.replace("visits.csv", name))
         done = call("plan", "policy.yml")
         assert done.code == 2
@@ -289,13 +293,13 @@ def test_a_source_file_of_another_format(folder: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("visits.jsonl", "has an unknown file extension (allowed: .parquet, .csv, .json"),
-        ("days", "is a folder (allowed: .parquet, .csv, .json"),
+        ("visits.txt", "has an unknown file extension (allowed: .parquet, .csv, .tsv, .json"),
+        ("days", "is a folder (allowed: .parquet, .csv, .tsv, .json"),
         ("https://example.org/visits.csv", "must be a local path (hint: fetch the file first"),
     ],
 )
 def test_what_is_no_file_of_a_known_format(table: str, said: str, folder: Path, call: Call) -> None:
-    (folder / "visits.jsonl").write_text('{"age": 34}')
+    (folder / "visits.txt").write_text('{"age": 34}')
     (folder / "days").mkdir()
     for done in (call("init", table), call("assess", table, "--quasi", "age")):
         assert done.code == 2

@@ -66,7 +66,7 @@ def test_kept_columns_that_tell_others_single_nobody_out(tmp_path: Path) -> None
     assert {name for name in release.measures if name.startswith("ncp.")} == {"ncp.age", "ncp.zip"}
     followed = ("born", "town", "weight")
     without = given(
-        columns | dict.fromkeys(followed, {"role": "drop"}),
+        columns | {name: {"role": "drop"} for name in followed},
         tmp_path,
         key="id",
         privacy={"k_anonymity": 5},

@@ -27,6 +27,16 @@ FILES = {
     "ages.csv": "\n".join(f"{n};[{n - n % 10}, {n - n % 10 + 9}];*" for n in range(20, 40)),
     "population.csv": "age,ward\n" + "".join(f"{20 + n % 13},{'AB'[n % 2]}\n" for n in range(200)),
     "zip3.csv": "zip3,population\n030,1000000\n",
+    "office.csv": "Extract of May;;;;;\nnr;born;seen;zip;cost;well\n"
+    + "".join(
+        f"{n};{'k.A.' if n % 13 == 0 else f'{1 + n % 9:02d}.0{1 + n % 3}.19{50 + n % 40}'};"
+        f"0{1 + n % 9}.03.2024 1{n % 9}:30;0106{n % 5};{n // 7}.{n * 7 % 1000:03d},5;{n % 2 == 0}\n"
+        for n in range(90)
+    )
+    + "Sum;;;;1,5;\n",
+    "prices.csv": "a|b\n" + "".join(f"{n % 9}|1 {n * 7 % 1000:03d}.25\n" for n in range(90)),
+    "rents.csv": "a,b\n" + "".join(f"{n % 9},1'{n * 7 % 1000:03d}.5\n" for n in range(90)),
+    "sums.csv": "a;b\n" + "".join(f"{n % 9};1,{n * 7 % 1000:03d}.5\n" for n in range(90)),
     "token.key": "6b" * 32 + "\n",
     "queries.sql": "select count(*) from released where sex = 'f';\n",
 }

@@ -159,6 +159,12 @@ def _json(words: str) -> tuple[str, str] | None:
     return f"record {found[1]} of a JSON file {said}", hint
 
 
+_CELL = re.compile(
+    r"\nError when converting column \"(.*)\"\. Could not convert string .* to '(\w+)'\n", re.DOTALL
+)
+"""A cell that has another form than the type of its column."""
+
+
 def _csv(words: str) -> tuple[str, str] | None:
     """Describe an invalid CSV file: the line's number, and none of its values."""
     if _UNTOLD.match(words):
@@ -168,9 +174,17 @@ def _csv(words: str) -> tuple[str, str] | None:
     if found is None:
         return None
     if "\nInvalid unicode" in words:
-        return f"line {found[1]} of a CSV file is not UTF-8", "save the file as UTF-8"
+        hint = "save the file as UTF-8, or source: {read: {encoding: windows-1252}}"
+        return f"line {found[1]} of a CSV file is not UTF-8", hint
     if "\nValue with unterminated quote" in words:
         said = f"a quote in line {found[1]} of a CSV file is not closed"
         return said, "close it; if the file was cut off, write or copy it again"
+    cell = _CELL.search(words)
+    if cell is not None:
+        said = f"line {found[1]} of a CSV file has a cell of {cell[1]} that is no {cell[2]}"
+        return (
+            said,
+            "mend it; or name it in source.read.nulls, or another type in source.read.types",
+        )
     said = f"line {found[1]} of a CSV file does not fit the lines before it"
     return said, "mend the line, or write the file as Parquet first, with the types it should have"

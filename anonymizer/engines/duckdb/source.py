@@ -17,13 +17,13 @@ from anonymizer.engines.duckdb.connection import (
     borrowed_connection,
     refuse_transaction,
 )
+from anonymizer.engines.duckdb.files import read_files, source_files
 from anonymizer.engines.duckdb.sandbox import ZONE, make_table, own_connection, refuse_missing
 from anonymizer.engines.session import Database, Session, Workplace, find_table, refuse_repeated
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, is_waited_for
 from anonymizer.policy import Msb, Policy
 from anonymizer.policy.paths import column_path, within
 from anonymizer.process import run_folder
-from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
@@ -165,7 +165,7 @@ def usual_settings(connection: DuckDBPyConnection) -> Iterator[None]:
 def _inputs(policy: Policy) -> Iterator[tuple[str, Path]]:
     """The files that the policy names as inputs, by their paths in it."""
     if policy.source.file is not None:
-        yield "source.file", policy.resolve(policy.source.file)
+        yield from (("source.file", file) for file in source_files(policy))
     for name, population in policy.privacy.populations.items():
         if population.file is not None:
             yield f"privacy.{name}.population.file", policy.resolve(population.file)
@@ -209,8 +209,7 @@ def relation_of(
 def _relation(policy: Policy, engine: DuckDBEngine, queried: Table) -> Relation:
     source = policy.source
     if source.kind == "file":
-        path = policy.resolve(source.file or "").resolve()
-        return Relation(file_relation(path, engine.raw, "source.file"))
+        return read_files(engine, source_files(policy), source.read, queried, "source.file")
     if source.kind == "table":
         table = find_table(engine, source.table or "", "source.table")
         return Relation(ident(table), table)

@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import ident, lit, work
 from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.files import read_files, source_files
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.duckdb.source import input_files, missing_files
 from anonymizer.engines.session import Session, Workplace, refuse_repeated
@@ -30,9 +31,8 @@ from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process import run_folder
 from anonymizer.process.run_folder import RunFolder
-from anonymizer.source.files import file_relation
 from anonymizer.source.profile import TableProfile
-from anonymizer.source.snapshot import Relation, with_owners
+from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -372,10 +372,12 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
     try:
         match source.kind:
             case "file":
-                path = policy.resolve(source.file or "").resolve()
+                files = source_files(policy)
+                path = files[0]
                 # (Spark, too, takes a path for a pattern)
-                if source.format != "parquet" or set(str(path)) & set("*?[]{}\\"):
-                    path = _as_parquet(path, engine)
+                plain = len(files) == 1 and not set(str(path)) & set("*?[]{}\\")
+                if source.format != "parquet" or not plain:
+                    path = _as_parquet(policy, files, engine)
                 return spark.read.parquet(str(path))
             case "table":
                 return catalog_table(source.parts, spark, "source.table")
@@ -388,10 +390,10 @@ def _source(policy: Policy, engine: SparkEngine) -> DataFrame:
         raise SourceError(failures.translate(error, path_of).problems) from error
 
 
-def _as_parquet(path: Path, engine: SparkEngine) -> Path:
-    """Convert a text file with DuckDB, so that its columns have the same types on every engine."""
+def _as_parquet(policy: Policy, files: Sequence[Path], engine: SparkEngine) -> Path:
+    """Convert files with DuckDB, so that their columns have the same types on every engine."""
     made = engine.work_tables.folder / "source.parquet"
-    reader = file_relation(path, engine.duckdb.raw, "source.file")
+    reader = read_files(engine.duckdb, files, policy.source.read, QUERIED, "source.file").sql
     # (Parquet has no whole numbers of 128 bits: DuckDB writes doubles)
     long = [n for n, kind in engine.duckdb.describe(reader.text, "source") if kind == "HUGEINT"]
     exact = ", ".join(f"cast({ident(n)} as decimal(38, 0)) as {ident(n)}" for n in long)

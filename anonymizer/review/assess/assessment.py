@@ -519,7 +519,7 @@ def assess_policy(
     if source.query is not None:
         said, hint = "is a query, and a table, view or file is assessed", "make a view of it"
         raise PolicyError.at("source.query", said, hint=hint)
-    name = source.table or str(policy.resolve(source.file or "").resolve())
+    name = source.table or str(policy.source_path.resolve())
     roles = {"quasi": policy.quasi, "sensitive": policy.sensitive, "person": policy.person}
     found = assess(name, database, limits=limits, **{**roles, **options})
     return replace(found, table=source.table or source.file or name)

@@ -13,13 +13,16 @@ from typing import Any
 from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine, borrowed_connection
+from anonymizer.engines.duckdb.files import matching, read_files
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.duckdb.source import run_query
 from anonymizer.engines.session import Database, find_table
 from anonymizer.errors import Problem, SourceError
+from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import Kind, TableProfile, kind_of, published_type
+from anonymizer.source.recognition import UNREAD, Recognized, recognize_cells, recognize_form
 from anonymizer.source.snapshot import Relation, source_value, with_together
 
 # Open a table for assessment, in a database or from a file. Nothing is written to either.
@@ -33,6 +36,10 @@ class AssessedTable:
     relation: Relation
     columns: tuple[tuple[str, str], ...]
     """Name and SQL type, in order."""
+    recognized: Recognized = UNREAD
+    """How a text file is meant, if that was asked for."""
+    is_file: bool = False
+    """True if it is a file, or several."""
 
     def type_of(self, column: str) -> str:
         return dict(self.columns)[column]
@@ -98,7 +105,7 @@ def open_database(database: Database, limits: Limits | None = None) -> Iterator[
 
 QUERY = re.compile(r"\s*(select|with|from|values)\s|\s*\(", re.IGNORECASE)
 """How a query begins."""
-QUERIED = work("assess_query")
+QUERIED, GUESSED = work("assess_query"), work("assess_guessed")
 
 
 @contextmanager
@@ -109,21 +116,25 @@ def open_table(
     files: Sequence[str | Path] = (),
     limits: Limits | None = None,
     queries: bool = False,
+    recognizes: bool = False,
+    read: Reading | None = None,
 ) -> Iterator[AssessedTable]:
-    """Open `table` (a table or view of `database`, or a .parquet, .csv or .json file).
+    """Open `table` (a table or view of `database`, a file, or the pattern of several).
 
-    `files` may be read as well; with `queries`, `table` may be a query over `database`. Raises
-    SourceError if something is not found.
+    `files` may be read as well; with `queries`, `table` may be a query over `database`. `read`: how
+    a text file is read, which is found from it if `recognizes`. Raises SourceError if something is
+    not found.
     """
     is_query = queries and QUERY.match(table) is not None
     path = Path(database).resolve() if isinstance(database, str | Path) else None
     if isinstance(database, str | Path):
         refuse_missing(database)
-    source = None
+    source: tuple[Path, ...] = ()
     if is_query and database is None:
         hint = "or name a .parquet, .csv or .json file instead of a query"
         raise SourceError.at("--database", "is needed for a query", hint=hint)
-    if not is_query and (database is None or (file_format(table) and Path(table).is_file())):
+    found = matching(Path(table)) if file_format(table) else ()
+    if not is_query and (database is None or any(file.is_file() for file in found)):
         if "://" in table:
             hint = "fetch the file first; nothing is read from a network"
             raise SourceError.at("TABLE", "must be a local path", hint=hint)
@@ -142,8 +153,8 @@ def open_table(
                 "is needed for a table",
                 hint="or name a .parquet, .csv or .json file instead of a table",
             )
-        source = Path(table).resolve()
-    named = [Path(file).resolve() for file in (*files, *([source] if source else []))]
+        source = tuple(file.resolve() for file in found)
+    named = [*(Path(file).resolve() for file in files), *source]
     missing = [file for file in named if not file.is_file()]
     SourceError.refuse(Problem("TABLE", f"there is no file {file.name}") for file in missing)
     with ExitStack() as stack:
@@ -154,12 +165,33 @@ def open_table(
         else:
             assert not isinstance(database, str | Path)
             engine = stack.enter_context(borrowed_connection(database))
+        recognized = UNREAD if read is None else Recognized(read)
         if is_query:
             relation = run_query(table, engine, QUERIED, "TABLE")
+        elif source:
+            if recognizes:
+                recognized = recognize(engine, source)
+            relation = read_files(engine, source, recognized.read, QUERIED, "TABLE")
         else:
-            relation = relation_of(engine, str(source) if source else table, "TABLE")
+            relation = relation_of(engine, table, "TABLE")
         columns = tuple(engine.describe(relation.sql.text, "TABLE"))
-        yield AssessedTable(engine, relation, columns)
+        yield AssessedTable(engine, relation, columns, recognized, bool(source))
+
+
+def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
+    """How text files of one form are meant, by the first one and the cells of all."""
+    if file_format(files[0].name) not in ("csv", "excel"):
+        return UNREAD
+    form = recognize_form(files[0])
+    texts = read_files(engine, files, form.read, QUERIED, "TABLE", texts=True).sql
+    guessed = read_files(engine, files, form.read, GUESSED, "TABLE").sql
+    columns = engine.describe(guessed.text, "TABLE")
+
+    def ask(text: str) -> list[tuple[Any, ...]]:
+        return engine.raw(text, "TABLE")
+
+    cells = recognize_cells(form.read, columns, texts, ask)
+    return Recognized(cells.read, (*form.notes, *cells.notes))
 
 
 def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:

@@ -15,8 +15,9 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.document import plain
 from anonymizer.policy.fields import ROW_REF
-from anonymizer.policy.values import file_format, table_parts
+from anonymizer.policy.values import file_format, file_stem, table_parts
 from anonymizer.review.assess.classes import AssessedTable, open_table
 from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
 from anonymizer.review.draft.guess import guesses as guess_all
@@ -24,6 +25,7 @@ from anonymizer.review.hierarchies import of_writing
 from anonymizer.source import column_names
 from anonymizer.source.column_names import countable, names_part, repeats_like_persons
 from anonymizer.source.profile import kind_of
+from anonymizer.source.recognition import Recognized
 
 # The text of drafts: names, comments, and the options of a column.
 
@@ -152,6 +154,15 @@ def scalar(text: str) -> str:
     return '"' + "".join(_character(c) for c in text) + '"'
 
 
+def flow(value: Any) -> str:
+    """A value as YAML in one line."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{scalar(str(k))}: {flow(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(flow, value))}]"
+    return scalar(value) if isinstance(value, str) else str(value)
+
+
 def _character(c: str) -> str:
     if c in '"\\':
         return "\\" + c
@@ -192,7 +203,7 @@ def draft(
     `base`: the folder of the policy file, to which its paths are relative. Raises SourceError if
     the table is not found or no column can be a quasi-identifier.
     """
-    with open_table(table, database, limits=limits) as opened:
+    with open_table(table, database, limits=limits, recognizes=True) as opened:
         found = profiles(opened, identifiers=True)
         if found and found[0].rows < 2:
             said = "one row, which no other row can hide" if found[0].rows else "no rows"
@@ -205,16 +216,16 @@ def draft(
         )
         person, perhaps = _person(found, guesses, key)
         guesses |= _others(opened, found, guesses, key)
-        file = opened.relation.table is None
+        file = opened.is_file
         everybody = without_quasi(found, guesses, file=file, key=key)
         form = file_format(table) if file else None
-        stem = Path(table).stem if form else table_parts(table)[-1]
+        stem = file_stem(table) if form else table_parts(table)[-1]
         path = os.path.relpath(Path(table).resolve(), Path(base).resolve()) if form else None
         lines = [
             f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts.",
             f"# {REVIEW}",
             "version: 1",
-            *_source_lines(table, path, everybody),
+            *_source_lines(table, path, everybody, opened.recognized),
             *_key_lines(key, person, perhaps),
             *_column_lines(found, guesses, _varying(opened, guesses, person), everybody),
             *_privacy_lines(found, guesses, person),
@@ -278,10 +289,21 @@ def _varying(opened: AssessedTable, guesses: dict[str, Guess], person: str | Non
     return int(found[0][0])
 
 
-def _source_lines(table: str, file: str | None, everybody: str | None) -> Iterator[str]:
+def _source_lines(
+    table: str, file: str | None, everybody: str | None, recognized: Recognized
+) -> Iterator[str]:
     """Source lines of the policy: a file, a table, or a query that adds the column `everybody`."""
     if file is not None:
-        yield f"source: {{file: {scalar(file.replace(os.sep, '/'))}}}"
+        named = f"file: {scalar(file.replace(os.sep, '/'))}"
+        given = plain(recognized.read, defaults=False)
+        if not given and not recognized.notes:
+            yield f"source: {{{named}}}"
+            return
+        yield from ("source:", f"  {named}")
+        if given:
+            yield "  read:   # found from the file; the same for the next one: run --source FILE"
+            yield from (f"    {name}: {flow(value)}" for name, value in given.items())
+        yield from (f"  # {note}" for note in recognized.notes)
     elif everybody is not None:
         yield from everybody_source(everybody, table_parts(table))
     else:

@@ -500,8 +500,8 @@ def collect(
             raise PolicyError.at("--earlier", "is not offered with several tables")
         return _report_of_tables(policy, path, source, limits)
     policy = policy.one_table("report")
-    file = policy.source.file
-    alone = source is None and not (file is not None and policy.resolve(file).is_file())
+    file = policy.source.file is not None
+    alone = source is None and not (file and policy.source_path.is_file())
     if not attacks and earlier is None:
         attacked = None
     elif alone:

@@ -1,0 +1,95 @@
+"""How a text file or a sheet is read: its form, and what its cells mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from anonymizer.policy.values import AsTuple, FrozenMap, Options, Text, fail
+
+CellType = Literal["text", "whole", "number", "date", "time", "boolean"]
+SQL_TYPES: dict[str, str] = {
+    "text": "VARCHAR",
+    "whole": "BIGINT",
+    "number": "DOUBLE",
+    "date": "DATE",
+    "time": "TIMESTAMP",
+    "boolean": "BOOLEAN",
+}
+"""The SQL type of each."""
+ENCODINGS = {
+    "utf-8": "utf-8-sig",
+    "utf-16": "utf-16",
+    "windows-1252": "cp1252",
+    "windows-1250": "cp1250",
+    "windows-1251": "cp1251",
+    "latin-1": "latin-1",
+    "latin-9": "iso8859-15",
+    "mac-roman": "mac-roman",
+    "shift-jis": "shift_jis",
+    "gb18030": "gb18030",
+}
+"""Encodings of text, with the names of their codecs."""
+MOST_LINES = 1_000
+"""Lines around a table, at most."""
+_DIRECTIVES = frozenset("aAbBdHIjmMnpSufyYzZgGVUWw%-")
+
+
+def _encoding(given: object) -> object:
+    name = given.lower().replace("_", "-") if isinstance(given, str) else given
+    name = {"cp1252": "windows-1252", "iso-8859-1": "latin-1", "utf8": "utf-8"}.get(str(name), name)
+    if name not in ENCODINGS:
+        raise fail("is not an encoding that is read", allowed=", ".join(ENCODINGS))
+    return name
+
+
+def _format(given: str) -> str:
+    """A format of dates, by the directives of strptime."""
+    directives = given.split("%")[1:]
+    if not directives or not given.replace("%%", "").count("%"):
+        raise fail("has no directive such as %d", hint="'%d.%m.%Y'")
+    if any(
+        not part or part[0] not in _DIRECTIVES for part in given.replace("%%", "").split("%")[1:]
+    ):
+        raise fail("has a directive that is not known", allowed="those of strptime, as %d %m %Y")
+    return given
+
+
+def _sign(given: str) -> str:
+    if len(given) != 1 or given.isalnum() or given in "\"'\r\n":
+        raise fail("must be one sign", hint="';', or \"\\t\" for a tab")
+    return given
+
+
+Lines = Annotated[int, Field(ge=0, le=MOST_LINES)]
+Format = Annotated[Text, AfterValidator(_format)]
+Sign = Annotated[str, AfterValidator(_sign)]
+
+
+class Reading(Options):
+    """How a CSV file or a sheet is read. What is not stated is found from the file."""
+
+    encoding: Annotated[str, BeforeValidator(_encoding)] = "utf-8"
+    """The encoding of the text: utf-8, utf-16, windows-1252, latin-1, and others."""
+    delimiter: Sign | None = None
+    """The sign between cells."""
+    skip: Lines = 0
+    """Lines before the line of column names, such as a title."""
+    skip_last: Lines = 0
+    """Lines after the table, such as a total."""
+    sheet: Text | None = None
+    """The sheet of an Excel file; default: the first."""
+    nulls: Annotated[tuple[str, ...], AsTuple] = ()
+    """Spellings of unknown, which are read as NULL in every column, as are empty cells."""
+    dates: Format | None = None
+    """The format of dates, as '%d.%m.%Y'; default: year, month, day."""
+    times: Format | None = None
+    """The format of dates with times, as '%d.%m.%Y %H:%M'."""
+    decimal: Literal[".", ","] = "."
+    """The sign before the fraction of a number."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """The sign between groups of three digits."""
+    types: FrozenMap[Text, CellType] = FrozenMap()
+    """The types of columns: text, whole (a number without a fraction), number, date, time, boolean.
+    A cell that is none of its column's type is an error. Default: found from the file."""

@@ -1,0 +1,351 @@
+"""Recognize how a text file or a sheet is meant: encoding, title, unknowns, dates, numbers.
+
+What is recognized is written into a policy (`source.read`), where it is read and changed. Nothing
+is guessed where two meanings fit: the draft then names both.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anonymizer.compile import Sql, ident, join, lit, sql
+from anonymizer.policy.reading import ENCODINGS, CellType, Reading
+from anonymizer.policy.values import PACKED, FrozenMap, file_format
+from anonymizer.process.text import many
+from anonymizer.source.conversion import first_lines, last_lines, sheet_rows
+from anonymizer.source.files import DELIMITERS, Ask, number_form
+
+LOOKED_AT = 200
+"""Lines at the beginning from which the form of a file is recognized."""
+BLOCK = 1 << 22
+"""Bytes that are read at once."""
+AT_END = 3
+"""Lines at the end that may be no rows."""
+_UNKNOWN = """
+null none n/a na n.a. nan nil - -- --- . ? ?? unknown unk missing not*available not*known
+k.a. k.a k.\u202fa. ka keine*angabe unbekannt fehlt o.a. nicht*bekannt
+inconnu inconnue n.c. nc n.d. nd non*renseigné non*renseignée nr
+desconocido desconocida s/d s.d. sin*dato sin*datos no*consta
+sconosciuto sconosciuta non*disponibile n.d
+desconhecido desconhecida não*informado nao*informado s/i ignorado
+onbekend n.v.t. nvt okänd ukjent ukendt tuntematon
+nieznany nieznana brak brak*danych b.d. bd neznámý neznámé bilinmiyor
+неизвестно нет*данных н/д 不明 未知 #n/a #nv #null! #value!
+"""
+UNKNOWN = frozenset(one.replace("*", " ") for one in _UNKNOWN.split())
+"""Spellings of unknown, in lower case."""
+TOTALS = re.compile(
+    r"(?i)\W*(total|totals|sum|sums|grand total|summe|gesamt|gesamtsumme|insgesamt|somme|suma|"
+    r"totale|somma|totaal|razem|итого|合計|总计)\b"
+)
+"""The beginning of a line that adds up others."""
+COMMA, POINT = number_form(",", r"\."), number_form("\\.", ",")
+DAYS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
+NAMED = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d")
+CLOCKS = ("%H:%M:%S", "%H:%M")
+DATE_LIKE = r" *[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}( [0-9:]+)? *"
+NEARLY = 0.9
+"""Share of the records of the best separator by which another one may be it."""
+FEWEST_COLUMNS = 3
+"""Columns of a table in which a line with fewer cells may be a title."""
+FEWEST_DATES = 2
+"""Cells by which a column is one of dates."""
+TWO_LETTERS = "[A-Z]{2}"
+CODES = frozenset({"na", "nc", "nd", "nr", "ka", "bd", "unk"})
+"""Spellings of unknown that may be codes, such as that of Namibia."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognized:
+    """How a file is meant, with a note for each part of it."""
+
+    read: Reading
+    notes: tuple[str, ...] = ()
+
+
+UNREAD = Recognized(Reading())
+"""Nothing was recognized."""
+
+
+@dataclass(slots=True)
+class _Found:
+    given: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def recognized(self) -> Recognized:
+        return Recognized(Reading(**self.given), tuple(self.notes))
+
+    def add(self, note: str, **given: Any) -> None:
+        self.given |= given
+        self.notes.append(note)
+
+
+def recognize_form(path: Path) -> Recognized:
+    """What a file shows before its cells are read: encoding, separator, title and total."""
+    found = _Found()
+    if file_format(path.name) == "excel":
+        rows = [*sheet_rows(path, None, "TABLE")]
+        _around(found, rows[:LOOKED_AT], rows[-AT_END:], max(map(len, rows), default=0))
+        return found.recognized
+    encoding = encoding_of(path)
+    if encoding != "utf-8":
+        found.add(f"its letters are those of {encoding}", encoding=encoding)
+    lines = first_lines(path, encoding, LOOKED_AT)
+    sign, cells = _separator(lines)
+    if sign is None:
+        return found.recognized
+    last = [_rows([line], sign)[0] for line in last_lines(path, encoding, AT_END)]
+    around = _around(found, _rows(lines, sign), last, cells)
+    if around or sign == "\t" or encoding != "utf-8":
+        found.given["delimiter"] = sign
+    return found.recognized
+
+
+def _around(
+    found: _Found, first: Sequence[Sequence[str]], last: Sequence[Sequence[str]], cells: int
+) -> bool:
+    """The lines around a table of so many columns; return whether there are any.
+
+    A title has one cell, or few in many columns. Only a word such as Total shows a total: a line
+    with other cells may be a row that was cut off.
+    """
+    title = 0
+    for row in first:
+        filled = sum(map(bool, row))
+        if filled > cells / 2 or (len(row) == cells and cells < FEWEST_COLUMNS):
+            break
+        title += 1
+    if title >= len(first):
+        return False
+    if title:
+        found.add(f"{many(title, 'line')} before that of names: a title", skip=title)
+    total = 0
+    for row in reversed(last):
+        if not TOTALS.match(next(filter(None, row), "")):
+            break
+        total += 1
+    if total and len(first) > total + title + 1:
+        found.add(f"{many(total, 'line')} after the last row: a total", skip_last=total)
+    return bool(title or "skip_last" in found.given)
+
+
+def encoding_of(path: Path) -> str:
+    """UTF-8, if the file is, or is but for a part that was damaged or cut off; UTF-16, if it says
+    so; else the Western one of Windows.
+    """
+    if path.suffix.lower() == PACKED:
+        return "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as handle:
+        if handle.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+        handle.seek(0)
+        try:
+            while block := handle.read(BLOCK):
+                if not decoder.decode(block).isascii():
+                    return "utf-8"  # (damaged, if the rest is not)
+        except UnicodeDecodeError as error:
+            if not error.object[: error.start].isascii():
+                return "utf-8"
+        else:
+            return "utf-8"
+        handle.seek(0)
+        try:
+            handle.read(BLOCK).decode(ENCODINGS["windows-1252"])
+        except UnicodeDecodeError:
+            return "latin-1"
+        return "windows-1252"
+
+
+def _separator(lines: Sequence[str]) -> tuple[str | None, int]:
+    """The sign by which most records have equally many cells, and how many.
+
+    In numbers with decimal commas two signs may do: then it is that of the first line, which has
+    names and no numbers.
+    """
+    found: list[tuple[int, bool, int, str]] = []
+    for sign in DELIMITERS:
+        rows = [row for row in _rows(lines, sign) if any(row)]
+        counts = Counter(len(row) for row in rows if len(row) > 1)
+        if counts:
+            cells, n = counts.most_common(1)[0]
+            found.append((n, len(rows[0]) == cells, cells, sign))
+    if not found:
+        return None, 0
+    most = max(n for n, *_ in found)
+    near = [one for one in found if one[0] >= NEARLY * most]
+    _, _, cells, sign = max(near, key=lambda one: (one[1], one[0], one[2]))
+    return sign, cells
+
+
+def _rows(lines: Sequence[str], sign: str) -> list[list[str]]:
+    """The cells of records, of which one may have several lines."""
+    try:
+        rows = list(csv.reader([f"{line}\n" for line in lines], delimiter=sign))
+    except csv.Error:  # (a cell that is too long)
+        return [[]]
+    return [[cell.strip() for cell in row] for row in rows] or [[]]
+
+
+def recognize_cells(
+    read: Reading, columns: Sequence[tuple[str, str]], texts: Sql, ask: Ask
+) -> Recognized:
+    """What cells mean: spellings of unknown, dates and numbers. `columns`: with the type that each
+    has without; `texts`: all cells as text.
+    """
+    found = _Found()
+    names = [name for name, _ in columns]
+    spelled = _unknowns(names, texts, ask)
+    if spelled:
+        listed = ", ".join(f"{n:,} cells are {spelling}" for spelling, n in spelled.items())
+        found.add(f"unknown: {listed}", nulls=tuple(spelled))
+    known = _without(names, texts, tuple(spelled))
+    text_like = [name for name, kind in columns if kind == "VARCHAR"]
+    types: dict[str, CellType] = {}
+    types |= _numbers(found, text_like, known, ask)
+    types |= _dates(found, [n for n, _ in columns if n not in types], dict(columns), known, ask)
+    types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
+    if types or found.given or read != UNREAD.read:
+        # what the engine has found is stated too, so that the next file is read alike or refused
+        plain: dict[str, CellType] = {"DATE": "date", "TIMESTAMP": "time", "BOOLEAN": "boolean"}
+        types = {name: plain[kind] for name, kind in columns if kind in plain} | types
+    given = {**found.given, **({"types": FrozenMap(types)} if types else {})}
+    return Recognized(read.model_copy(update=given), tuple(found.notes))
+
+
+def _unknowns(names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, int]:
+    """The spellings of unknown that occur, with their cells; those that may be codes are none where
+    a column has many codes.
+    """
+    listed = join(lit(one) for one in sorted(UNKNOWN))
+    each = " union all ".join(
+        sql(
+            "select {n} as name, {c} as cell, count(*) as n from {t} where {c} is not null"
+            " group by 2",
+            n=lit(number),
+            c=ident(name),
+            t=texts,
+        ).text
+        for number, name in enumerate(names)
+    )
+    text = (
+        f"with cells as ({each}), codes as (select name,"
+        f" sum(n) filter (where regexp_full_match(cell, '{TWO_LETTERS}')) > 0.5 * sum(n) as coded"
+        " from cells group by 1)"
+        " select c.cell, cast(sum(c.n) as bigint), bool_or(k.coded) from cells c join codes k using"
+        f" (name) where lower(trim(c.cell)) in ({listed.text}) group by 1 order by 2 desc, 1"
+    )
+    return {
+        str(cell): int(n)
+        for cell, n, coded in ask(text)
+        if not (coded and cell.strip().lower() in CODES)
+    }
+
+
+def _without(names: Sequence[str], texts: Sql, spelled: Sequence[str]) -> Sql:
+    """All cells as text, and those of unknown as NULL."""
+    if not spelled:
+        return texts
+    listed = join(lit(one) for one in spelled)
+    cells = join(
+        sql("case when {c} not in ({l}) then {c} end as {c}", c=ident(name), l=listed)
+        for name in names
+    )
+    return sql("(select {c} from {t})", c=cells, t=texts)
+
+
+def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, CellType]:
+    """The columns of numbers with a decimal comma, unless others have a point there."""
+    commas = {n: sql("regexp_full_match({c}, {f})", c=ident(n), f=lit(COMMA)) for n in names}
+    fractions = {n: sql("regexp_matches({c}, ',[0-9]+ *$')", c=ident(n)) for n in names}
+    grouped = {n: sql("regexp_matches({c}, '[0-9][.][0-9]{{3}}')", c=ident(n)) for n in names}
+    rows = _counts([*commas.values(), *fractions.values(), *grouped.values()], names, texts, ask)
+    n = len(names)
+    given = rows[-n:] if n else []
+    chosen = [
+        name
+        for i, name in enumerate(names)
+        if given[i] and rows[i] == given[i] and rows[n + i] * 2 > given[i]
+    ]
+    if not chosen:
+        return {}
+    thousands = any(rows[2 * n + names.index(name)] for name in chosen)
+    signs: dict[str, Any] = {"decimal": ","}
+    if thousands:
+        signs["thousands"] = "."
+    count = ", ".join(chosen)
+    found.add(f"numbers with a decimal comma: {count}", **signs)
+    return dict.fromkeys(chosen, "number")
+
+
+def _counts(tests: Sequence[Sql], names: Sequence[str], texts: Sql, ask: Ask) -> list[int]:
+    """The cells for which each test is true, and then those of each column that are not empty."""
+    if not names:
+        return []
+    counted = [sql("count(*) filter (where {t})", t=test) for test in tests]
+    counted += [sql("count({c})", c=ident(name)) for name in names]
+    (row,) = ask(sql("select {c} from {t}", c=join(counted), t=texts).text)
+    return [int(n) for n in row]
+
+
+def _dates(
+    found: _Found, names: Sequence[str], kinds: Mapping[str, str], texts: Sql, ask: Ask
+) -> dict[str, CellType]:
+    """The columns of dates in one form; where two forms fit all cells, none."""
+    names = [n for n in names if kinds[n] in ("VARCHAR", "DATE", "TIMESTAMP")]
+    forms = [*DAYS, *NAMED]
+    clocks = [f"{day} {clock}" for day in DAYS for clock in CLOCKS]
+    tests = [
+        sql("try_strptime(trim({c}), {f}) is not null", c=ident(name), f=lit(form))
+        for form in (*forms, *clocks)
+        for name in names
+    ]
+    rows = _counts(tests, names, texts, ask)
+    n = len(names)
+    given = rows[-n:] if n else []
+    fitting: dict[str, list[str]] = {}
+    for at, form in enumerate((*forms, *clocks)):
+        for i, name in enumerate(names):
+            if given[i] >= FEWEST_DATES and rows[at * n + i] == given[i]:
+                fitting.setdefault(name, []).append(form)
+    types: dict[str, CellType] = {}
+    for kind, option in (("date", "dates"), ("time", "times")):
+        of_kind = {
+            name: [form for form in fits if ("%H" in form) == (kind == "time")]
+            for name, fits in fitting.items()
+        }
+        sure = Counter(fits[0] for fits in of_kind.values() if len(fits) == 1)
+        if not sure and not any(of_kind.values()):
+            continue
+        best: str | None = sure.most_common(1)[0][0] if sure else None
+        for name, fits in of_kind.items():
+            if best in fits:
+                # another column of the file may show which of two forms is meant
+                types[name] = kind  # type: ignore[assignment]
+            elif len(fits) > 1:
+                types[name] = "text"
+                found.notes.append(
+                    f"{name} may be {' or '.join(fits)}: say which, as"
+                    f" {option}: '{fits[0]}', and types: {{{name}: {kind}}}"
+                )
+        if best is not None:
+            which = ", ".join(name for name, of in types.items() if of == kind)
+            found.add(f"{kind}s as {best}: {which}", **{option: best})
+    return types
+
+
+def _codes(names: Sequence[str], types: Mapping[str, CellType], texts: Sql, ask: Ask) -> list[str]:
+    """The columns of digits that begin with zeros, which are no numbers."""
+    left = [name for name in names if name not in types]
+    digits = [sql("regexp_full_match({c}, '0[0-9]+')", c=ident(name)) for name in left]
+    whole = [sql("regexp_full_match({c}, '[0-9]+')", c=ident(name)) for name in left]
+    rows, n = _counts([*digits, *whole], left, texts, ask), len(left)
+    return [name for i, name in enumerate(left) if rows[i] and rows[n + i] == rows[2 * n + i]]

@@ -1,0 +1,295 @@
+"""Messy files: what a draft writes reads them as they are meant, and runs unedited."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import gzip
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+import anonymizer
+from anonymizer import Policy
+from anonymizer.errors import AnonymizerError, PolicyError, SourceError
+from anonymizer.policy.reading import Reading
+from anonymizer.source.recognition import UNKNOWN
+from tests.selection import some
+
+Row = Sequence[Any]
+ROWS = 120
+RUINED = {
+    "cut within a letter": "nr,ort\n" + "1,Köln\n" * 50 + "2,Kö",
+    "a byte of another encoding": "nr,ort\n" + "1,Köln\n" * 50 + "2,K\udcf6ln\n3,Köln\n",
+    "cut in a row": "nr,ort,age\n" + "1,Bonn,3\n" * 50 + "2,Bonn",
+    "a long row": "nr,ort,age\n" + "1,Bonn,3\n" * 50 + "2,Bonn,4,5\n",
+}
+NAMES = ("nr", "geboren", "plz", "betrag", "diagnose")
+
+
+def people() -> list[tuple[int, dt.date | None, str, float, str | None]]:
+    """What every file says: number, birth, postcode with zeros, an amount, a diagnosis."""
+    return [
+        (
+            1000 + i,
+            None if i % 17 == 0 else dt.date(1950, 1, 1) + dt.timedelta(days=i * 211),
+            ["01067", "01069", "10115", "20095"][i % 4],
+            round(i * 317.25 - 4000, 2),
+            None if i % 23 == 0 else ["Grippe", "Asthma", "Gicht", "Rückenschmerzen"][i % 4],
+        )
+        for i in range(ROWS)
+    ]
+
+
+def written(
+    delimiter: str = ",",
+    dates: str = "%Y-%m-%d",
+    unknown: tuple[str, ...] = ("",),
+    decimal: str = ".",
+    thousands: str = "",
+    before: str = "",
+    after: str = "",
+) -> str:
+    """The rows as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(NAMES)
+    for i, (nr, born, plz, amount, ill) in enumerate(people()):
+        number = f"{amount:,.2f}".translate({ord(","): thousands, ord("."): decimal})
+        missing = unknown[i % len(unknown)]
+        day = missing if born is None else born.strftime(dates)
+        writer.writerow([nr, day, plz, number, missing if ill is None else ill])
+    return before + text.getvalue() + after
+
+
+def as_sheet(file: Path, rows: Sequence[Row]) -> None:
+    width = max(map(len, rows))
+    filled = [[*row, *[None] * (width - len(row))] for row in rows]
+    pd.DataFrame(filled).to_excel(file, header=False, index=False)
+
+
+def sheet(file: Path) -> None:
+    rows: list[Row] = [("Auszug vom Mai",), NAMES, *people()]
+    as_sheet(file, [*rows, ("Summe", None, None, 123.5, None)])
+
+
+def text(encoding: str = "utf-8", **how: Any) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(written(**how).encode(encoding))
+
+
+GERMAN: dict[str, Any] = {"delimiter": ";", "dates": "%d.%m.%Y", "decimal": ",", "thousands": "."}
+FILES: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "plain": ("a.csv", text()),
+    "german office": (
+        "a.csv",
+        text(
+            "cp1252",
+            unknown=("unbekannt", "k.A.", "-"),
+            before="Einwohnermeldeamt – Auszug;;;;\n",
+            after="Summe;;;1.234,50;\n",
+            **GERMAN,
+        ),
+    ),
+    "utf-16 of a spreadsheet": ("a.csv", text("utf-16", delimiter="\t", unknown=("N/A",))),
+    "tabs": ("a.tsv", text(delimiter="\t", unknown=("NULL", "null"))),
+    "packed": (
+        "a.csv.gz",
+        lambda file: file.write_bytes(gzip.compress(written(**GERMAN).encode())),
+    ),
+    "american dates": ("a.csv", text(dates="%m/%d/%Y", unknown=("unknown", "?"))),
+    "british dates": ("a.csv", text(dates="%d/%m/%Y", unknown=("not known",))),
+    "dates with names": ("a.csv", text(dates="%d %b %Y", unknown=("#N/A",))),
+    "dates with slashes": ("a.csv", text(dates="%Y/%m/%d", unknown=("inconnu", "n.c."))),
+    "dates in a number": ("a.csv", text(dates="%d-%m-%Y", unknown=("desconocido", "s/d"))),
+    "bars": ("a.csv", text(delimiter="|", unknown=("nieznany", "brak danych", "неизвестно"))),
+    "swiss numbers": ("a.csv", text(delimiter=";", unknown=("sconosciuto", "onbekend", "okänd"))),
+    "sheet": ("a.xlsx", sheet),
+    "lines of JSON": (
+        "a.jsonl",
+        lambda file: file.write_text(
+            "\n".join(
+                json.dumps(dict(zip(NAMES, row, strict=True)), default=str) for row in people()
+            )
+        ),
+    ),
+}
+
+
+def rows_read(policy: Policy) -> Sequence[Row]:
+    """The source as a run reads it, by its number."""
+    from anonymizer.engines.duckdb.source import open_session
+
+    with open_session(policy, None) as session:
+        columns = ", ".join(f'"{name}"' for name in NAMES)
+        text = f"select {columns} from {session.source.sql} order by nr"
+        return session.engine.raw(text, "source")
+
+
+@some(14)
+@pytest.mark.parametrize("name", FILES)
+def test_a_draft_reads_a_file_as_it_is_meant_and_runs_unedited(name: str, tmp_path: Path) -> None:
+    form, write = FILES[name]
+    file = tmp_path / form
+    write(file)
+    made = anonymizer.init(str(file), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    found = rows_read(policy)
+    expected = people()
+    assert [row[0] for row in found] == [row[0] for row in expected]
+    assert [row[1] for row in found] == [row[1] for row in expected]
+    assert [str(row[2]) for row in found] == [row[2] for row in expected]
+    assert [float(row[3]) for row in found] == [row[3] for row in expected]
+    assert [row[4] for row in found] == [row[4] for row in expected]
+    release = anonymizer.run(policy)
+    assert release.verification.passed
+    column = next(c for c in release.manifest.layout.columns if c.column == "geboren")
+    assert column.sql_type == "DATE"  # (so that its cells are ranges)
+
+
+@pytest.mark.parametrize("name", RUINED)
+def test_what_was_damaged_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    whole = RUINED[name].encode("utf-8", "surrogateescape")
+    file.write_bytes(whole[:-1] if name == "cut within a letter" else whole)
+    with pytest.raises(AnonymizerError):
+        anonymizer.init(str(file), base=tmp_path)
+
+
+def test_the_next_file_of_the_same_form_is_read_by_the_same_policy(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(written(**GERMAN).encode("cp1252"))
+    made = anonymizer.init(str(tmp_path / "a.csv"), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    later = tmp_path / "later.csv"
+    # in the next month all days could be months: the policy says which they are
+    text = written(**GERMAN).replace("Grippe", "Husten")
+    later.write_bytes(text.encode("cp1252"))
+    moved = policy.with_file(later)
+    assert moved.digest() == policy.digest()
+    assert {row[4] for row in rows_read(moved)} == {
+        None,
+        "Husten",
+        "Asthma",
+        "Gicht",
+        "Rückenschmerzen",
+    }
+    release = anonymizer.run(moved)
+    assert anonymizer.verify(policy).passed
+    assert "Husten" in set(release.df()["diagnose"])
+
+
+def test_a_cell_of_another_type_is_an_error_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(written(**GERMAN))
+    policy = Policy.loads(anonymizer.init(str(file), base=tmp_path).text, tmp_path)
+    lines = file.read_text().split("\n")
+    nr, _, *others = lines[9].split(";")
+    lines[9] = ";".join([nr, "31.02.1990", *others])
+    file.write_text("\n".join(lines))
+    said = "line 10 of a CSV file has a cell of geboren that is no DATE"
+    with pytest.raises(AnonymizerError, match=said) as caught:
+        anonymizer.run(policy)
+    assert "31.02" not in str(caught.value)
+
+
+def test_two_meanings_of_a_date_are_asked_and_not_guessed(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    days = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/19{50 + i % 40}" for i in range(60)]
+    file.write_text("nr,born\n" + "".join(f"{i},{day}\n" for i, day in enumerate(days)))
+    made = anonymizer.init(str(file), base=tmp_path)
+    assert "may be %d/%m/%Y or %m/%d/%Y" in made.text
+    assert "born: text" in made.text
+
+
+def test_codes_like_spellings_of_unknown_are_codes(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lands = ["DE", "NA", "FR", "US"]
+    file.write_text(
+        "nr,land,age\n" + "".join(f"{i},{lands[i % 4]},{20 + i % 9}\n" for i in range(80))
+    )
+    policy = Policy.loads(anonymizer.init(str(file), base=tmp_path).text, tmp_path)
+    assert policy.source.read is None or "NA" not in policy.source.read.nulls
+
+
+def test_several_files_are_one_source(tmp_path: Path) -> None:
+    lines = written().splitlines(keepends=True)
+    (tmp_path / "m1.csv").write_text("".join(lines[:61]))
+    (tmp_path / "m2.csv").write_text("".join([lines[0], *lines[61:]]))
+    made = anonymizer.init(str(tmp_path / "m?.csv"), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    assert len(rows_read(policy)) == ROWS
+    assert (
+        anonymizer.run(policy).measures["rows"] + anonymizer.run(policy).measures["suppressed"]
+        == ROWS
+    )
+    (tmp_path / "m3.csv").write_text("nr,geboren,plz,betrag\n1,2000-01-01,01067,3.5\n")
+    with pytest.raises(SourceError, match="in file 3 of 3"):
+        anonymizer.run(policy)
+
+
+def test_parts_of_a_folder_are_one_source(tmp_path: Path) -> None:
+    for year in (2023, 2024):
+        folder = tmp_path / "visits" / f"year={year}"
+        folder.mkdir(parents=True)
+        made_of = "select i as nr, 20 + i % 30 as age from range(50) t(i)"
+        duckdb.execute(f"copy ({made_of}) to '{folder / 'a.parquet'}'")
+    made = anonymizer.init(str(tmp_path / "visits" / "*" / "*.parquet"), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    assert {"nr", "age", "year"} == set(policy.columns)
+    assert policy.publish.name == "visits_anonymous"
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"file": "a.parquet", "read": {"skip": 1}}, "source.read"),
+        ({"table": "t", "read": {"skip": 1}}, "source.read"),
+        ({"file": "a.csv", "read": {"sheet": "one"}}, "source.read.sheet"),
+        ({"file": "a.csv", "read": {"encoding": "klingon"}}, "source.read.encoding"),
+        ({"file": "a.csv", "read": {"dates": "day"}}, "source.read.dates"),
+        ({"file": "a.csv", "read": {"delimiter": ";;"}}, "source.read.delimiter"),
+        ({"file": "a.csv", "read": {"types": {"age": "int"}}}, "source.read.types.age"),
+        ({"file": "a.csv", "read": {"skip": -1}}, "source.read.skip"),
+    ],
+)
+def test_what_cannot_be_read_so_is_refused(options: dict[str, Any], path: str) -> None:
+    given = {"version": 1, "source": options, "columns": {"age": {"role": "quasi"}}}
+    with pytest.raises(PolicyError) as caught:
+        Policy.model_validate({**given, "privacy": {"k_anonymity": 2}})
+    assert [one.path for one in caught.value.problems] == [path]
+
+
+def test_a_column_that_the_file_does_not_have_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(written())
+    made = anonymizer.init(str(tmp_path / "a.csv"), base=tmp_path)
+    source = {"file": "a.csv", "read": {"types": {"plzz": "text"}}}
+    given = {**Policy.loads(made.text, tmp_path).to_dict(), "source": source}
+    with pytest.raises(SourceError, match="plzz"):
+        anonymizer.run(Policy.loads(json.dumps(given), tmp_path))
+
+
+def test_a_file_of_data_is_no_policy(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text(written())
+    with pytest.raises(PolicyError, match=r"anonymizer init visits\.csv"):
+        Policy.load(file)
+
+
+def test_another_encoding_is_named_where_a_policy_has_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(written().encode("cp1252"))
+    source = {"file": str(tmp_path / "a.csv"), "read": {"encoding": "utf-16"}}
+    columns = {name: {"role": "drop"} for name in NAMES} | {"plz": {"role": "quasi"}}
+    given = {"version": 1, "source": source, "columns": columns, "privacy": {"k_anonymity": 5}}
+    with pytest.raises(AnonymizerError, match="is not text in utf-16"):
+        anonymizer.plan(Policy.model_validate(given))
+
+
+def test_spellings_of_unknown_are_in_lower_case() -> None:
+    assert len(UNKNOWN) > 60
+    assert all(one == one.lower() and one.strip() == one for one in UNKNOWN)
+    assert Reading().nulls == ()
