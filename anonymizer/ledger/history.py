@@ -40,7 +40,8 @@ from anonymizer.steps import Step
 # Data about earlier releases for a run that continues them, copied into scratch tables.
 #
 # For every person the latest release is used: its signature of values (m-invariance), or the
-# lineage of its class (append-only), with the person's group in the series and how many are in it.
+# lineage of its class (append-only), with the person's group in the series, how many are in it, and
+# whether the last release of this view has the person (`latest`).
 
 
 KNOWN = "list_sort(list_distinct(signature))"
@@ -49,10 +50,10 @@ EMPTY = (
     (
         HISTORY,
         "person uhugeint, lineage bigint, signature bigint, since integer,"
-        " grp bigint, persons bigint",
+        " grp bigint, persons bigint, latest integer",
     ),
     (HISTORY_COMMON, "grp bigint, facet varchar, text varchar"),
-    (HISTORY_RELEASES, "releases bigint"),
+    (HISTORY_RELEASES, "releases bigint, since_placed bigint"),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
 )
@@ -81,6 +82,7 @@ def _load(engine: DuckDBEngine, name: str, column: str, ruled: Sequence[str]) ->
     if not found:
         return
     numbers = [entry.release for entry in found]
+    own = [entry.release for entry in found if _last_part(entry.view) == _last_part(name)]
     group_series(engine, numbers, several=any(entry.several for entry in found), new=None)
     engine.raw(
         f"insert into {ident(HISTORY)}"
@@ -97,7 +99,9 @@ def _load(engine: DuckDBEngine, name: str, column: str, ruled: Sequence[str]) ->
         # ids of signatures follow their content, so that they do not depend on the order of rows
         " numbered as (select signature, row_number() over (order by signature) as id"
         "  from (select distinct signature from signatures))"
-        " select h.person, h.lineage, n.id, h.since, g.grp, g.persons from shown h"
+        " select h.person, h.lineage, n.id, h.since, g.grp, g.persons,"
+        f" cast(h.person in (select person from {ident(MEMBERS)}"
+        f"  where release = {lit(max(own, default=0))}) as integer) from shown h"
         " join (select person, persons, dense_rank() over (order by grp) as grp"
         f"  from {ident(SERIES)}) g on g.person = h.person"
         " left join signatures s on s.release = h.release and s.grp = h.grp"
@@ -124,8 +128,15 @@ def _load(engine: DuckDBEngine, name: str, column: str, ruled: Sequence[str]) ->
             f" join {ident(DICTIONARY)} d on d.facet = s.facet and d.value = s.value",
             "ledger",
         )
-    own = sum(_last_part(entry.view) == _last_part(name) for entry in found)
-    engine.raw(f"insert into {ident(HISTORY_RELEASES)} values ({own})", "ledger")
+    listed = ", ".join(map(str, own))
+    engine.raw(
+        f"insert into {ident(HISTORY_RELEASES)} select {len(own)}, count(*)"
+        f" from (select unnest([{listed}]::bigint[]) as release) where release >"
+        # (the last release of the view with a class that no release had before)
+        f" (select coalesce(max(first), 0) from (select min(release) as first from"
+        f"  {ident(MEMBERS)} where release in ({listed or 'null'}) group by lineage))",
+        "ledger",
+    )
     engine.raw(
         f"insert into {ident(HISTORY_VALUES)} select id, unnest(signature) from"
         " (select signature, row_number() over (order by signature) as id from"

@@ -37,6 +37,13 @@ from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
 from anonymizer.steps import Stage, Step
 
+STAYING = work("staying")
+"""Persons who stay, with the earlier class that they continue."""
+STANDING = work("standing_rows")
+"""Rows of those who stay or are new."""
+FAILING = work("failing_newcomers")
+"""Groups of newcomers who break a rule by themselves."""
+
 
 def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
     """The stages of an append-only release; reads the history tables of scratch."""
@@ -60,10 +67,10 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "members": MEMBERS,
         "attributes": roles.quasi,
         "columns": [Sql("draw"), Sql("row_ref"), *codes, *carried],
-        "staying": work("staying"),
-        "standing": work("standing_rows"),
+        "staying": STAYING,
+        "standing": STANDING,
         "newcomers": work("newcomers"),
-        "failing": work("failing_newcomers"),
+        "failing": FAILING,
         "history_common": HISTORY_COMMON,
         "history_releases": HISTORY_RELEASES,
         "kept": [
@@ -103,7 +110,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
                 pairs=False,
                 remaining=newcomers,
                 judged=newcomers,
-                failing=work("failing_newcomers"),
+                failing=FAILING,
                 members=newcomers,
             )
         return tuple(found)

@@ -128,6 +128,66 @@ where lineage = 0
     and coalesce((select max(releases) from {{ history_releases | ident }}), 0) % {{ wait | lit }} = 0
     {% endif %}
 
+-- name: outlook
+-- What a release would change of the last one of its view, in persons: who has gone, who goes along with
+-- them, who is left out because values have changed, who still is, who comes back, who is new and of
+-- them joins a class; then the releases of the view, those since new classes were made, and whether the
+-- others who are new break a rule. A group with the same history leaves as a whole: the shares are those
+-- that would, by chance, if as many leave as have gone now, in each of n releases.
+-- parameters: spans: each n
+with present as (
+    select distinct person from {{ digests | ident }}
+),
+earlier as (
+    select
+        h.person,
+        h.latest = 1 as latest,
+        h.grp,
+        p.person is not null as here,
+        s.person is not null as stays,
+        count(*) over (partition by h.grp) as persons,
+        count(p.person) over (partition by h.grp) as remaining
+    from {{ history | ident }} h
+    left join present p on p.person = h.person
+    left join {{ staying | ident }} s on s.person = h.person
+),
+counts as (
+    select
+        count(*) filter (where latest) as last_release,
+        count(distinct case when latest then grp end) as groups,
+        count(*) filter (where latest and not here) as gone,
+        count(*) filter (where latest and here and not stays and remaining < persons) as along,
+        count(*) filter (where latest and here and not stays and remaining = persons) as changed,
+        count(*) filter (where not latest and here and not stays) as still_out,
+        count(*) filter (where not latest and stays) as back
+    from earlier
+),
+arriving as (
+    select f.whose, max(c.lineage) as lineage
+    from {{ standing | ident }} f
+    join {{ coded | ident }} c on c.row_ref = f.row_ref
+    where f.earlier is null
+    group by f.whose
+),
+new_ones as (
+    select count(*) as arriving, count(*) filter (where lineage > 0) as joining from arriving
+),
+shares as (
+    select {% for n in spans %}coalesce(avg(1 - power(1 - c.gone / cast(c.last_release as double), {{ n | lit }} * e.persons)), 0) as {{ ("share_" ~ n) | ident }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    from earlier e
+    cross join counts c
+    where e.latest
+),
+series as (
+    select max(releases) as releases, max(since_placed) as since_placed from {{ history_releases | ident }}
+)
+select c.*, n.*, r.*, {% if values %}(select count(*) from {{ failing | ident }}){% else %}0{% endif %} as failing, s.*
+from counts c
+cross join new_ones n
+cross join series r
+cross join shares s
+
 -- name: restore_units
 -- All units again.
 create or replace table {{ units | ident }} as
