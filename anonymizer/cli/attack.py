@@ -85,6 +85,7 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
     from anonymizer.ledger.matches import ways_out
 
     problems = []
+    refuses = "" if policy.engine == "spark" else "a ledger refuses such a release; "
     if not found.alone_holds:
         said = "an attack got beyond a bound that the release promises"
         problems.append(Problem("release", said))
@@ -92,7 +93,7 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
         Problem(
             "--earlier",
             f"with the earlier release a promise does not hold: {said}",
-            hint=f"a ledger refuses such a release; {ways_out(policy, 1, absent=True)}",
+            hint=refuses + ways_out(policy, 1, absent=True),
         )
         for said in found.broken()
     ]

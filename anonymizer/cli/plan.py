@@ -15,6 +15,7 @@ from anonymizer.process.text import figure, many, table
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy, Policy
+    from anonymizer.republish.outlook import Outlook
     from anonymizer.review.lattice import LatticeTable
     from anonymizer.review.preview import Forecast, Preview
     from anonymizer.review.table_tree import PlannedTable
@@ -120,6 +121,9 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
     if found.current is not None and not policy.algorithm.classless:
         yield from _source_lines(policy.lead, found.current)
         yield ""
+    if found.series is not None:
+        yield from _series_lines(found.series)
+        yield ""
     masked = list(_masked_lines(policy))
     yield from [*masked, ""] if masked else []
     if found.forecast is not None:
@@ -165,6 +169,49 @@ def _orphans(one: PlannedTable) -> str:
     if not one.orphans:
         return "" if one.link is None else figure(one.orphans)
     return f"{one.orphans:,} ({'left out' if one.left_out else 'an error'})"
+
+
+WAITS = {
+    "wait": "republish.wait places them together",
+    "too few": "they are too few for a class",
+    "rule": "by themselves they break a rule of a column",
+    "": "",
+}
+"""Why new ones wait."""
+
+
+def _series_lines(seen: Outlook) -> Iterator[str]:
+    """What changes with the next release of a table that is followed."""
+    unit = "person" if seen.unit == "persons" else "row"
+    yield f"beside the last of {many(seen.releases, 'release')}: {many(seen.last_release, unit)}"
+    yield (
+        f"  new: {many(seen.new, unit)}, of which {seen.new_published:,} would be published now and"
+        f" {seen.waiting:,} wait"
+    )
+    if seen.waiting:
+        yield (
+            f"    {WAITS[seen.why_waiting]}: the next chance is in"
+            f" {many(seen.placed_after, 'release')}; nobody has waited for more than"
+            f" {many(seen.waited, 'release')} so far"
+        )
+    yield (
+        f"  withdrawn: {many(seen.gone + seen.along, unit)} ({seen.withdrawn:.2%}):"
+        f" {seen.gone:,} have left, and {seen.along:,} with the same history go along"
+    )
+    others = [
+        (seen.changed, "left out because values of their classes have changed"),
+        (seen.still_out, "still left out since an earlier release"),
+        (seen.back, "back again"),
+    ]
+    yield from (f"  {many(number, unit)} {said}" for number, said in others if number)
+    if seen.frontier:
+        yield "  leaving is frequent; if it goes on like this, a release withdraws"
+        rows = [
+            (one.choice, f"{one.withdrawn:.2%}", f"{one.of_thirty:.0%}", one.note)
+            for one in seen.frontier
+        ]
+        yield from table(("choice", "of its rows", "in the time of 30", ""), rows, "    ")
+        yield "    (to let those who leave stay until a whole class does is not offered)"
 
 
 def _forecast_line(seen: Forecast) -> str:

@@ -19,6 +19,7 @@ from anonymizer.ledger.matches import (
     Place,
     ReleaseAlias,
     apart,
+    classes_hold,
     matches_by_joined_rows,
     matches_by_rows,
     possible_m,
@@ -177,9 +178,11 @@ class Series:
             yield Problem(facet.path, said, hint=hint)
 
     def _hint(self, *, absent: bool) -> str:
-        m = possible_m(self.engine, self.policy, self.facets, self.earlier)
-        several = NEW in self.schemas
-        return ways_out(self.policy, len(self.earlier), m=m, several=several, absent=absent)
+        of = (self.engine, self.policy, self.facets, self.earlier)
+        m, holds, several = possible_m(*of), classes_hold(*of), NEW in self.schemas
+        return ways_out(
+            self.policy, len(self.earlier), m=m, holds=holds, several=several, absent=absent
+        )
 
     def _lines(self, facet: Facet) -> Sql:
         """The condition for members with values of a column."""
@@ -250,8 +253,9 @@ class Comparison:
             found.problems += self._series(of_the_same_persons(self.engine, earlier)).problems()
         earlier = self._overlapping(earlier)
         found.releases = len(earlier)
-        m = possible_m(self.engine, self.policy, self.facets, earlier)
-        found.hint = ways_out(self.policy, len(earlier), m=m, several=NEW in self.schemas)
+        of = (self.engine, self.policy, self.facets, earlier)
+        m, holds, of_several = possible_m(*of), classes_hold(*of), NEW in self.schemas
+        found.hint = ways_out(self.policy, len(earlier), m=m, holds=holds, several=of_several)
         if not earlier:
             return found
         several = self.several or any(entry.several for entry in earlier)

@@ -20,6 +20,7 @@ from anonymizer.ledger.record import Schema, found_by_key, not_found_again
 from anonymizer.ledger.store import MEMBERS, NEW_MEMBERS, NEW_ROWS, ROWS, SIGNATURES
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.checks import crosscheck
+from anonymizer.policy.checks.release_options import NOBODY_KNOWN
 from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.publish import Republish
 from anonymizer.release.certificate import published_as_it_is
@@ -36,18 +37,25 @@ KEEP = "publish nothing and keep the earlier release"
 
 
 def ways_out(
-    policy: Policy, earlier: int, *, m: int = 0, several: bool = False, absent: bool = False
+    policy: Policy,
+    earlier: int,
+    *,
+    m: int = 0,
+    holds: bool = True,
+    several: bool = False,
+    absent: bool = False,
 ) -> str:
     """The hint for releases that tell too much together.
 
     `earlier`: the number of earlier releases of these persons; `m`: that of `possible_m`;
+    `holds`: that of `classes_hold`;
     `several`: whether the release has several tables; `absent`: whether it is about persons who are
     not in all releases.
     """
     ways = [KEEP]
     if absent:
         ways.append(WAIT)
-    continued = [] if several or earlier != 1 else _continued(policy, m)
+    continued = [] if several or earlier != 1 else _continued(policy, m, holds=holds)
     if continued:
         ways.append(f"republish: {' or '.join(continued)}")
     if not policy.continues:
@@ -57,21 +65,51 @@ def ways_out(
     return "; ".join(ways)
 
 
-def _continued(policy: Policy, m: int) -> list[str]:
-    """The ways to continue one earlier release; later ones have split its classes."""
+def _continued(policy: Policy, m: int = 0, *, holds: bool = True, named: bool = True) -> list[str]:
+    """The ways to continue one earlier release; later ones have split its classes.
+
+    `named`: whether a policy that cannot have them for want of a key has none.
+    """
     if policy.continues or policy.privacy.populations:
         return []
-    options = {
-        "{append_only: true}": Republish(append_only=True),
-        "{follow: true}": Republish(follow=True),
-    }
-    if m:
-        options = {f"{{m: {m}}}": Republish(m=m), **options}
+    options = {f"{{m: {m}}}": Republish(m=m)} if m else {}
+    if holds:
+        options["{append_only: true}"] = Republish(append_only=True)
+        options["{follow: true}"] = Republish(follow=True)
     return [
         text
         for text, option in options.items()
-        if not crosscheck(policy.model_copy(update={"republish": option}))
+        if all(
+            not named and problem.message == NOBODY_KNOWN
+            for problem in crosscheck(policy.model_copy(update={"republish": option}))
+        )
     ]
+
+
+def first_of_series(policy: AnyPolicy, view: str) -> Iterator[str]:
+    """A warning for the first release of a view under a ledger, if its policy says nothing of later
+    ones and could: what of it later runs cannot change.
+    """
+    if policy.several or policy.counts is not None:
+        return
+    policy = policy.lead
+    ways = _continued(policy, named=False)
+    if not ways:
+        return
+    option = f"republish: {ways[-1]}"
+    first = f"this is the first release of {view} under this ledger, and the policy has no"
+    if policy.key is None and policy.person is None:
+        yield (
+            f"{first} key and person: a row that changes is another person then, and neither a key"
+            f" nor {option} can be added to this series later; begin with one if the table is"
+            " released again"
+        )
+    else:
+        yield (
+            f"{first} republish: the next run cuts all classes anew, and is refused as a rule if"
+            f" somebody has joined or left. {option} keeps the classes; the next run can begin with"
+            " it, by the same key, and with no stricter k and rules of columns than now"
+        )
 
 
 def possible_m(
@@ -91,6 +129,31 @@ def possible_m(
     )[0][0]
     m = max(2, least_class(policy), facets[0].least)
     return m if fewest >= m else 0
+
+
+def classes_hold(
+    engine: DuckDBEngine, policy: Policy, facets: Sequence[Facet], earlier: Sequence[Entry]
+) -> bool:
+    """Return whether the classes of the only earlier release are as large and diverse as the policy
+    asks for, so that releases can continue them.
+    """
+    if len(earlier) != 1:
+        return False
+    (entry,) = earlier
+    ruled = [facet for facet in facets if facet.rules]
+    scopes = dict(zip(entry.facets, entry.scopes, strict=True))
+    if any(scopes.get(facet.column) != CLASS for facet in ruled):
+        return False
+    asked = ", ".join(f"({lit(f.column)}, {lit(f.least)})" for f in ruled) or "(null, 0)"
+    return not engine.raw(
+        f"select 1 from (select count(distinct person) as n from {ident(MEMBERS)}"
+        f" where release = {lit(entry.release)} group by class_id)"
+        f" where n < {lit(least_class(policy))}"
+        f" union all select 1 from {ident(SIGNATURES)} s join (values {asked}) a(facet, least)"
+        f" on a.facet = s.facet where s.release = {lit(entry.release)}"
+        " and len(list_distinct(s.signature)) < a.least limit 1",
+        "ledger",
+    )
 
 
 def apart(policy: Policy, *, several: bool = False) -> str:

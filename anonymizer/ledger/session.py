@@ -37,7 +37,7 @@ from anonymizer.ledger.counts import (
 )
 from anonymizer.ledger.entries import Entry, FilePlace, Place, entries, place_of, remove
 from anonymizer.ledger.history import digested
-from anonymizer.ledger.matches import Findings, joined_by_name
+from anonymizer.ledger.matches import Findings, first_of_series, joined_by_name
 from anonymizer.ledger.protected_columns import (
     Recognition,
     Written,
@@ -202,6 +202,8 @@ class LedgerSession:
                 " what it and the new one tell together was not counted. It was made without this"
                 " ledger, or forgotten, or the ledger is not the one it was",
             )
+        if self.view not in {entry.view for entry in found}:
+            self.warnings += tuple(first_of_series(self.asked, self.view))
         counts = self.asked.counts
         if counts is None:
             GuaranteeError.refuse(joined_by_name(self.asked, self.view, found))

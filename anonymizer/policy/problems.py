@@ -55,7 +55,7 @@ EXAMPLES = {
     "publish": "publish: {database: release.duckdb}",
     "protect": "protect: {l_diversity: 3}",
     "workload": "workload: {sql: workload.sql}",
-    "republish": "republish: {m: 3}",
+    "republish": "republish: {follow: true}",
     "context": "context: {recipients: two universities}",
     "rename": "rename: {class_id: group}",
     "generalize": "generalize: {k: 5}",
@@ -191,16 +191,20 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         return Problem(path, f"must be {said} {shown}", hint=None)
     if kind in MAPPINGS:
         said = "is empty" if error["input"] is None else "must be a mapping of options"
-        return Problem(path, said, hint=_example(place))
+        return Problem(path, said, hint=_example(root, place))
     message, hint = PLAIN.get(kind, ("is not valid here", None))
     if kind == "missing":
         values = _literals(_annotation(root, loc))
         choice = ", ".join(values) if len(values) > 1 else None
-        return Problem(path, message, choice, _example(place if len(place) == 1 else place[:-1]))
+        return Problem(
+            path, message, choice, _example(root, place if len(place) == 1 else place[:-1])
+        )
     return Problem(path, message, hint=hint)
 
 
-def _example(place: Loc) -> str | None:
+def _example(root: type[BaseModel], place: Loc) -> str | None:
+    if place == ("republish",) and "tables" in root.model_fields:
+        return "republish: {new_population: true}"
     if place[-2:-1] == ("columns",):
         return "a column is written {role: drop}"
     if place[:1] == ("tables",) and len(place) == 2:

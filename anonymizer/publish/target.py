@@ -79,8 +79,10 @@ WHAT = {"values": "a table"}
 """Kinds of recorded objects whose description is not the kind itself."""
 TOGETHER = "whoever has both may learn more than either promises"
 """The consequence of a second release of the same persons."""
-TRY = ": keep a copy and try anonymizer attack --earlier COPY, or name a ledger"
+TRY = ": keep a copy and try anonymizer attack --earlier COPY"
 """The hint for a policy of one table."""
+NAME = ", or name a ledger"
+"""The rest of it, where an engine keeps one."""
 COUNTS = ": groups whose counts changed by few persons show them, so publish it rarely"
 """The hint if the policy makes a table of counts."""
 COMPARED = "the ledger compares it with all earlier ones that it holds"
@@ -152,20 +154,23 @@ def replaced_release(
     place: str,
     engine: Runs | None = None,
     catalog: str | None = None,
+    *,
+    keeps_ledger: bool = True,
 ) -> tuple[str, ...]:
     """Describe the release of the same name that will be replaced.
 
-    With an `engine`, the description has its date, from its manifest in `catalog`.
+    With an `engine`, the description has its date, from its manifest in `catalog`; `keeps_ledger`:
+    whether runs on the engine can have a ledger.
     """
     return tuple(
         f"the release {item.release} of run {item.run_id}{_made_at(engine, names.view(catalog))}"
-        f" in {place} is replaced by the new one; {_together(names)}"
+        f" in {place} is replaced by the new one; {_together(names, keeps_ledger=keeps_ledger)}"
         for item in earlier
         if item.kind == "view" and item.release == names.release
     )
 
 
-def _together(names: Names) -> str:
+def _together(names: Names, *, keeps_ledger: bool) -> str:
     """Describe what the two releases disclose together, and what can be done about it."""
     if names.noise:
         return SPENT
@@ -173,7 +178,9 @@ def _together(names: Names) -> str:
         return COMPARED
     if names.counts:
         return TOGETHER + COUNTS
-    return TOGETHER if names.several else TOGETHER + TRY
+    if names.several:
+        return TOGETHER
+    return TOGETHER + TRY + (NAME if keeps_ledger else "")
 
 
 def _made_at(engine: Runs | None, view: Table) -> str:

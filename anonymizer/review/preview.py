@@ -20,11 +20,13 @@ from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, InfeasibleError, Problem
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.ledger import LedgerSession
+from anonymizer.ledger.matches import first_of_series
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.process.secret import Seed
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
+from anonymizer.republish.outlook import Outlook, outlook
 from anonymizer.review.table_tree import PlannedTable, tree_of
 from anonymizer.review.trial import Bench, Figures, alone, sample_of
 from anonymizer.run.counts_job import plan_counts
@@ -145,6 +147,8 @@ class Preview:
     replaces: list[str] = field(default_factory=list)
     """Objects that a run would replace or drop."""
     forecast: Forecast | None = None
+    series: Outlook | None = None
+    """For a table that is followed: what the next release would change of the last one."""
     tables: list[PlannedTable] = field(default_factory=list)
     """With several tables: each with its findings, after its parent."""
 
@@ -159,6 +163,7 @@ class Preview:
             "warnings": self.warnings,
             "replaces": self.replaces,
             "forecast": asdict(self.forecast) if self.forecast is not None else None,
+            **({"series": self.series.as_dict()} if self.series is not None else {}),
         }
 
 
@@ -184,7 +189,7 @@ def preview(
     with _collecting(found):
         there.place_of(lead, database)
     with _collecting(found):
-        _check_ledger(lead, database)
+        found.warnings += _check_ledger(policy, database)
     hindered = bool(found.problems)
     opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
     with opening as (session, executor):
@@ -227,6 +232,7 @@ def _try(
         found.steps = [_stage_outline(stage) for stage in read.plan().stages]
         with _collecting(found), at_persons(policy):
             InfeasibleError.refuse(_tried(read.prepared.compiled.stages, executor))
+        found.series = _series(policy.lead, read.session)
     if read is not None or not policy.lifted:
         with _collecting(found), at_persons(policy):
             _look(policy.lead, session if read is None else read.session, found)
@@ -264,12 +270,17 @@ def _collecting(found: Preview) -> Iterator[None]:
         found.problems += error.problems
 
 
-def _check_ledger(policy: Policy, database: str | None) -> None:
+def _check_ledger(asked: AnyPolicy, database: str | None) -> tuple[str, ...]:
+    """Check where the ledger is. Returns what a run says that begins it."""
+    policy = asked.lead
     published = policy.publish.database
     target = policy.resolve(published).resolve() if published is not None else None
     ledger_session = LedgerSession.of(policy, "", "", target)
     if ledger_session is not None:
         ledger_session.check(database)
+        if not ledger_session.path.exists():
+            return tuple(first_of_series(asked, Names.of(asked, "").release))
+    return ()
 
 
 def _stage_outline(stage: Stage) -> dict[str, Any]:
@@ -310,6 +321,16 @@ def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:
             if not isinstance(stage, Guard):
                 break
     return problems
+
+
+def _series(policy: Policy, session: Session) -> Outlook | None:
+    """What the next release would change, if the policy follows its table and was tried."""
+    if policy.republish is None or not policy.republish.follow:
+        return None
+    try:
+        return outlook(policy, session.engine)
+    except AnonymizerError:
+        return None
 
 
 def _look(policy: Policy, session: Session, found: Preview) -> None:

@@ -18,7 +18,7 @@ from anonymizer.measure.usefulness import little_left
 from anonymizer.policy import Policy
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.checks.columns import may_follow
-from anonymizer.policy.checks.release_options import PROTECTS, may_be_invariant
+from anonymizer.policy.checks.release_options import protecting
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path, name_text
 from anonymizer.policy.values import PACKED, FrozenMap
@@ -514,8 +514,8 @@ def unprotected(policy: Policy) -> list[str]:
 def _rule_for(policy: Policy) -> str:
     """The rule that would protect a sensitive column."""
     if policy.republish is not None and policy.republish.append_only:
-        said = "append_only can keep no rule"
-        return f"{said}, and {PROTECTS}" if may_be_invariant(policy) else said
+        instead = protecting(policy)
+        return "append_only can keep no rule" + (f", and {instead}" if instead else "")
     return "for instance protect: {l_diversity: 3}"
 
 

@@ -247,6 +247,10 @@ def test_a_hint_names_only_what_the_policy_can_have() -> None:
     assert f"republish: {invariant} or {growing}" in ways_out(plain, 1, m=3)
     assert invariant not in ways_out(plain, 1)
     assert growing not in ways_out(protected, 1, m=3)
+    assert "{follow: true}" in ways_out(protected, 1)
+    assert "republish" not in ways_out(protected, 1, holds=False)
+    # a policy of Spark has no ledger
+    assert "republish" not in ways_out(policy(Path(), ledger=None, engine="spark"), 1)
     assert f"republish: {invariant}" in ways_out(protected, 1, m=3)
     dealt = policy(Path(), columns=PROTECTED, algorithm={"name": "lgb"})
     assert "republish" not in ways_out(dealt, 1, m=3)

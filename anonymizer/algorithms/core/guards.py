@@ -304,8 +304,7 @@ def enough_units(policy: Policy, least: int) -> Guard:
                 path,
                 f"asks for classes of {least:,} {unit}, but there {are} {row[0]:,} besides those"
                 " of earlier classes in which too few stay, or which too few join",
-                hint="publish later; or, if these are other persons or the others have left,"
-                " republish: {new_population: true}",
+                hint="publish later, when more have come",
             )
         return Problem(
             path,

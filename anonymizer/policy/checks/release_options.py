@@ -110,15 +110,20 @@ def remembered(policy: PolicyFields | SchemaFields) -> Iterator[Problem]:
     """Require a ledger for options about earlier releases."""
     if policy.republish is not None and policy.ledger is None:
         said = "needs a ledger that remembers earlier releases"
-        yield Problem("republish", said, hint="ledger: private.duckdb")
+        # (on Spark there is none)
+        hint = "leave republish out" if policy.engine == "spark" else "ledger: private.duckdb"
+        yield Problem("republish", said, hint=hint)
+
+
+NOBODY_KNOWN = "needs a person or a key, to know who stays between releases"
+"""What a policy lacks of which each release continues the one before."""
 
 
 def memory(policy: PolicyFields) -> Iterator[Problem]:
     """Later releases need a ledger, and a key or person."""
     yield from remembered(policy)
     if policy.continues and policy.person is None and policy.key is None:
-        said = "needs a person or a key, to know who stays between releases"
-        yield Problem("republish", said, hint="person: <column>")
+        yield Problem("republish", NOBODY_KNOWN, hint="person: <column>")
 
 
 def continued(policy: PolicyFields) -> Iterator[Problem]:
@@ -127,7 +132,11 @@ def continued(policy: PolicyFields) -> Iterator[Problem]:
         return
     if policy.publish.replace_source:
         said = "cannot be combined with publish.replace_source: its persons cannot be found again"
-        yield Problem("republish", said, hint="publish: {database: release.duckdb}")
+        beside = "leave publish.replace_source out"
+        here = policy.engine == "duckdb"
+        yield Problem(
+            "republish", said, hint="publish: {database: release.duckdb}" if here else beside
+        )
     if not isinstance(policy.algorithm, Mondrian):
         said = f"is made of classes of its own, not of those of {policy.algorithm.name}"
         yield Problem("republish", said, allowed="algorithm: {name: mondrian}")
@@ -143,11 +152,14 @@ def continued(policy: PolicyFields) -> Iterator[Problem]:
 
 
 PROTECTS = "republish: {m: 3} protects values"
+KEEPS = "republish: {follow: true} keeps the rules of columns"
 
 
-def may_be_invariant(policy: PolicyFields) -> bool:
-    """Return whether the columns of a policy allow m-invariance."""
-    return not any(_invariant(policy))
+def protecting(policy: PolicyFields) -> str | None:
+    """What protects values in later releases instead of `append_only`, if the policy allows it."""
+    if not any(_followed(policy)):
+        return KEEPS
+    return None if any(_invariant(policy)) else PROTECTS
 
 
 def _appended(policy: PolicyFields) -> Iterator[Problem]:
@@ -156,8 +168,9 @@ def _appended(policy: PolicyFields) -> Iterator[Problem]:
         yield Problem("republish.append_only", said, hint="privacy: {k_anonymity: 5}")
     for name in policy.protected:
         said = "cannot be kept while classes only grow"
-        hint = PROTECTS if may_be_invariant(policy) else "leave republish out"
-        yield Problem(column_path(name, "protect"), said, hint=hint)
+        yield Problem(
+            column_path(name, "protect"), said, hint=protecting(policy) or "leave republish out"
+        )
 
 
 MERGE = frozenset({"l_diversity", "entropy_l", "alpha"})

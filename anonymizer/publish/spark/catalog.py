@@ -92,7 +92,9 @@ class CatalogTarget(StagedTarget):
                 "view",
                 properties(self.spark, view).get(RUN, "?"),
             )
-            self.replaces = replaced_release(self.names, [made], "Spark's catalog")
+            self.replaces = replaced_release(
+                self.names, [made], "Spark's catalog", keeps_ledger=False
+            )
         rows = name_in_spark(self.names.rows(None))
         self._building = True
         engine.place_at("staged", rows, self._remove)
