@@ -15,6 +15,7 @@ from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.ledger import history as digests_of_persons
 from anonymizer.ledger import record
 from anonymizer.policy import Policy
+from anonymizer.review.preview import preview
 from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, embedded, load, people, query, same_release
 from tests.backends.tables import policy as over_people
@@ -58,6 +59,36 @@ def memory(ledger: Path) -> list[Any]:
     with duckdb.connect(str(ledger), read_only=True) as connection:
         text = f"select {REMEMBERED} from anonymizer_ledger.members order by all"
         return connection.execute(text).fetchall()
+
+
+def test_a_plan_counts_as_on_duckdb(server: str, tmp_path: Path) -> None:
+    """Who is new, waits, has left and goes along, and what other choices would cost."""
+    population = Population(seed=11, size=150)
+    found: dict[str, list[Any]] = {"duckdb": [], "postgres": []}
+    for engine in found:
+        (tmp_path / engine).mkdir()
+        (tmp_path / engine / f"{LEDGER}.key").write_text(KEY)
+    for seed in range(3):
+        write(server, population)
+        population.write(tmp_path / "source.duckdb")
+        places = {"duckdb": str(tmp_path / "source.duckdb"), "postgres": server}
+        for engine, place in places.items():
+            more = {"engine": engine} if engine == "duckdb" else {}
+            asked = made(tmp_path / engine, **more, **CASES["follow"])
+            series = preview(asked, place, engine, foresee=False).series
+            found[engine].append(None if series is None else series.as_dict())
+            anonymizer.run(asked, place, seed=seed, engine=engine)
+        population.leave(2)
+        population.arrive(9)
+    assert [one is None for one in found["duckdb"]] == [True, False, False]
+    for here, there in zip(found["duckdb"], found["postgres"], strict=True):
+        assert (here is None) == (there is None)
+        if here is not None:
+            costs, others = (one.pop("frontier") for one in (here, there))
+            assert here == there
+            assert [one["choice"] for one in costs] == [one["choice"] for one in others]
+            shares = ([one["withdrawn"] for one in of] for of in (costs, others))
+            assert next(shares) == pytest.approx(next(shares))
 
 
 @pytest.mark.parametrize("case", CASES)
