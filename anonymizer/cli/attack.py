@@ -93,7 +93,8 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
         Problem(
             "--earlier",
             f"with the earlier release a promise does not hold: {said}",
-            hint=refuses + ways_out(policy, 1, absent=True),
+            # (the earlier release need not be in the policy's ledger, so none can continue it)
+            hint=refuses + ways_out(policy, 1, holds=False, absent=True),
         )
         for said in found.broken()
     ]

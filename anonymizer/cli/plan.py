@@ -185,21 +185,21 @@ def _series_lines(seen: Outlook) -> Iterator[str]:
     unit = "person" if seen.unit == "persons" else "row"
     yield f"beside the last of {many(seen.releases, 'release')}: {many(seen.last_release, unit)}"
     yield (
-        f"  new: {many(seen.new, unit)}, of which {seen.new_published:,} would be published now and"
-        f" {seen.waiting:,} wait"
+        f"  new: {many(seen.joiners, unit)}, of which {seen.joiners_now:,} would be published now"
+        f" and {seen.joiners_later:,} wait"
     )
-    if seen.waiting:
+    if seen.joiners_later:
         yield (
-            f"    {WAITS[seen.why_waiting]}: the next chance is in"
-            f" {many(seen.placed_after, 'release')}; nobody has waited for more than"
-            f" {many(seen.waited, 'release')} so far"
+            f"    {WAITS[seen.reason]}: the next chance is in"
+            f" {many(seen.next_chance, 'release')}; nobody has waited for more than"
+            f" {many(seen.longest_wait, 'release')} so far"
         )
     yield (
-        f"  withdrawn: {many(seen.gone + seen.along, unit)} ({seen.withdrawn:.2%}):"
-        f" {seen.gone:,} have left, and {seen.along:,} with the same history go along"
+        f"  withdrawn: {many(seen.leavers + seen.along, unit)} ({seen.withdrawal:.2%}):"
+        f" {seen.leavers:,} have left, and {seen.along:,} with the same history go along"
     )
     others = [
-        (seen.changed, "left out because values of their classes have changed"),
+        (seen.for_values, "left out because values of their classes have changed"),
         (seen.still_out, "still left out since an earlier release"),
         (seen.back, "back again"),
     ]
@@ -207,7 +207,7 @@ def _series_lines(seen: Outlook) -> Iterator[str]:
     if seen.frontier:
         yield "  leaving is frequent; if it goes on like this, a release withdraws"
         rows = [
-            (one.choice, f"{one.withdrawn:.2%}", f"{one.of_thirty:.0%}", one.note)
+            (one.choice, f"{one.withdrawal:.2%}", f"{one.of_thirty:.0%}", one.note)
             for one in seen.frontier
         ]
         yield from table(("choice", "of its rows", "in the time of 30", ""), rows, "    ")

@@ -27,7 +27,7 @@ class Choice:
     """One way to release a table that persons leave, and what leaving costs there."""
 
     choice: str
-    withdrawn: float
+    withdrawal: float
     """Share of the rows that a release withdraws."""
     of_thirty: float
     """The shares of all releases in the time of thirty of today's, added up."""
@@ -43,27 +43,27 @@ class Outlook:
     releases: int
     """Releases of the view so far."""
     last_release: int
-    new: int
+    joiners: int
     """In the source, and in no release of the ledger."""
-    new_published: int
-    waiting: int
-    why_waiting: str
+    joiners_now: int
+    joiners_later: int
+    reason: str
     """`too few` for a class, a `rule` that they break by themselves, or `wait`; else empty."""
-    placed_after: int
+    next_chance: int
     """After how many further releases those who wait are placed, if they are enough then."""
-    waited: int
+    longest_wait: int
     """How many releases the first of them has waited for, at most: so many have made no class."""
-    gone: int
+    leavers: int
     """In the last release, and not in the source."""
     along: int
     """In the source, with the same history as some who have gone: left out with them."""
-    changed: int
+    for_values: int
     """Left out because values of their class have changed too much, or are NULL now."""
     still_out: int
     """Left out by an earlier release, and by the next one."""
     back: int
     """Not in the last release, and placed again."""
-    withdrawn: float
+    withdrawal: float
     """Share of the last release that is withdrawn because of those who have gone."""
     frontier: tuple[Choice, ...] = ()
     """What other choices would cost, if leaving is frequent."""
@@ -90,35 +90,35 @@ def outlook(policy: Policy, engine: Engine) -> Outlook | None:
         "spans": SPANS,
     }
     rows = engine.execute(render("republish/outlook", parameters), "outlook")
-    last, groups, gone, along, changed, still_out, back, *more = rows[0]
-    new, joining, releases, since_placed, failing, *shares = more
+    last, groups, leavers, along, for_values, still_out, back, *more = rows[0]
+    joiners, joining, releases, since_placed, failing, *shares = more
     if not releases:
         return None
     wait = policy.republish.wait or 1
-    others, why = new - joining, ""
+    others, why = joiners - joining, ""
     if others:
         few = others < least_class(policy)
         why = "wait" if releases % wait else "too few" if few else "rule" if failing else ""
-    waiting = others if why else 0
-    withdrawn = (gone + along) / last if last else 0.0
-    frequent = gone and withdrawn > FREQUENT
-    costs = choices(policy, gone / last, last / groups, shares) if frequent else ()
+    joiners_later = others if why else 0
+    withdrawal = (leavers + along) / last if last else 0.0
+    frequent = leavers and withdrawal > FREQUENT
+    costs = choices(policy, leavers / last, last / groups, shares) if frequent else ()
     return Outlook(
         unit="persons" if policy.person is not None else "rows",
         releases=releases,
         last_release=last,
-        new=new,
-        new_published=new - waiting,
-        waiting=waiting,
-        why_waiting=why,
-        placed_after=wait - releases % wait if waiting else 0,
-        waited=since_placed if waiting else 0,
-        gone=gone,
+        joiners=joiners,
+        joiners_now=joiners - joiners_later,
+        joiners_later=joiners_later,
+        reason=why,
+        next_chance=wait - releases % wait if joiners_later else 0,
+        longest_wait=since_placed if joiners_later else 0,
+        leavers=leavers,
         along=along,
-        changed=changed,
+        for_values=for_values,
         still_out=still_out,
         back=back,
-        withdrawn=withdrawn,
+        withdrawal=withdrawal,
         frontier=tuple(costs),
     )
 

@@ -87,7 +87,7 @@ def test_a_plan_counts_as_on_duckdb(server: str, tmp_path: Path) -> None:
             costs, others = (one.pop("frontier") for one in (here, there))
             assert here == there
             assert [one["choice"] for one in costs] == [one["choice"] for one in others]
-            shares = ([one["withdrawn"] for one in of] for of in (costs, others))
+            shares = ([one["withdrawal"] for one in of] for of in (costs, others))
             assert next(shares) == pytest.approx(next(shares))
 
 

@@ -34,6 +34,6 @@ def test_a_plan_in_text_and_json(
         "plan", "policy.yml", "--database", "source.duckdb", "--no-forecast", "--format", "json"
     )
     found = json.loads(done.out)["series"]
-    assert (found["gone"], found["releases"]) == (1, 1)
+    assert (found["leavers"], found["releases"]) == (1, 1)
     assert len(found["frontier"]) == 6
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept

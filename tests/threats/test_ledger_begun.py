@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import anonymizer
+from anonymizer.cli.attack import _problems
 from anonymizer.errors import AnonymizerError, EngineError, GuaranteeError
+from anonymizer.publish.target import replaced_release
+from anonymizer.release.objects import Names, ObjectEntry
 from anonymizer.review.preview import preview
 from tests.selection import some
 from tests.threats.population import Population, policy
@@ -120,3 +124,20 @@ def test_another_view_begins_as_well(tmp_path: Path) -> None:
     publish = {"name": "others", "database": "others.duckdb"}
     (said,) = series.warnings(publish=publish)
     assert "main.others" in said
+
+
+def test_a_ledger_is_named_where_one_is_kept() -> None:
+    names = Names("main", "released", "2")
+    before = [ObjectEntry("main.released", "main", "released", "view", "1")]
+    (said,) = replaced_release(names, before, "the database")
+    assert said.endswith("or name a ledger")
+    (said,) = replaced_release(names, before, "Spark's catalog", keeps_ledger=False)
+    assert "ledger" not in said
+
+
+@pytest.mark.parametrize(("engine", "said"), [("duckdb", True), ("spark", False)])
+def test_an_attack_names_a_ledger_where_one_is_kept(engine: str, said: bool) -> None:
+    found = Mock(alone_holds=True, broken=lambda: ["somebody is told"])
+    (problem,) = _problems(found, policy(Path(), ledger=None, engine=engine))
+    assert ("ledger" in (problem.hint or "")) is said
+    assert "republish" not in (problem.hint or "")

@@ -76,9 +76,9 @@ def judge(releases: Sequence[Classes], values: Sequence[str]) -> None:
         if None in history:
             assert len(persons) >= K, history
             assert len({values[one] for one in persons}) >= L, history
-        shown = [of[c] for of, c in zip(members, history, strict=True) if c is not None]
-        assert len(set.intersection(*shown)) >= K
-        assert len(set.intersection(*({values[one] for one in of} for of in shown))) >= L
+        theirs = [of[c] for of, c in zip(members, history, strict=True) if c is not None]
+        assert len(set.intersection(*theirs)) >= K
+        assert len(set.intersection(*({values[one] for one in of} for of in theirs))) >= L
 
 
 @exhaustive

@@ -44,16 +44,16 @@ def test_a_plan_says_what_the_run_does(tmp_path: Path, wait: int, rounds: int) -
             else:
                 assert seen is not None
                 assert (seen.unit, seen.releases, seen.last_release) == ("rows", night, len(before))
-                assert seen.gone == len(before - here)
+                assert seen.leavers == len(before - here)
                 assert seen.along == len((before & here) - after)
-                assert seen.withdrawn == (seen.gone + seen.along) / len(before)
-                assert (seen.changed, seen.back, seen.still_out) == (0, 0, len(out & here))
+                assert seen.withdrawal == (seen.leavers + seen.along) / len(before)
+                assert (seen.for_values, seen.back, seen.still_out) == (0, 0, len(out & here))
                 new = here - before - out
-                assert (seen.new, seen.new_published) == (len(new), len(new & after))
-                assert seen.waiting == len(new - after)
-                assert (seen.waiting > 0) == bool(seen.why_waiting)
-                assert seen.waited <= night
-                waited, joined = waited + seen.waiting, joined + seen.new_published
+                assert (seen.joiners, seen.joiners_now) == (len(new), len(new & after))
+                assert seen.joiners_later == len(new - after)
+                assert (seen.joiners_later > 0) == bool(seen.reason)
+                assert seen.longest_wait <= night
+                waited, joined = waited + seen.joiners_later, joined + seen.joiners_now
             out |= (before & here) - after
             before = after
     assert waited
@@ -64,16 +64,16 @@ def test_a_plan_says_what_the_run_does(tmp_path: Path, wait: int, rounds: int) -
 def test_a_plan_says_when_those_who_wait_are_placed(tmp_path: Path) -> None:
     population = Population(seed=3, size=90)
     given = {"columns": COLUMNS, "republish": {"follow": True, "wait": 3}, "suppression_limit": 0.9}
-    told: list[tuple[int, str, int, int]] = []
+    lines: list[tuple[int, str, int, int]] = []
     for night in range(7):
         # nobody can be placed with the third release: two are no class
         population.arrive(0 if not night else 1 if night in (2, 3) else 0 if night < 6 else 20)
         population.write(tmp_path / "source.duckdb")
         seen = looked(tmp_path, **given).series
         if seen is not None:
-            told.append((seen.waiting, seen.why_waiting, seen.placed_after, seen.waited))
+            lines.append((seen.joiners_later, seen.reason, seen.next_chance, seen.longest_wait))
         anonymizer.run(policy(tmp_path, **given), tmp_path / "source.duckdb")
-    assert told == [
+    assert lines == [
         (0, "", 0, 0),
         (1, "wait", 1, 1),
         (2, "too few", 3, 2),
@@ -97,13 +97,13 @@ def test_values_that_change_and_who_comes_back(tmp_path: Path) -> None:
     population.write(tmp_path / "source.duckdb")
     seen = looked(tmp_path, **given).series
     assert seen is not None
-    assert (seen.changed, seen.gone, seen.along) == (len(ill), 0, 0)
+    assert (seen.for_values, seen.leavers, seen.along) == (len(ill), 0, 0)
     anonymizer.run(policy(tmp_path, **given), tmp_path / "source.duckdb")
     population.people = everybody
     population.write(tmp_path / "source.duckdb")
     seen = looked(tmp_path, **given).series
     assert seen is not None
-    assert (seen.back, seen.changed, seen.still_out, seen.frontier) == (len(ill), 0, 0, ())
+    assert (seen.back, seen.for_values, seen.still_out, seen.frontier) == (len(ill), 0, 0, ())
 
 
 def after_one_leaves(folder: Path, size: int, **more: Any) -> Outlook:
@@ -120,7 +120,7 @@ def after_one_leaves(folder: Path, size: int, **more: Any) -> Outlook:
 
 def test_what_leaving_costs_is_shown_if_it_is_frequent(tmp_path: Path) -> None:
     seen = after_one_leaves(tmp_path, 500)
-    costs = {one.choice: (one.withdrawn, one.of_thirty) for one in seen.frontier}
+    costs = {one.choice: (one.withdrawal, one.of_thirty) for one in seen.frontier}
     now, weekly, monthly, least, double, m = costs.values()
     # a class of k goes unless all of it stay
     assert least[0] == 1 - (1 - 1 / 500) ** 3
@@ -142,18 +142,18 @@ def test_what_a_policy_cannot_have_is_no_choice(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_little_leaving_is_not_frequent(tmp_path: Path) -> None:
     seen = after_one_leaves(tmp_path, 6000)
-    assert (seen.gone, seen.frontier) == (1, ())
+    assert (seen.leavers, seen.frontier) == (1, ())
 
 
 @pytest.mark.slow
 def test_one_statement_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    places: list[str] = []
     whole = DuckDBEngine.execute
 
     def counted(engine: DuckDBEngine, statement: Any, where: str, *rest: Any) -> Any:
-        asked.append(where)
+        places.append(where)
         return whole(engine, statement, where, *rest)
 
     monkeypatch.setattr(DuckDBEngine, "execute", counted)
     after_one_leaves(tmp_path, 90)
-    assert asked.count(outlook.__name__) == 1
+    assert places.count(outlook.__name__) == 1

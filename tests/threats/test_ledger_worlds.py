@@ -98,16 +98,16 @@ def followed(world: World, folder: Path) -> tuple[list[Classes], list[Rows]]:
             continue
         of = digests(folder, world.people)
         with duckdb.connect(str(folder / "private.duckdb"), read_only=True) as connection:
-            held = connection.execute(
+            members = connection.execute(
                 "select person, class_id from anonymizer_ledger.members"
                 " where release = (select max(release) from anonymizer_ledger.releases)"
             ).fetchall()
         with duckdb.connect(str(folder / "release.duckdb"), read_only=True) as connection:
-            shown = connection.execute("select class_id, disease from main.released").fetchall()
+            rows_now = connection.execute("select class_id, disease from main.released").fetchall()
         found: dict[int, Counter[str]] = defaultdict(Counter)
-        for number, value in shown:
+        for number, value in rows_now:
             found[number][value] += 1
-        classes.append({of[person]: number for person, number in held})
+        classes.append({of[person]: number for person, number in members})
         rows.append(dict(found))
     return classes, rows
 
