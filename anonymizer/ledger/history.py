@@ -16,8 +16,10 @@ from anonymizer.ledger.record import beside_server, hand_over
 from anonymizer.ledger.store import (
     DICTIONARY,
     DIGESTS,
+    GROUPS,
     HISTORY,
     HISTORY_COMMON,
+    HISTORY_COUNTS,
     HISTORY_RELEASES,
     HISTORY_TEXTS,
     HISTORY_VALUES,
@@ -53,6 +55,7 @@ EMPTY = (
         " grp bigint, persons bigint, latest integer",
     ),
     (HISTORY_COMMON, "grp bigint, facet varchar, text varchar"),
+    (HISTORY_COUNTS, "grp bigint, facet varchar, text varchar, n bigint"),
     (HISTORY_RELEASES, "releases bigint, since_placed bigint"),
     (HISTORY_VALUES, "signature bigint, value bigint"),
     (HISTORY_TEXTS, "value bigint, text varchar"),
@@ -126,6 +129,17 @@ def _load(engine: DuckDBEngine, name: str, column: str, ruled: Sequence[str]) ->
             "  (select grp, facet, value, count(*) as n from shown group by all) s"
             " join times t on t.grp = s.grp and t.facet = s.facet and t.n = s.n"
             f" join {ident(DICTIONARY)} d on d.facet = s.facet and d.value = s.value",
+            "ledger",
+        )
+        engine.raw(
+            f"insert into {ident(HISTORY_COUNTS)}"
+            " with grouped as (select distinct grp as own, dense_rank() over (order by grp) as grp"
+            f"  from {ident(SERIES)}),"
+            " known as (select grp as own, facet, value, n"
+            f"  from {ident(GROUPS)} where facet in ({listed})"
+            "  qualify release = max(release) over (partition by grp, facet))"
+            " select g.grp, k.facet, d.text, k.n from known k join grouped g on g.own = k.own"
+            f" join {ident(DICTIONARY)} d on d.facet = k.facet and d.value = k.value",
             "ledger",
         )
     listed = ", ".join(map(str, own))

@@ -6,7 +6,8 @@ leaves or at least k do, and the same holds for those who join a class. Others w
 release, or are withdrawn.
 
 With rules of columns (`follow`) such groups have to keep them by themselves: whoever leaves takes
-the whole group along, and who joins a class, or makes one, does so where the newcomers keep them.
+others of the group along, as many as it takes, and who joins a class, or makes one, does so where
+the newcomers keep them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ from anonymizer.compile import Sql, work
 from anonymizer.guarantees.requirements import bucket_rule, least_class
 from anonymizer.ledger.history import digests_step
 from anonymizer.ledger.protected_columns import same_text
-from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_COMMON, HISTORY_RELEASES
+from anonymizer.ledger.store import (
+    DIGESTS,
+    HISTORY,
+    HISTORY_COMMON,
+    HISTORY_COUNTS,
+    HISTORY_RELEASES,
+)
 from anonymizer.policy import Mondrian, Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
@@ -43,6 +50,13 @@ STANDING = work("standing_rows")
 """Rows of those who stay or are new."""
 FAILING = work("failing_newcomers")
 """Groups of newcomers who break a rule by themselves."""
+
+
+def divides(policy: Policy) -> bool:
+    """Return whether part of a group may go: rules on shares may break by the values left."""
+    protects = (policy.columns[name].protect for name in policy.protected)
+    asked = {name for protect in protects if protect for name, of in protect if of is not None}
+    return asked <= {"l_diversity"} and {*policy.privacy.guarantees} <= {"k_anonymity"}
 
 
 def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled:
@@ -72,6 +86,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "newcomers": work("newcomers"),
         "failing": FAILING,
         "history_common": HISTORY_COMMON,
+        "history_counts": HISTORY_COUNTS,
         "history_releases": HISTORY_RELEASES,
         "kept": [
             {
@@ -85,6 +100,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         ],
         "values": list(dict.fromkeys(s.s for s, _ in ruled)),
         "whole": follow,
+        "divides": divides(policy),
         "wait": wait,
         "k": k,
     }

@@ -14,7 +14,7 @@ from anonymizer.ledger.store import DIGESTS, HISTORY, HISTORY_RELEASES
 from anonymizer.policy import Policy
 from anonymizer.policy.checks import crosscheck
 from anonymizer.policy.publish import Republish
-from anonymizer.republish.append import FAILING, STANDING, STAYING
+from anonymizer.republish.append import FAILING, STANDING, STAYING, divides
 
 FREQUENT = 0.001
 """The share of the last release from which on it is said what leaving costs."""
@@ -56,7 +56,7 @@ class Outlook:
     leavers: int
     """In the last release, and not in the source."""
     along: int
-    """In the source, with the same history as some who have gone: left out with them."""
+    """In the source, with the same history as some who have gone: left out, to hide them."""
     for_values: int
     """Left out because values of their class have changed too much, or are NULL now."""
     still_out: int
@@ -88,6 +88,8 @@ def outlook(policy: Policy, engine: Engine) -> Outlook | None:
         "failing": FAILING,
         "values": bool(policy.protected),
         "spans": SPANS,
+        "divides": divides(policy),
+        "k": least_class(policy),
     }
     rows = engine.execute(render("republish/outlook", parameters), "outlook")
     last, groups, leavers, along, for_values, still_out, back, *more = rows[0]
@@ -127,7 +129,7 @@ def choices(policy: Policy, rate: float, size: float, shares: list[Any]) -> Iter
     """What a few choices cost where this share of the persons leaves with each release.
 
     `size`: persons of a group, on average; `shares`: what leaves if one release takes the place of
-    each of `SPANS`. A group leaves as a whole: of k persons with the probability 1 - (1 - rate)^k.
+    each of `SPANS`. A group of k leaves as a whole, with the probability 1 - (1 - rate)^k.
     """
     k = least_class(policy)
     for span, share in zip(SPANS, map(float, shares), strict=True):

@@ -14,9 +14,10 @@ join {{ units | ident }} u on u.row_id = g.id
 -- The persons who stay, with the earlier class that they continue. Of a group with the same history,
 -- either nobody leaves or at least k leave and at least k stay: of those who could stay, some or all
 -- are left out, the same ones in every release.
--- parameters: whole: whether a group of which somebody has gone leaves as a whole, since those who have
--- gone would have to keep the rules of columns by themselves; kept: columns with rules, of which a group
--- that stays has enough values in common with all of its classes so far
+-- parameters: whole: whether those who have gone, and who goes along, have to keep the rules of columns by
+-- themselves; kept: columns with rules, of which a group that stays has enough values in common with all of
+-- its classes so far; divides: whether part of a group may go. Who goes along is drawn, whatever their values
+-- are: as few as it takes until all who go have enough values, by what the ledger has of the group
 create or replace table {{ staying | ident }} as
 with present as (
     select distinct h.person, h.lineage, h.grp, h.persons
@@ -28,27 +29,88 @@ counts as (
     select *, count(*) over (partition by grp) as here, row_number() over (partition by grp order by person) as place
     from present
 ){% for one in kept %},
+own_{{ one.name }} as (
+    select p.person, p.grp, min({{ one.text }}) as text
+    from {{ coded | ident }} r
+    join {{ digests | ident }} d on d.row_ref = r.row_ref
+    join present p on p.person = d.person
+    group by p.person, p.grp
+),
 {{ one.name }} as (
     -- the values that the group has now, of those that its classes had in every release
     select c.grp, count(distinct v.text) as n
-    from (select distinct grp from {{ history_common | ident }} where facet = {{ one.column | lit }}) g
-    join {{ history_common | ident }} c on c.grp = g.grp and c.facet = {{ one.column | lit }}
-    left join (
-        select distinct p.grp, {{ one.text }} as text
-        from {{ coded | ident }} r
-        join {{ digests | ident }} d on d.row_ref = r.row_ref
-        join present p on p.person = d.person
-    ) v on v.grp = c.grp and v.text = c.text
+    from {{ history_common | ident }} c
+    left join own_{{ one.name }} v on v.grp = c.grp and v.text = c.text
+    where c.facet = {{ one.column | lit }}
     group by c.grp
 ){% endfor %}
+{% if whole and divides %},
+parts as (
+    -- by how many go along with those who have gone
+    select distinct c.grp, n.along
+    from (select distinct grp, here, persons from counts where here < persons) c
+    join (select place as along from counts union select 0) n
+        on n.along >= {{ k | lit }} - (c.persons - c.here) and n.along <= c.here - {{ k | lit }}
+){% for one in kept %},
+left_{{ one.name }} as (
+    select p.grp, p.along, v.text, count(*) as n
+    from parts p
+    join counts c on c.grp = p.grp and c.place > p.along
+    join own_{{ one.name }} v on v.person = c.person
+    where v.text is not null
+    group by p.grp, p.along, v.text
+),
+going_{{ one.name }} as (
+    select
+        p.grp,
+        p.along,
+        count(*) filter (where k.n > coalesce(l.n, 0)) as going,
+        count(*) filter (where l.n > 0 and m.text is not null) as remaining,
+        count(*) filter (where l.n > k.n) as changed
+    from parts p
+    join {{ history_counts | ident }} k on k.grp = p.grp and k.facet = {{ one.column | lit }} and k.text is not null
+    left join left_{{ one.name }} l on l.grp = p.grp and l.along = p.along and l.text = k.text
+    left join {{ history_common | ident }} m on m.grp = p.grp and m.facet = k.facet and m.text = k.text
+    group by p.grp, p.along
+),
+unlike_{{ one.name }} as (
+    -- (a value that nobody had: it has changed)
+    select distinct l.grp, l.along
+    from left_{{ one.name }} l
+    left join {{ history_counts | ident }} k on k.grp = l.grp and k.facet = {{ one.column | lit }} and k.text = l.text
+    where k.text is null
+){% endfor %},
+chosen as (
+    select p.grp, min(p.along) as along
+    from parts p
+    {% for one in kept %}
+    join going_{{ one.name }} on going_{{ one.name }}.grp = p.grp and going_{{ one.name }}.along = p.along
+        and going_{{ one.name }}.going >= {{ one.least | lit }} and going_{{ one.name }}.remaining >= {{ one.least | lit }}
+        and going_{{ one.name }}.changed = 0
+    left join unlike_{{ one.name }} on unlike_{{ one.name }}.grp = p.grp and unlike_{{ one.name }}.along = p.along
+    {% endfor %}
+    {% if kept %}
+    where {% for one in kept %}unlike_{{ one.name }}.grp is null{% if not loop.last %} and {% endif %}{% endfor %}
 
-select person, lineage
+    {% endif %}
+    group by p.grp
+)
+{% endif %}
+
+select counts.person, counts.lineage
 from counts
 {% if whole %}
 {% for one in kept %}
 left join {{ one.name }} on {{ one.name }}.grp = counts.grp
 {% endfor %}
+{% if divides %}
+left join chosen on chosen.grp = counts.grp
+{% endif %}
 where here = persons{% for one in kept %} and coalesce({{ one.name }}.n >= {{ one.least | lit }}, true){% endfor %}
+{% if divides %}
+
+    or here < persons and place > chosen.along
+{% endif %}
 
 {% else %}
 where case when here = persons then here else least(here, persons - {{ k | lit }}) end >= {{ k | lit }}
@@ -132,9 +194,9 @@ where lineage = 0
 -- What a release would change of the last one of its view, in persons: who has gone, who goes along with
 -- them, who is left out because values have changed, who still is, who comes back, who is new and of
 -- them joins a class; then the releases of the view, those since new classes were made, and whether the
--- others who are new break a rule. A group with the same history leaves as a whole: the shares are those
--- that would, by chance, if as many leave as have gone now, in each of n releases.
--- parameters: spans: each n
+-- others who are new break a rule. The shares are of those who would leave, by chance, if as many leave as
+-- have gone now, in each of n releases: of a group with the same history k go, or all if not as many are left.
+-- parameters: spans: each n; divides: whether part of a group may go
 with present as (
     select distinct person from {{ digests | ident }}
 ),
@@ -173,7 +235,7 @@ new_ones as (
     select count(*) as arriving, count(*) filter (where lineage > 0) as joining from arriving
 ),
 shares as (
-    select {% for n in spans %}coalesce(avg(1 - power(1 - c.gone / cast(c.last_release as double), {{ n | lit }} * e.persons)), 0) as {{ ("share_" ~ n) | ident }}{% if not loop.last %}, {% endif %}{% endfor %}
+    select {% for n in spans %}coalesce(avg((1 - power(1 - c.gone / cast(c.last_release as double), {{ n | lit }} * e.persons)){% if divides %} * case when e.persons >= 2 * {{ k | lit }} then {{ k | lit }} / cast(e.persons as double) else 1 end{% endif %}), 0) as {{ ("share_" ~ n) | ident }}{% if not loop.last %}, {% endif %}{% endfor %}
 
     from earlier e
     cross join counts c
