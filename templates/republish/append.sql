@@ -20,13 +20,17 @@ join {{ units | ident }} u on u.row_id = g.id
 -- are: as few as it takes until all who go have enough values, by what the ledger has of the group
 create or replace table {{ staying | ident }} as
 with present as (
-    select distinct h.person, h.lineage, h.grp, h.persons
+    select h.person, h.lineage, h.grp, h.persons, min(r.draw) as draw
     from {{ coded | ident }} r
     join {{ digests | ident }} d on d.row_ref = r.row_ref
     join {{ history | ident }} h on h.person = d.person
+    group by h.person, h.lineage, h.grp, h.persons
 ),
 counts as (
-    select *, count(*) over (partition by grp) as here, row_number() over (partition by grp order by person) as place
+    select
+        *,
+        count(*) over (partition by grp) as here,
+        row_number() over (partition by grp order by {% if whole %}draw, {% endif %}person) as place
     from present
 ){% for one in kept %},
 own_{{ one.name }} as (
