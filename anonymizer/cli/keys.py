@@ -156,21 +156,41 @@ def who(output: Output, ledger: str, person: tuple[str, ...]) -> None:
 @ledger_command.command()
 @click.argument("ledger", metavar="LEDGER")
 @click.argument("person", metavar="KEY...", nargs=-1, required=True)
+@click.option(
+    "--vault",
+    "vaults",
+    metavar="FILE",
+    multiple=True,
+    help="Also erase the tokens of KEY from this vault of a mask; may be repeated.",
+)
 @output_options
-def erase(output: Output, ledger: str, person: tuple[str, ...]) -> None:
+def erase(output: Output, ledger: str, person: tuple[str, ...], vaults: tuple[str, ...]) -> None:
     """Erase what LEDGER knows of the person with KEY: nobody can find them in it again.
 
     First take them out of the source, and run the policy again. Releases that are published cannot
     be recalled: they are listed.
     """
+    from pathlib import Path
+
     from anonymizer.ledger.erasure import erase_person
+    from anonymizer.run.vaults import erase_values
 
     found = erase_person(ledger, *person)
+    tokens = sum(erase_values(Path(vault), person) for vault in vaults)
     said = many(len(found.releases), "release still holds", "releases still hold")
     output.done(
-        {"erased": found.rows, "releases": [entry.as_dict() for entry in found.releases]},
+        {
+            "erased": found.rows,
+            "tokens": tokens,
+            "releases": [entry.as_dict() for entry in found.releases],
+        },
         [
             f"erased {many(found.rows, 'row')} of the ledger",
+            *(
+                [f"erased {many(tokens, 'token')} of {many(len(vaults), 'vault')}"]
+                if vaults
+                else []
+            ),
             f"{said} them, and whoever has one keeps it:",
             *(
                 f"  {entry.view} in {entry.target or 'memory'}, {entry.created}"

@@ -8,7 +8,9 @@ published.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import secrets
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.engines.duckdb.sandbox import attach_problem
+from anonymizer.engines.duckdb.sandbox import attach_problem, own_connection
 from anonymizer.errors import AnonymizerError, EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
@@ -118,6 +120,31 @@ def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
     finally:
         with suppress(AnonymizerError):
             engine.raw(f"detach {CATALOG}", where)
+
+
+def erase_values(file: Path, values: Collection[str]) -> int:
+    """Erase the tokens of values from a vault, and return how many they were. The file is written
+    anew, so that nothing of them is left in it. Raises EngineError if it is no vault.
+    """
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    where, listed = "--vault", ", ".join(lit(value).text for value in values)
+    try:
+        with own_connection(None, databases=[file, fresh]) as engine, _vault_errors(where, file):
+            engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_only)", where)
+            engine.raw(f"attach {lit(str(fresh))} as fresh", where)
+            kept = f"from {ident(TOKENS)} where value not in ({listed})"
+            engine.raw(f"create table fresh.main.{TOKENS.name} as {kept}", where)
+            ((before, after),) = engine.raw(
+                f"select (select count(*) from {ident(TOKENS)}),"
+                f" (select count(*) from fresh.main.{TOKENS.name})",
+                where,
+            )
+            engine.raw("detach fresh", where)
+            shutil.copymode(file, fresh)
+            fresh.replace(file)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return int(before - after)
 
 
 @contextmanager

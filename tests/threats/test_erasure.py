@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import anonymizer
@@ -76,3 +77,31 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "1 release still holds them" in said("erase")
     assert "in no release" in said("who")
     said("erase", 2)
+
+
+def test_nothing_of_a_person_is_left_in_a_vault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    population = Population(seed=3, size=90)
+    vault = tmp_path / "vault.duckdb"
+    columns = {**COLUMNS, "id": {"role": "token", "vault": "vault.duckdb"}}
+    chosen = policy(tmp_path, columns=columns, suppression_limit=0.9)
+    # (keys that no other bytes of the file are)
+    population.people = {one + 7_310_000: of for one, of in population.people.items()}
+    population.write(tmp_path / "source.duckdb")
+    anonymizer.run(chosen, tmp_path / "source.duckdb")
+    with duckdb.connect(str(vault), read_only=True) as connection:
+        ((token,),) = connection.execute(
+            "select token from tokens where value = '7310017'"
+        ).fetchall()
+    assert token.encode() in vault.read_bytes()
+    with pytest.raises(SystemExit) as ended:
+        main(["ledger", "erase", str(tmp_path / LEDGER), "7310017", "--vault", str(vault)])
+    assert ended.value.code == 0
+    assert "erased 1 token of 1 vault" in capsys.readouterr().out
+    left = vault.read_bytes()
+    assert token.encode() not in left
+    assert b"7310017" not in left
+    assert vault.stat().st_mode & 0o777 == 0o600
+    with duckdb.connect(str(vault), read_only=True) as connection:
+        assert connection.execute("select count(*) from tokens").fetchall() == [(89,)]
