@@ -32,7 +32,8 @@ def publish(given: str, session: Any) -> None:
     """Publish the release of one model; what is published already stays where that fails.
 
     `given` is a JSON object with the model's `name`, `schema`, `database`, `query`, `policy` (a
-    mapping or the path of a file) and `columns` (the entries in the columns' `meta`).
+    mapping or the path of a file), `columns` (the entries in the columns' `meta`), and whether this
+    is a `full_refresh`, which says that the persons of the ledger may be others.
     All problems are stored in a variable of the session, for the materialization to raise:
     dbt would print an exception's traceback before its message.
     """
@@ -90,6 +91,10 @@ def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:
         ]
         place = {**place, "name": data["name"], "schema": data["schema"]}
     PolicyError.refuse(problems)
+    if data.get("full_refresh") and given.get("ledger") is not None:
+        again = given.get("republish") or {}
+        if isinstance(again, dict):
+            given = {**given, "republish": {**again, "new_population": True}}
     whole = {"version": 1, **given, "source": {"query": data["query"]}, "publish": place}
     if "aggregate" not in given or columns:
         whole["columns"] = columns

@@ -90,6 +90,19 @@ def test_a_model_of_dbt_is_one_table(tmp_path: Path) -> None:
     assert problems_of(lambda: policy_of(data, tmp_path), PolicyError) == ["tables"]
 
 
+def test_a_full_refresh_of_dbt_is_a_new_population_of_the_ledger(tmp_path: Path) -> None:
+    columns = {"id": {"role": "identifier"}, "age": {"role": "quasi"}}
+    model = {"columns": columns, "query": "select 1", "name": "n", "schema": "s"}
+    given = {"key": "id", "privacy": {"k_anonymity": 3}, "ledger": "l.duckdb"}
+    for republish in (None, {"follow": True}):
+        policy = {**given, **({"republish": republish} if republish else {})}
+        for full in (False, True):
+            data = {"policy": policy, "full_refresh": full, **model}
+            found = policy_of(data, tmp_path).republish
+            assert bool(found and found.new_population) == full
+            assert bool(found and found.follow) == bool(republish)
+
+
 def test_schema_describes_both(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["schema"])

@@ -24,6 +24,7 @@
       "query": compiled_code,
       "policy": config.get("policy"),
       "columns": columns,
+      "full_refresh": should_full_refresh(),
   } -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
