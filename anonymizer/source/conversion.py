@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import datetime as dt
 import gzip
@@ -15,7 +16,10 @@ from typing import IO, Any
 from anonymizer.errors import SourceError
 from anonymizer.policy.reading import ENCODINGS, Reading
 from anonymizer.policy.values import PACKED, file_format
+from anonymizer.source.files import last_bytes
 
+AT_END = 1 << 16
+"""Bytes at the end of a file that are looked at; an even number."""
 EXTRA = "python -m pip install 'sql-anonymizer[excel]'"
 
 
@@ -135,5 +139,12 @@ def first_lines(path: Path, encoding: str, number: int) -> list[str]:
 
 def last_lines(path: Path, encoding: str, number: int) -> list[str]:
     """The last lines of a text file that have anything in them."""
-    with closing(open_text(path, encoding, "replace")) as text:
-        return [line.rstrip("\r\n") for line in deque((x for x in text if x.strip()), number)]
+    if path.suffix.lower() == PACKED:
+        with closing(open_text(path, encoding, "replace")) as text:
+            return [line.rstrip("\r\n") for line in deque((x for x in text if x.strip()), number)]
+    codec = ENCODINGS[encoding]
+    if encoding == "utf-16":
+        with path.open("rb") as handle:
+            codec = "utf-16-be" if handle.read(2) == codecs.BOM_UTF16_BE else "utf-16-le"
+    lines = last_bytes(path, AT_END).decode(codec, "replace").splitlines()
+    return [line for line in lines if line.strip()][-number:]

@@ -68,6 +68,8 @@ class Recognized:
 
     read: Reading
     notes: tuple[str, ...] = ()
+    separator: str | None = None
+    """The sign between cells, which is stated where anything is."""
 
 
 UNREAD = Recognized(Reading())
@@ -78,10 +80,11 @@ UNREAD = Recognized(Reading())
 class _Found:
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    separator: str | None = None
 
     @property
     def recognized(self) -> Recognized:
-        return Recognized(Reading(**self.given), tuple(self.notes))
+        return Recognized(Reading(**self.given), tuple(self.notes), self.separator)
 
     def add(self, note: str, **given: Any) -> None:
         self.given |= given
@@ -103,16 +106,15 @@ def recognize_form(path: Path) -> Recognized:
     if sign is None:
         return found.recognized
     last = [_rows([line], sign)[0] for line in last_lines(path, encoding, AT_END)]
-    around = _around(found, _rows(lines, sign), last, cells)
-    if around or sign == "\t" or encoding != "utf-8":
-        found.given["delimiter"] = sign
+    _around(found, _rows(lines, sign), last, cells)
+    found.separator = sign
     return found.recognized
 
 
 def _around(
     found: _Found, first: Sequence[Sequence[str]], last: Sequence[Sequence[str]], cells: int
-) -> bool:
-    """The lines around a table of so many columns; return whether there are any.
+) -> None:
+    """The lines around a table of so many columns.
 
     A title has one cell, or few in many columns. Only a word such as Total shows a total: a line
     with other cells may be a row that was cut off.
@@ -124,7 +126,7 @@ def _around(
             break
         title += 1
     if title >= len(first):
-        return False
+        return
     if title:
         found.add(f"{many(title, 'line')} before that of names: a title", skip=title)
     total = 0
@@ -134,7 +136,6 @@ def _around(
         total += 1
     if total and len(first) > total + title + 1:
         found.add(f"{many(total, 'line')} after the last row: a total", skip_last=total)
-    return bool(title or "skip_last" in found.given)
 
 
 def encoding_of(path: Path) -> str:

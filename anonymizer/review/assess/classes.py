@@ -183,15 +183,23 @@ def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
     if file_format(files[0].name) not in ("csv", "excel"):
         return UNREAD
     form = recognize_form(files[0])
-    texts = read_files(engine, files, form.read, QUERIED, "TABLE", texts=True).sql
-    guessed = read_files(engine, files, form.read, GUESSED, "TABLE").sql
+    read = _separated(form.read, form)
+    texts = read_files(engine, files, read, QUERIED, "TABLE", texts=True).sql
+    guessed = read_files(engine, files, read, GUESSED, "TABLE").sql
     columns = engine.describe(guessed.text, "TABLE")
 
     def ask(text: str) -> list[tuple[Any, ...]]:
         return engine.raw(text, "TABLE")
 
-    cells = recognize_cells(form.read, columns, texts, ask)
-    return Recognized(cells.read, (*form.notes, *cells.notes))
+    cells = recognize_cells(read, columns, texts, ask)
+    return Recognized(_separated(cells.read, form), (*form.notes, *cells.notes))
+
+
+def _separated(read: Reading, form: Recognized) -> Reading:
+    """How a file is read, with the sign between its cells where anything is stated."""
+    if read == UNREAD.read or form.separator is None:
+        return read
+    return read.model_copy(update={"delimiter": form.separator})
 
 
 def relation_of(engine: DuckDBEngine, name: str, option: str) -> Relation:
