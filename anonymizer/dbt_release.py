@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, yaml_text
 from anonymizer.policy.paths import column_path
+from anonymizer.process.text import many
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -26,6 +27,8 @@ _ONE_AT_A_TIME = threading.Lock()
 
 OUTCOME = "anonymizer_outcome"
 """The session variable that the materialization reads: `published`, or what went wrong."""
+REPORT = "anonymizer_report"
+"""The session variable with what dbt shows of a release, as JSON: message, rows, warnings."""
 
 
 def publish(given: str, session: Any) -> None:
@@ -35,7 +38,7 @@ def publish(given: str, session: Any) -> None:
     mapping or the path of a file), `columns` (the entries in the columns' `meta`), and whether this
     is a `full_refresh`, which says that the persons of the ledger may be others.
     All problems are stored in a variable of the session, for the materialization to raise:
-    dbt would print an exception's traceback before its message.
+    dbt would print an exception's traceback before its message. So is what it shows of the release.
     """
     from anonymizer.cli.failures import failure
     from anonymizer.compile import lit
@@ -47,12 +50,32 @@ def publish(given: str, session: Any) -> None:
     try:
         policy = policy_of(data, Path.cwd())
         with _ONE_AT_A_TIME:
-            _run(policy, data["database"], connection)
+            shown = json.dumps(report(_run(policy, data["database"], connection)))
+        connection.execute(f"set variable {REPORT} = {lit(shown)}")
     except Exception as error:
         # the engine's errors among them, whose messages quote values
         problems = failure(error).problems
         said = "\n".join([f"{data['model']}: nothing was published", *map(str, problems)])
     connection.execute(f"set variable {OUTCOME} = {lit(said)}")
+
+
+def report(release: Release) -> dict[str, Any]:
+    """What dbt shows of a release: a line, the number of rows, and the warnings."""
+    measures = release.measures
+    checks = {check.name: check.achieved for check in release.verification.checks}
+    figures = [f"k={checks['k_anonymity']}"] if "k_anonymity" in checks else []
+    figures.append(many(int(measures["rows"]), "row"))
+    if isinstance(measures.get("ncp"), int | float):
+        figures.append(f"NCP {measures['ncp']:.2g}")
+    if measures.get("suppressed"):
+        figures.append(f"{measures['suppressed']:,} left out")
+    if release.replaced:
+        figures.append("replaced the release before")
+    return {
+        "message": ", ".join(figures),
+        "rows": measures["rows"],
+        "warnings": [*release.warnings],
+    }
 
 
 def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anonymizer.dbt_release import OUTCOME, publish
+from anonymizer.dbt_release import OUTCOME, REPORT, publish
 from tests.aggregate.releases import WORKED, grid
 from tests.dbt.rendered import generic_test
 
@@ -48,6 +48,8 @@ def failing(con: duckdb.DuckDBPyConnection, name: str, **arguments: Any) -> list
 
 def test_a_model_publishes_counts(con: duckdb.DuckDBPyConnection) -> None:
     assert materialized(con, POLICY) == "published"
+    ((shown,),) = con.execute(f"select getvariable('{REPORT}')").fetchall()
+    assert json.loads(shown)["message"] == "24 rows, 9 left out"
     assert con.sql("select patients from counts where status = 'other'").fetchall() == [(9,)]
     assert failing(con, "no_small_cells", n=5) == []
     assert failing(con, "one_step", by=["r", "c"], n=5) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,43 @@ def test_build_publishes_what_holds(built: Project) -> None:
     # a view over frozen rows, not over the model's SQL
     ((text,),) = built.query("select sql from duckdb_views() where view_name = 'visits_release'")
     assert "stg_visits" not in text
+
+
+def test_dbt_says_what_was_published(built: Project) -> None:
+    run = built.dbt("run", "--select", "visits_release")
+    assert run.returncode == 0, run.stdout
+    found = json.loads((built.folder / "target" / "run_results.json").read_text())["results"]
+    (node,) = (one for one in found if one["unique_id"].endswith(".visits_release"))
+    assert re.match(r"k=\d+, 400 rows, NCP 0\.\d+", node["message"]), node
+    assert "replaced the release before" in node["message"]
+    assert node["adapter_response"]["rows_affected"] == 400
+    assert "replaced: " in run.stdout or "warn" in run.stdout.lower()
+
+
+NOT_INSTALLED = """
+import sys
+sys.modules["anonymizer"] = None
+"""
+
+
+def test_without_the_package_one_line_says_what_to_install(built: Project) -> None:
+    failed = built.dbt("run", "--select", "visits_release", first=NOT_INSTALLED)
+    assert failed.returncode == 1
+    assert "python -m pip install sql-anonymizer" in failed.stdout
+    assert "Traceback" not in failed.stdout + failed.stderr
+
+
+def test_an_enforced_contract_is_refused(built: Project) -> None:
+    model = built.folder / "models" / "releases" / "visits_release.sql"
+    before = model.read_text()
+    try:
+        head = "{{ config(contract={'enforced': true}) }}"
+        model.write_text(f"{head}\n{before}")
+        failed = built.dbt("run", "--select", "visits_release")
+        assert failed.returncode != 0
+        assert "contract" in failed.stdout
+    finally:
+        model.write_text(before)
 
 
 def test_persons_count_where_the_policy_says_so(built: Project) -> None:

@@ -33,8 +33,24 @@
   {%- do adapter.ensure_transaction() -%}
   {%- do adapter.commit() -%}
 
-  {% call statement("main", language="python") -%}
-from anonymizer.dbt_release import publish
+  {%- set contract = config.get("contract") -%}
+  {%- if contract and contract.enforced -%}
+    {%- do exceptions.raise_compiler_error(
+        model.name ~ ": contract: enforced is not offered: cells have other types than the columns of the"
+        ~ " model (hint: leave it out; the release is verified before it is published)"
+    ) -%}
+  {%- endif -%}
+
+  {% call statement("anonymized", language="python") -%}
+try:
+    from anonymizer.dbt_release import publish
+except ImportError:
+
+    def publish(given, session):
+        session.execute(
+            "set variable anonymizer_outcome = 'the package sql-anonymizer is not installed beside dbt"
+            " (hint: python -m pip install sql-anonymizer)'"
+        )
 
 
 class dbtObj:
@@ -55,6 +71,12 @@ def materialize(df, con):
   {%- if outcome != "published" -%}
     {%- do exceptions.raise_compiler_error(outcome or "nothing was published") -%}
   {%- endif -%}
+  {#- the message of the node, and of run_results.json -#}
+  {%- set report = fromjson(run_query("select getvariable('anonymizer_report')").columns[0].values()[0]) -%}
+  {%- for warning in report.warnings -%}
+    {%- do exceptions.warn(model.name ~ ": " ~ warning) -%}
+  {%- endfor -%}
+  {%- do store_raw_result("main", message=report.message, code="OK", rows_affected=report.rows) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
   {%- do apply_grants(target_relation, config.get("grants"), should_revoke=True) -%}
