@@ -15,6 +15,7 @@ from anonymizer.errors import PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, yaml_text
 from anonymizer.policy.paths import column_path
 from anonymizer.process.text import many
+from anonymizer.publish.duckdb.in_place import STANDS, WARNING
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,6 +30,12 @@ OUTCOME = "anonymizer_outcome"
 """The session variable that the materialization reads: `published`, or what went wrong."""
 REPORT = "anonymizer_report"
 """The session variable with what dbt shows of a release, as JSON: message, rows, warnings."""
+
+
+HAND_OUT = (
+    "To hand it out, write it to Parquet with a model on top of it (materialized='external')."
+)
+"""The way out in a project, where the model says the database."""
 
 
 def publish(given: str, session: Any) -> None:
@@ -74,7 +81,7 @@ def report(release: Release) -> dict[str, Any]:
     return {
         "message": ", ".join(figures),
         "rows": measures["rows"],
-        "warnings": [*release.warnings],
+        "warnings": [f"{STANDS} {HAND_OUT}" if w == WARNING else w for w in release.warnings],
     }
 
 

@@ -138,6 +138,7 @@ def test_a_draft_reads_a_file_as_it_is_meant_and_runs_unedited(name: str, tmp_pa
     file = tmp_path / form
     write(file)
     made = anonymizer.init(str(file), base=tmp_path)
+    assert str(made) == made.text  # (what `print` shows)
     policy = Policy.loads(made.text, tmp_path)
     found = rows_read(policy)
     expected = people()

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 # The view does not hide the source from readers of the database; the run warns of that.
 
 
-WARNING = (
+STANDS = (
     "the release stands in the database that holds the raw table: a view protects nothing there."
-    " Set publish.database to publish into a file of its own."
 )
+WARNING = f"{STANDS} Set publish.database to publish into a file of its own."
 
 
 @dataclass(slots=True)

@@ -364,6 +364,9 @@ class TablesDraft:
     not_linked: dict[str, str]
     """By table: a declared link that is not in the policy."""
 
+    def __str__(self) -> str:
+        return self.text
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "policy": self.text,

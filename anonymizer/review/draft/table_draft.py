@@ -186,6 +186,9 @@ class Draft:
     key: str | None
     person: str | None
 
+    def __str__(self) -> str:
+        return self.text
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "policy": self.text,
