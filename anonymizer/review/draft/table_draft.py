@@ -19,6 +19,7 @@ from anonymizer.policy.document import plain
 from anonymizer.policy.fields import ROW_REF
 from anonymizer.policy.values import file_format, file_stem, table_parts
 from anonymizer.review.assess.classes import AssessedTable, open_table
+from anonymizer.review.draft.followers import followers
 from anonymizer.review.draft.guess import Guess, Profile, of_others, profiles, without_quasi
 from anonymizer.review.draft.guess import guesses as guess_all
 from anonymizer.review.hierarchies import of_writing
@@ -222,6 +223,8 @@ def draft(
         file = opened.is_file
         everybody = without_quasi(found, guesses, file=file, key=key)
         form = file_format(table) if file else None
+        varying = _varying(opened, guesses, person)
+        like = {} if varying else followers(opened, found, guesses)
         stem = file_stem(table) if form else table_parts(table)[-1]
         path = os.path.relpath(Path(table).resolve(), Path(base).resolve()) if form else None
         lines = [
@@ -230,7 +233,7 @@ def draft(
             "version: 1",
             *_source_lines(table, path, everybody, opened.recognized),
             *_key_lines(key, person, perhaps),
-            *_column_lines(found, guesses, _varying(opened, guesses, person), everybody),
+            *_column_lines(found, guesses, varying, everybody, like),
             *_privacy_lines(found, guesses, person),
             *_publish_lines(stem),
         ]
@@ -329,8 +332,19 @@ def _key_lines(key: str | None, person: str | None, perhaps: Profile | None) -> 
 
 
 def _column_lines(
-    found: tuple[Profile, ...], guesses: dict[str, Guess], varying: int, everybody: str | None
+    found: tuple[Profile, ...],
+    guesses: dict[str, Guess],
+    varying: int,
+    everybody: str | None,
+    like: Mapping[str, str],
 ) -> Iterator[str]:
+    """The columns of the policy; `like`: those that follow from others."""
+
+    def listed(p: Profile, role: Guess) -> Iterator[str]:
+        if p.column in like:
+            yield f"like: {scalar(like[p.column])}"
+        yield from options(p, role, quasi)
+
     if varying:
         said = f"{varying:,} persons have rows that differ in a quasi column"
         yield f"merge_person_rows: true     # {said}"
@@ -339,7 +353,7 @@ def _column_lines(
         yield f"# {quasi} columns are quasi: the more there are, the wider every class gets."
         yield "# If the release loses too much, drop what is needed least."
     yield "columns:                    # identifier, quasi, sensitive, keep, drop"
-    yield from column_lines(found, guesses, lambda p, role: options(p, role, quasi), everybody)
+    yield from column_lines(found, guesses, listed, everybody)
 
 
 def _privacy_lines(
