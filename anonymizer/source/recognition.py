@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ COMMA, POINT = number_form(",", r"\."), number_form("\\.", ",")
 DAYS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
 NAMED = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d")
 CLOCKS = ("%H:%M:%S", "%H:%M")
+ISO = "%Y-%m-%d"
+"""The form that needs no word."""
+OPTIONS: tuple[tuple[CellType, str], ...] = (("date", "dates"), ("time", "times"))
+"""The types of dates, with the option of their form."""
 DATE_LIKE = r" *[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}( [0-9:]+)? *"
 NEARLY = 0.9
 """Share of the records of the best separator by which another one may be it."""
@@ -302,44 +307,60 @@ def _dates(
 ) -> dict[str, CellType]:
     """The columns of dates in one form; where two forms fit all cells, none."""
     names = [n for n in names if kinds[n] in ("VARCHAR", "DATE", "TIMESTAMP")]
-    forms = [*DAYS, *NAMED]
-    clocks = [f"{day} {clock}" for day in DAYS for clock in CLOCKS]
+    days = [ISO, *DAYS, *NAMED]
+    forms = [*days, *(f"{day} {clock}" for day in (ISO, *DAYS) for clock in CLOCKS)]
     tests = [
         sql("try_strptime(trim({c}), {f}) is not null", c=ident(name), f=lit(form))
-        for form in (*forms, *clocks)
+        for form in forms
         for name in names
     ]
     rows = _counts(tests, names, texts, ask)
-    n = len(names)
-    given = rows[-n:] if n else []
+    given = dict(zip(names, rows[len(tests) :], strict=True))
     fitting: dict[str, list[str]] = {}
-    for at, form in enumerate((*forms, *clocks)):
-        for i, name in enumerate(names):
-            if given[i] >= FEWEST_DATES and rows[at * n + i] == given[i]:
-                fitting.setdefault(name, []).append(form)
+    for (form, name), n in zip(product(forms, names), rows, strict=False):
+        if given[name] >= FEWEST_DATES and n == given[name]:
+            fitting.setdefault(name, []).append(form)
     types: dict[str, CellType] = {}
-    for kind, option in (("date", "dates"), ("time", "times")):
+    for kind, option in OPTIONS:
         of_kind = {
-            name: [form for form in fits if ("%H" in form) == (kind == "time")]
-            for name, fits in fitting.items()
+            name: fits
+            for name, every in fitting.items()
+            if (fits := [form for form in every if (form not in days) == (kind == "time")])
         }
-        sure = Counter(fits[0] for fits in of_kind.values() if len(fits) == 1)
-        if not sure and not any(of_kind.values()):
+        if of_kind:
+            types |= _of_one_form(found, kind, option, of_kind, kinds)
+    return types
+
+
+def _of_one_form(
+    found: _Found,
+    kind: CellType,
+    option: str,
+    fitting: Mapping[str, list[str]],
+    kinds: Mapping[str, str],
+) -> dict[str, CellType]:
+    """The columns of dates, or of times, that are in the form of most; others stay text.
+
+    `fitting`: the forms that fit all cells of a column. Another column may show which of two forms
+    is meant.
+    """
+    sure = Counter(fits[0] for fits in fitting.values() if len(fits) == 1)
+    best = sure.most_common(1)[0][0] if sure else None
+    types: dict[str, CellType] = {}
+    for name, fits in fitting.items():
+        if best in fits:
+            if not str(best).startswith(ISO) or kinds[name] == "VARCHAR":
+                types[name] = kind
             continue
-        best: str | None = sure.most_common(1)[0][0] if sure else None
-        for name, fits in of_kind.items():
-            if best in fits:
-                # another column of the file may show which of two forms is meant
-                types[name] = kind  # type: ignore[assignment]
-            elif len(fits) > 1:
-                types[name] = "text"
-                found.notes.append(
-                    f"{name} may be {' or '.join(fits)}: say which, as"
-                    f" {option}: '{fits[0]}', and types: {{{name}: {kind}}}"
-                )
-        if best is not None:
-            which = ", ".join(name for name, of in types.items() if of == kind)
-            found.add(f"{kind}s as {best}: {which}", **{option: best})
+        types[name] = "text"
+        if len(fits) > 1:
+            said = f"may be {' or '.join(fits)}: say which, as {option}: '{fits[0]}'"
+        else:
+            said = f"is in another form, {fits[0]}: cast it before, to get ranges"
+        found.notes.append(f"{name} {said}, and types: {{{name}: {kind}}}")
+    chosen = [name for name, of in types.items() if of == kind]
+    if best is not None and not best.startswith(ISO) and chosen:
+        found.add(f"{kind}s as {best}: {', '.join(chosen)}", **{option: best})
     return types
 
 

@@ -207,6 +207,21 @@ def test_two_meanings_of_a_date_are_asked_and_not_guessed(tmp_path: Path) -> Non
     assert "born: text" in made.text
 
 
+def test_dates_of_two_forms_are_those_of_most(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lines = [
+        f"{i};{13 + i % 9}.03.2{i:03d};{14 + i % 9}.04.2{i:03d};2024-05-{10 + i % 9}"
+        for i in range(90)
+    ]
+    file.write_text("nr;born;came;left\n" + "\n".join(lines) + "\n")
+    made = anonymizer.init(str(file), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    assert policy.source.read is not None
+    types = dict(policy.source.read.types)
+    assert (types["born"], types["came"], types["left"]) == ("date", "date", "text")
+    assert "left is in another form" in made.text
+
+
 def test_codes_like_spellings_of_unknown_are_codes(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     lands = ["DE", "NA", "FR", "US"]
