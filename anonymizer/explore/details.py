@@ -215,7 +215,8 @@ def raw_rows(session: Session) -> dict[str, Any]:
     """Raw rows of the source, if the server was started with permission to show them."""
     source = session.source
     columns = [name for name, _ in session.profile.own]
-    parameters = {"columns": columns, "relation": source.sql, "shown": SHOWN}
+    named = {"source": source.table, "relation": source.sql}
+    parameters = {**named, "columns": columns, "shown": SHOWN}
     rows = session.engine.raw(render("explore/raw_rows", parameters).text, "source")
     return {
         "columns": columns,
