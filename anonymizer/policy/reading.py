@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from anonymizer.policy.values import AsTuple, FrozenMap, Options, Text, fail
 
@@ -93,3 +93,13 @@ class Reading(Options):
     types: FrozenMap[Text, CellType] = FrozenMap()
     """The types of columns: text, whole (a number without a fraction), number, date, time, boolean.
     A cell that is none of its column's type is an error. Default: found from the file."""
+
+    @model_validator(mode="after")
+    def _signs(self) -> Reading:
+        if self.thousands == self.decimal:
+            raise fail("is the decimal sign as well", at="thousands", hint="decimal: ','")
+        whole = [name for name, of in self.types.items() if of == "whole"]
+        if self.thousands is not None and whole:
+            said = "cannot be whole where thousands are stated"
+            raise fail(said, at=f"types.{whole[0]}", hint="number, which keeps 15 digits")
+        return self

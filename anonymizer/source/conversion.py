@@ -7,6 +7,7 @@ import csv
 import datetime as dt
 import gzip
 import itertools
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -20,6 +21,15 @@ from anonymizer.source.files import last_bytes
 
 AT_END = 1 << 16
 """Bytes at the end of a file that are looked at; an even number."""
+TOTALS = re.compile(
+    r"(?i)\W*(total|totals|sum|sums|grand total|summe|gesamt|gesamtsumme|insgesamt|somme|suma|"
+    r"totale|somma|totaal|totalt|i alt|yhteensä|razem|celkem|összesen|toplam|итого|合計|总计)\b"
+)
+"""The beginning of a line that adds up others."""
+SUMS = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*( ?[%€$£])?")
+"""A number in a line that adds up others."""
+FEWEST_COLUMNS = 3
+"""Columns of a table in which a line with fewer cells may be a title."""
 EXTRA = "python -m pip install 'sql-anonymizer[excel]'"
 
 
@@ -43,13 +53,43 @@ def write_copy(path: Path, read: Reading | None, target: Path, where: str) -> No
     in another encoding, and for a sheet that cannot be read.
     """
     read = read or Reading()
+    left_out: list[Any] = []
     with target.open("w", encoding="utf-8", newline="") as handle:
         if _is_sheet(path):
-            rows = sheet_rows(path, read.sheet, where)
-            csv.writer(handle, lineterminator="\n").writerows(_without_last(rows, read.skip_last))
-            return
-        with closing(open_text(path, read.encoding)) as text:
-            handle.writelines(_without_last(_lines(text, read.encoding, where), read.skip_last))
+            cells = sheet_rows(path, read.sheet, where, read.decimal)
+            rows = _without_last(cells, read.skip_last, left_out)
+            csv.writer(handle, lineterminator="\n").writerows(rows)
+        else:
+            with closing(open_text(path, read.encoding)) as text:
+                lines = _lines(text, read.encoding, where)
+                handle.writelines(_without_last(lines, read.skip_last, left_out))
+    if left_out:
+        _refuse_rows(left_out, target, read, where)
+
+
+def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading, where: str) -> None:
+    """Raise SourceError if a line that is left out after the table looks like a row of it."""
+    sign = read.delimiter or ","
+    with copy.open(encoding="utf-8", newline="") as text:
+        head = next(csv.reader(itertools.islice(text, read.skip, None), delimiter=sign), [])
+    for one in left_out:
+        row = next(csv.reader([one], delimiter=sign), []) if isinstance(one, str) else one
+        row = [cell.strip() for cell in row]
+        if sum(map(bool, row)) > len(head) / 2 and not is_total(row, len(head)):
+            said = "leaves out a line that looks like a row"
+            hint = "only lines after the table, such as a total"
+            raise SourceError.at("source.read.skip_last", said, hint=hint)
+
+
+def is_total(row: Sequence[str], cells: int) -> bool:
+    """Return whether a row adds up others, or is a note below them: a word for a total and numbers,
+    or one cell alone in a row of many.
+    """
+    filled = [cell for cell in row if cell]
+    if len(row) == cells >= FEWEST_COLUMNS and len(filled) == 1:
+        return True
+    first, *others = filled or [""]
+    return bool(TOTALS.match(first)) and all(map(SUMS.fullmatch, others))
 
 
 def _is_sheet(path: Path) -> bool:
@@ -78,8 +118,8 @@ def _lines(text: IO[str], encoding: str, where: str) -> Iterator[str]:
         raise SourceError.at(where, said, hint="write or copy the file again") from None
 
 
-def _without_last(items: Iterable[Any], number: int) -> Iterator[Any]:
-    """All but the last items that are not empty, and what is after them."""
+def _without_last(items: Iterable[Any], number: int, left_out: list[Any]) -> Iterator[Any]:
+    """All but the last items that are not empty, which are `left_out`, and what is after them."""
     waiting: deque[Any] = deque()
     filled = 0
     for item in items:
@@ -89,6 +129,7 @@ def _without_last(items: Iterable[Any], number: int) -> Iterator[Any]:
             first = waiting.popleft()
             filled -= _filled(first)
             yield first
+    left_out += filter(_filled, waiting)
 
 
 def _filled(item: Any) -> bool:
@@ -96,8 +137,12 @@ def _filled(item: Any) -> bool:
     return bool(item.strip("\r\n \t;,|") if isinstance(item, str) else any(item))
 
 
-def sheet_rows(path: Path, sheet: str | None, where: str) -> Iterator[Sequence[str]]:
-    """The cells of a sheet as text. Raises SourceError if it cannot be read."""
+def sheet_rows(
+    path: Path, sheet: str | None, where: str, decimal: str = "."
+) -> Iterator[Sequence[str]]:
+    """The cells of a sheet as text, its numbers with this decimal sign. Raises SourceError if it
+    cannot be read.
+    """
     try:
         import python_calamine
     except ImportError:
@@ -114,17 +159,18 @@ def sheet_rows(path: Path, sheet: str | None, where: str) -> Iterator[Sequence[s
         raise SourceError.at(where, said, hint="write it again, or save it as CSV") from None
     # (a sheet may have empty rows and columns around its table)
     filled = [row for row in rows if any(cell not in ("", None) for cell in row)]
-    return ([_cell(cell) for cell in row] for row in filled)
+    return ([_cell(cell, decimal) for cell in row] for row in filled)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, decimal: str) -> str:
     match value:
         case None:
             return ""
         case bool():
             return "true" if value else "false"
         case float():
-            return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+            whole = value.is_integer() and abs(value) < 1e15
+            return str(int(value)) if whole else repr(value).replace(".", decimal)
         case dt.datetime():
             whole = value.time() == dt.time()
             return value.date().isoformat() if whole else value.isoformat(sep=" ")
@@ -141,10 +187,10 @@ def last_lines(path: Path, encoding: str, number: int) -> list[str]:
     """The last lines of a text file that have anything in them."""
     if path.suffix.lower() == PACKED:
         with closing(open_text(path, encoding, "replace")) as text:
-            return [line.rstrip("\r\n") for line in deque((x for x in text if x.strip()), number)]
+            return [line.rstrip("\r\n") for line in deque((x for x in text if _filled(x)), number)]
     codec = ENCODINGS[encoding]
     if encoding == "utf-16":
         with path.open("rb") as handle:
             codec = "utf-16-be" if handle.read(2) == codecs.BOM_UTF16_BE else "utf-16-le"
     lines = last_bytes(path, AT_END).decode(codec, "replace").splitlines()
-    return [line for line in lines if line.strip()][-number:]
+    return [line for line in lines if _filled(line)][-number:]

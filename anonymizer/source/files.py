@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from anonymizer.compile import Sql, ident, join, lit, one_file, sql
 from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.policy.paths import closest, name_text
-from anonymizer.policy.reading import SQL_TYPES, Reading
+from anonymizer.policy.reading import SQL_TYPES, CellType, Reading
 from anonymizer.policy.values import PACKED, file_format
+from anonymizer.process.text import many
 
 # Names of columns as a source has them, compared with those that the engine gives them.
 #
@@ -213,6 +214,7 @@ class _Dialect(NamedTuple):
     delimiter: str
     quote: str
     escape: str
+    comment: str
     dates: str | None
     times: str | None
     """Formats of dates and times, if the engine says so."""
@@ -247,6 +249,10 @@ def csv_arguments(
     bare, file = file, file + stated(read)
     seen = _dialect(file, ask, where)
     seen = seen._replace(skipped=max(seen.skipped - read.skip, 0))
+    if seen.comment != _NONE and _marked_rows(bare, seen, read.skip, ask, where):
+        file = f"{file}, comment = ''"  # (it would leave rows out that begin so)
+        seen = _dialect(file, ask, where)
+        seen = seen._replace(skipped=max(seen.skipped - read.skip, 0))
     unquoted = seen.quote == _NONE
     if unquoted:
         file, several = f"{file}, {_QUOTED}", len(seen.columns) > 1
@@ -297,34 +303,99 @@ def _types(file: str, seen: _Dialect, read: Reading, ask: CsvFilesAsk, where: st
         )
         for name in unknown
     )
-    columns = [
-        (name, sql_type)
-        for name, sql_type in zip(seen.columns, seen.types, strict=True)
-        if name not in read.types
-    ]
+    guessed = dict(zip(seen.columns, seen.types, strict=True))
+    texts = Sql(f"read_csv({file}, all_varchar = true)")
+    _refuse_other_cells(read, texts, lambda text: ask(text, where))
+    kept = {name: SQL_TYPES[of] for name, of in read.types.items()}
+    if read.decimal != "." or read.thousands is not None:
+        # the engine leaves out every sign of thousands, wherever it stands
+        form = lit(number_form(read.decimal, read.thousands))
+        odd = {
+            name: sql("not regexp_full_match({c}, {f})", c=ident(name), f=form)
+            for name, sql_type in guessed.items()
+            if name not in kept and (_WHOLE_TYPE.match(sql_type) or _REAL_TYPE.match(sql_type))
+        }
+        kept |= dict.fromkeys(_failing(odd, texts, lambda text: ask(text, where)), TEXT)
+    left = [(name, sql_type) for name, sql_type in guessed.items() if name not in kept]
     written = {"DATE": read.dates or seen.dates, "TIMESTAMP": read.times or seen.times}
     formats = {sql_type: form for sql_type, form in written.items() if form}
-    texts = _plain_numbers(f"read_csv({file}, all_varchar = true)", seen.columns, read)
-    kept = kept_types(columns, texts, lambda text: ask(text, where), formats)
-    kept |= {name: SQL_TYPES[of] for name, of in read.types.items()}
+    plain = _plain_numbers(texts, seen.columns, read)
+    kept |= kept_types(left, plain, lambda text: ask(text, where), formats)
     types = join(sql("{n}: {t}", n=lit(name), t=lit(t)) for name, t in kept.items())
     return f", types = {{{types.text}}}" if kept else ""
 
 
-def _plain_numbers(texts: str, columns: Sequence[str], read: Reading) -> Sql:
+def _refuse_other_cells(read: Reading, texts: Sql, ask: Ask) -> None:
+    """Raise SourceError for cells that are none of the type that the policy states: the engine
+    rounds, cuts or shortens some of them.
+    """
+    tests = {
+        name: sql(
+            "({c} is not null and not ({t}))", c=ident(name), t=_of_type(ident(name), of, read)
+        )
+        for name, of in read.types.items()
+        if of != "text"
+    }
+    bad = _failing(tests, texts, ask)
+    problems = []
+    for name in bad:
+        ((n, first),) = ask(
+            f"select count(*), min(number) from (select {tests[name]} as odd,"
+            f" row_number() over () as number from {texts}) where odd"
+        )
+        said = f"is {read.types[name]}, and {many(n, 'cell is', 'cells are')} none"
+        problems.append(
+            Problem(
+                f"source.read.types.{name_text(name)}",
+                f"{said}: the first in row {first:,}",
+                hint="mend it; or name it in source.read.nulls, or another type",
+            )
+        )
+    SourceError.refuse(problems)
+
+
+def _of_type(cell: Sql, of: CellType, read: Reading) -> Sql:
+    """Return whether a cell as text is a value of a type, and keeps all of it."""
+    number = number_form(read.decimal, read.thousands)
+    match of:
+        case "whole":
+            return sql("regexp_full_match({c}, {f})", c=cell, f=lit(WHOLE))
+        case "number":
+            plain = read.decimal == "." and read.thousands is None
+            return sql("regexp_full_match({c}, {f})", c=cell, f=lit(REAL if plain else number))
+        case "boolean":
+            return sql("lower(trim({c})) in ('true', 'false', 't', 'f', '0', '1')", c=cell)
+    form = read.dates if of == "date" else read.times
+    valid = (
+        "try_cast({c} as {t}) is not null"
+        if form is None
+        else ("try_strptime(trim({c}), {f}) is not null")
+    )
+    odd = ":" if of == "date" else ZONED
+    return sql(
+        f"{valid} and regexp_matches({{c}}, {{y}}) and not regexp_matches({{c}}, {{o}})",
+        c=cell,
+        t=Sql(SQL_TYPES[of]),
+        f=lit(form),
+        y=lit(YEAR if form is None or "%Y" in form else "[0-9]"),
+        o=lit(odd),
+    )
+
+
+def _plain_numbers(texts: Sql, columns: Sequence[str], read: Reading) -> Sql:
     """The cells as text, with the numbers among them as the engine writes them."""
     if read.decimal == "." and read.thousands is None:
-        return Sql(texts)
+        return texts
     plain = join(
         sql("{e} as {c}", e=plain_number(ident(name), read.decimal, read.thousands), c=ident(name))
         for name in columns
     )
-    return sql("(select {p} from {t})", p=plain, t=Sql(texts))
+    return sql("(select {p} from {t})", p=plain, t=texts)
 
 
 def number_form(decimal: str, thousands: str | None) -> str:
     """The pattern of numbers with these signs."""
-    whole = f"[0-9]{{1,3}}([{thousands}][0-9]{{3}})+|[0-9]+" if thousands else "[0-9]+"
+    whole = f"[0-9]{{1,3}}([{thousands}][0-9]{{3}})+|[0-9]{{1,15}}" if thousands else "[0-9]{1,15}"
     return f" *-?({whole})([{decimal}][0-9]+)? *"
 
 
@@ -338,6 +409,21 @@ def plain_number(cell: Sql, decimal: str, thousands: str | None) -> Sql:
         b=bare,
         d=lit(decimal),
     )
+
+
+def _marked_rows(file: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str) -> bool:
+    """Return whether lines after that of names begin with the sign of comments, with other cells
+    after it: they are rows, whose first cell begins so.
+    """
+    found = ask(
+        "select 1 from (select line, row_number() over () as number"
+        f" from read_csv({file}, {_ONE_CELL}))"
+        f" where number > {lit(seen.skipped + title + 1).text}"
+        f" and starts_with(ltrim(line), {lit(seen.comment).text})"
+        f" and contains(line, {lit(seen.delimiter).text}) limit 1",
+        where,
+    )
+    return bool(found)
 
 
 def _first_left_out(
@@ -377,7 +463,7 @@ def _dialect_of_header(
 
 def _dialect(file: str, ask: CsvFilesAsk, where: str) -> _Dialect:
     found = (
-        'select "SkipRows", "HasHeader", "Delimiter", "Quote", "Escape",'
+        'select "SkipRows", "HasHeader", "Delimiter", "Quote", "Escape", "Comment",'
         ' "DateFormat", "TimestampFormat", list_transform("Columns", lambda c: c.name),'
         ' list_transform("Columns", lambda c: c.type)'
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,14 +19,20 @@ from anonymizer.compile import Sql, ident, join, lit, sql
 from anonymizer.policy.reading import ENCODINGS, CellType, Reading
 from anonymizer.policy.values import PACKED, FrozenMap, file_format
 from anonymizer.process.text import many
-from anonymizer.source.conversion import first_lines, last_lines, sheet_rows
-from anonymizer.source.files import DELIMITERS, Ask, number_form
+from anonymizer.source.conversion import (
+    FEWEST_COLUMNS,
+    first_lines,
+    is_total,
+    last_lines,
+    sheet_rows,
+)
+from anonymizer.source.files import DELIMITERS, YEAR, Ask, number_form
 
 LOOKED_AT = 200
 """Lines at the beginning from which the form of a file is recognized."""
 BLOCK = 1 << 22
 """Bytes that are read at once."""
-AT_END = 3
+AT_END = 6
 """Lines at the end that may be no rows."""
 _UNKNOWN = """
 null none n/a na n.a. nan nil - -- --- . ? ?? unknown unk missing not*available not*known
@@ -42,11 +47,6 @@ nieznany nieznana brak brak*danych b.d. bd neznámý neznámé bilinmiyor
 """
 UNKNOWN = frozenset(one.replace("*", " ") for one in _UNKNOWN.split())
 """Spellings of unknown, in lower case."""
-TOTALS = re.compile(
-    r"(?i)\W*(total|totals|sum|sums|grand total|summe|gesamt|gesamtsumme|insgesamt|somme|suma|"
-    r"totale|somma|totaal|razem|итого|合計|总计)\b"
-)
-"""The beginning of a line that adds up others."""
 COMMA, POINT = number_form(",", r"\."), number_form("\\.", ",")
 DAYS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
 NAMED = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d")
@@ -58,8 +58,6 @@ OPTIONS: tuple[tuple[CellType, str], ...] = (("date", "dates"), ("time", "times"
 DATE_LIKE = r" *[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}( [0-9:]+)? *"
 NEARLY = 0.9
 """Share of the records of the best separator by which another one may be it."""
-FEWEST_COLUMNS = 3
-"""Columns of a table in which a line with fewer cells may be a title."""
 FEWEST_DATES = 2
 """Cells by which a column is one of dates."""
 TWO_LETTERS = "[A-Z]{2}"
@@ -105,7 +103,7 @@ def recognize_form(path: Path) -> Recognized:
         return found.recognized
     encoding = encoding_of(path)
     if encoding != "utf-8":
-        found.add(f"its letters are those of {encoding}", encoding=encoding)
+        found.add(f"its letters may be those of {encoding}: look at them", encoding=encoding)
     lines = first_lines(path, encoding, LOOKED_AT)
     sign, cells = _separator(lines)
     if sign is None:
@@ -136,7 +134,7 @@ def _around(
         found.add(f"{many(title, 'line')} before that of names: a title", skip=title)
     total = 0
     for row in reversed(last):
-        if not TOTALS.match(next(filter(None, row), "")):
+        if not is_total(row, cells):
             break
         total += 1
     if total and len(first) > total + title + 1:
@@ -273,7 +271,9 @@ def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[
     commas = {n: sql("regexp_full_match({c}, {f})", c=ident(n), f=lit(COMMA)) for n in names}
     fractions = {n: sql("regexp_matches({c}, ',[0-9]+ *$')", c=ident(n)) for n in names}
     grouped = {n: sql("regexp_matches({c}, '[0-9][.][0-9]{{3}}')", c=ident(n)) for n in names}
-    rows = _counts([*commas.values(), *fractions.values(), *grouped.values()], names, texts, ask)
+    threes = {n: sql("regexp_matches({c}, ',[0-9]{{3}} *$')", c=ident(n)) for n in names}
+    tests = [*commas.values(), *fractions.values(), *grouped.values(), *threes.values()]
+    rows = _counts(tests, names, texts, ask)
     n = len(names)
     given = rows[-n:] if n else []
     chosen = [
@@ -281,6 +281,13 @@ def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[
         for i, name in enumerate(names)
         if given[i] and rows[i] == given[i] and rows[n + i] * 2 > given[i]
     ]
+    doubtful = [name for name in chosen if _of(rows, names, name, 3) == _of(rows, names, name, 1)]
+    for name in doubtful:
+        found.notes.append(
+            f"{name} may have thousands or decimals after its commas: say which, as decimal: ','"
+            f" or thousands: ',', and types: {{{name}: number}}"
+        )
+    chosen = [name for name in chosen if name not in doubtful]
     if not chosen:
         return {}
     thousands = any(rows[2 * n + names.index(name)] for name in chosen)
@@ -290,6 +297,11 @@ def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[
     count = ", ".join(chosen)
     found.add(f"numbers with a decimal comma: {count}", **signs)
     return dict.fromkeys(chosen, "number")
+
+
+def _of(rows: Sequence[int], names: Sequence[str], name: str, test: int) -> int:
+    """The count of one of several tests for a column."""
+    return rows[test * len(names) + names.index(name)]
 
 
 def _counts(tests: Sequence[Sql], names: Sequence[str], texts: Sql, ask: Ask) -> list[int]:
@@ -310,7 +322,12 @@ def _dates(
     days = [ISO, *DAYS, *NAMED]
     forms = [*days, *(f"{day} {clock}" for day in (ISO, *DAYS) for clock in CLOCKS)]
     tests = [
-        sql("try_strptime(trim({c}), {f}) is not null", c=ident(name), f=lit(form))
+        sql(
+            "(try_strptime(trim({c}), {f}) is not null and regexp_matches({c}, {y}))",
+            c=ident(name),
+            f=lit(form),
+            y=lit(YEAR if form != "%Y%m%d" else "[0-9]{8}"),
+        )
         for form in forms
         for name in names
     ]

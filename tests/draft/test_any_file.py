@@ -192,8 +192,8 @@ def test_a_cell_of_another_type_is_an_error_with_its_line(tmp_path: Path) -> Non
     nr, _, *others = lines[9].split(";")
     lines[9] = ";".join([nr, "31.02.1990", *others])
     file.write_text("\n".join(lines))
-    said = "line 10 of a CSV file has a cell of geboren that is no DATE"
-    with pytest.raises(AnonymizerError, match=said) as caught:
+    said = r"source\.read\.types\.geboren: is date, and 1 cell is none: the first in row 9"
+    with pytest.raises(SourceError, match=said) as caught:
         anonymizer.run(policy)
     assert "31.02" not in str(caught.value)
 
@@ -220,6 +220,104 @@ def test_dates_of_two_forms_are_those_of_most(tmp_path: Path) -> None:
     types = dict(policy.source.read.types)
     assert (types["born"], types["came"], types["left"]) == ("date", "date", "text")
     assert "left is in another form" in made.text
+
+
+def rows_of(tmp_path: Path, text: str) -> tuple[str, Sequence[Row]]:
+    """The draft for a file, and the rows that it reads."""
+    from anonymizer.engines.duckdb.source import open_session
+
+    file = tmp_path / "a.csv"
+    file.write_text(text)
+    made = anonymizer.init(str(file), base=tmp_path)
+    with open_session(Policy.loads(made.text, tmp_path), None) as session:
+        return made.text, session.engine.raw(f"select * from {session.source.sql}", "source")
+
+
+ILL = ("flu", "gout", "acne")
+
+
+def test_a_point_in_another_column_is_no_thousand(tmp_path: Path) -> None:
+    lines = [f"1.{100 + i},50;{100 + i % 5}.{i % 10};{ILL[i % 3]}" for i in range(120)]
+    _, rows = rows_of(tmp_path, "rent;icd;diag\n" + "\n".join(lines) + "\n")
+    assert [row[0] for row in rows] == [1000 + 100 + i + 0.5 for i in range(120)]
+    assert {row[1] for row in rows} == {f"{100 + i % 5}.{i % 10}" for i in range(120)}
+
+
+@pytest.mark.parametrize("cell", ["1100.50", "1,100.50", "0.5", "1.1.3,5", "5 EUR"])
+def test_a_number_in_another_form_is_an_error(tmp_path: Path, cell: str) -> None:
+    lines = [f"1.{100 + i},50;{ILL[i % 3]}" for i in range(120)]
+    text = "rent;diag\n" + "\n".join(lines) + "\n"
+    made, _ = rows_of(tmp_path, text)
+    policy = Policy.loads(made, tmp_path)
+    (tmp_path / "b.csv").write_text(text.replace("1.105,50", cell))
+    with pytest.raises(SourceError, match=r"source\.read\.types\.rent.* in row 6"):
+        anonymizer.plan(policy.with_file(tmp_path / "b.csv"))
+
+
+@pytest.mark.parametrize(
+    ("of", "cell"),
+    [
+        ("whole", "8.9"),
+        ("time", "2024-05-01 10:00:00+05:00"),
+        ("number", "1" * 20),
+        ("boolean", "5"),
+        ("date", "2024-05-01 10:00:00"),
+        ("date", "24-05-01"),
+    ],
+)
+def test_a_type_keeps_all_of_a_cell_or_refuses_it(tmp_path: Path, of: str, cell: str) -> None:
+    (tmp_path / "a.csv").write_text("n,diag\n" + f"{cell},flu\n" * 30)
+    source = {"file": "a.csv", "read": {"types": {"n": of}}}
+    columns = {"n": {"role": "keep"}, "diag": {"role": "quasi"}}
+    given = {"version": 1, "source": source, "columns": columns, "privacy": {"k_anonymity": 5}}
+    policy = Policy.model_validate(given, context={"base": tmp_path})
+    with pytest.raises(SourceError, match=r"source\.read\.types\.n"):
+        anonymizer.plan(policy)
+
+
+def test_a_total_is_left_out_and_a_row_is_not(tmp_path: Path) -> None:
+    lines = [f"Firm {i};{i % 9};{ILL[i % 3]}" for i in range(120)]
+    head = "firm;n;diag\n"
+    for end in ("Summe;541;\n", "Yhteensä;541;\nQuelle: Amt;;\n;;\n"):
+        text, rows = rows_of(tmp_path, head + "\n".join(lines) + "\n" + end)
+        assert len(rows) == 120, text
+    policy = Policy.loads(text, tmp_path)
+    (tmp_path / "b.csv").write_text(head + "\n".join(lines) + "\n")
+    with pytest.raises(SourceError, match="looks like a row"):
+        anonymizer.plan(policy.with_file(tmp_path / "b.csv"))
+    _, rows = rows_of(tmp_path, head + "\n".join(lines) + "\nTotal;4;flu\n")
+    assert len(rows) == 121
+
+
+def test_a_row_that_begins_like_a_comment_is_a_row(tmp_path: Path) -> None:
+    lines = [f"{'#' if i == 51 else ''}{i};{ILL[i % 3]}" for i in range(120)]
+    _, rows = rows_of(tmp_path, "no;diag\n" + "\n".join(lines) + "\n")
+    assert len(rows) == 120
+
+
+def test_numbers_of_a_sheet_stay_what_they_are(tmp_path: Path) -> None:
+    from anonymizer.engines.duckdb.source import open_session
+
+    rows = [(100.125 + i, f"1.{100 + i},5", ILL[i % 3]) for i in range(60)]
+    as_sheet(tmp_path / "a.xlsx", [("weight", "rent", "diag"), *rows])
+    made = anonymizer.init(str(tmp_path / "a.xlsx"), base=tmp_path)
+    with open_session(Policy.loads(made.text, tmp_path), None) as session:
+        text = f"select weight, rent from {session.source.sql} order by weight"
+        found = session.engine.raw(text, "source")
+    assert found == [(100.125 + i, 1000 + 100 + i + 0.5) for i in range(60)]
+
+
+def test_thousands_or_decimals_are_asked_for(tmp_path: Path) -> None:
+    lines = [f"{1 + i % 3},{100 + i};{ILL[i % 3]}" for i in range(120)]
+    text, rows = rows_of(tmp_path, "rent;diag\n" + "\n".join(lines) + "\n")
+    assert "rent may have thousands or decimals" in text
+    assert {str(row[0]) for row in rows} >= {"1,100"}
+
+
+def test_years_of_two_digits_stay_text(tmp_path: Path) -> None:
+    lines = [f"{10 + i % 9}.02.{40 + i % 50};{ILL[i % 3]}" for i in range(120)]
+    _, rows = rows_of(tmp_path, "born;diag\n" + "\n".join(lines) + "\n")
+    assert {type(row[0]) for row in rows} == {str}
 
 
 def test_codes_like_spellings_of_unknown_are_codes(tmp_path: Path) -> None:

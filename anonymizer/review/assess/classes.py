@@ -22,7 +22,13 @@ from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
 from anonymizer.source.profile import Kind, TableProfile, kind_of, published_type
-from anonymizer.source.recognition import UNREAD, Recognized, recognize_cells, recognize_form
+from anonymizer.source.recognition import (
+    UNREAD,
+    Recognized,
+    encoding_of,
+    recognize_cells,
+    recognize_form,
+)
 from anonymizer.source.snapshot import Relation, source_value, with_together
 
 # Open a table for assessment, in a database or from a file. Nothing is written to either.
@@ -182,6 +188,9 @@ def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
     """How text files of one form are meant, by the first one and the cells of all."""
     if file_format(files[0].name) not in ("csv", "excel"):
         return UNREAD
+    if len({encoding_of(file) for file in files if file_format(file.name) == "csv"}) > 1:
+        said = "names files in different encodings"
+        raise SourceError.at("TABLE", said, hint="write all in one, or read them apart")
     form = recognize_form(files[0])
     read = _separated(form.read, form)
     texts = read_files(engine, files, read, QUERIED, "TABLE", texts=True).sql
