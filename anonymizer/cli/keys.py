@@ -145,12 +145,19 @@ def who(output: Output, ledger: str, person: tuple[str, ...]) -> None:
     KEY is the value of the column that policies name under `key:` or `person:`; where they name
     several columns, their values in that order.
     """
+    from pathlib import Path
+
     from anonymizer.ledger.erasure import releases_of
+    from anonymizer.ledger.session import listed
 
     found = [entry.as_dict() for entry in releases_of(ledger, *person)]
     names = ("release", "run_id", "view", "created")
     rows = [[str(entry[name]) for name in names] for entry in found]
-    output.result({"releases": found}, table(names, rows) if rows else ["in no release"])
+    known = sorted({entry.person_column for entry in listed(Path(ledger)) if entry.person_column})
+    nowhere = (
+        f"in no release; KEY is the text of {' or '.join(known)}" if known else "in no release"
+    )
+    output.result({"releases": found}, table(names, rows) if rows else [nowhere])
 
 
 @ledger_command.command()

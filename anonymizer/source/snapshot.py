@@ -66,9 +66,23 @@ def with_together(
 def _as_one(name: Together, profile: TableProfile) -> Sql:
     """The values of several columns, each after its length: no two lists of values are one text."""
     known = " and ".join(f"{ident(column)} is not null" for column in name.columns)
-    texts = [key_text(column, profile) for column in name.columns]
+    texts = [_plain_text(column, profile) for column in name.columns]
     each = ", ' ', ".join(f"strlen({text}), ':', {text}" for text in texts)
     return Sql(f"case when {known} then concat({each}) end")
+
+
+def _plain_text(column: str, profile: TableProfile) -> str:
+    """A value as text, by which a number is the same in every type: 3 for 3.0 and 3.00."""
+    text, sql_type = key_text(column, profile), profile.type_of(column)
+    if sql_type in ("FLOAT", "DOUBLE"):
+        value = f"cast({ident(column)} as double)"
+        whole = f"abs({value}) < 9e15 and {value} = floor({value})"
+        return f"case when {whole} then cast(cast({value} as bigint) as varchar) else {text} end"
+    if sql_type.startswith("DECIMAL"):
+        return (
+            f"case when strpos({text}, '.') > 0 then rtrim(rtrim({text}, '0'), '.') else {text} end"
+        )
+    return text
 
 
 # Secret-keyed draws: the only randomness of a run.

@@ -142,9 +142,24 @@ def test_the_ledger_finds_and_erases_a_person_by_all_values(
     place = {"name": "a", "database": str(tmp_path / "r.duckdb")}
     anonymizer.run(given(publish=place, **again), database)
     for words, holds in ((["north", "3"], True), (["north", "300"], False), (["3"], False)):
-        assert ("main.a" in said(capsys, "ledger", "who", ledger, *words)) == holds
+        shown = said(capsys, "ledger", "who", ledger, *words)
+        assert ("main.a" in shown) == holds
+        assert ("KEY is the text of tenant, id" in shown) != holds
     assert "erased" in said(capsys, "ledger", "erase", ledger, "north", "3")
     assert "main.a" not in said(capsys, "ledger", "who", ledger, "north", "3")
+
+
+@pytest.mark.parametrize("kind", ["double", "decimal(9, 2)", "bigint", "varchar"])
+def test_a_number_is_the_same_in_every_type(database: Path, tmp_path: Path, kind: str) -> None:
+    ledger = str(tmp_path / "l.duckdb")
+    place = {"name": "a", "database": str(tmp_path / "r.duckdb")}
+    again = {"ledger": ledger, "republish": {"follow": True}}
+    anonymizer.run(given(publish=place, **again), database)
+    with duckdb.connect(str(database)) as con:
+        con.execute(f"alter table t alter id type {kind}")
+    if kind == "varchar":
+        anonymizer.run(given(publish=place, **again), database)
+    assert anonymizer.run(given(publish=place, **again), database).measures["persons"] == 100
 
 
 def test_assess_and_report_count_persons(database: Path, tmp_path: Path) -> None:
