@@ -41,7 +41,7 @@ MODELS = {
 @database_option("Database file of the table; not needed where TABLE is a file.")
 @click.option("--quasi", metavar="A,B", help="Columns that others may know; default: a guess.")
 @click.option("--sensitive", metavar="C,D", help="Columns that nobody should learn of anyone.")
-@click.option("--person", metavar="COLUMN", help="Identifies the person of a row; counts persons.")
+@click.option("--person", metavar="A,B", help="Identifies the person of a row; counts persons.")
 @click.option(
     "--require",
     metavar="NAME=N",
@@ -101,6 +101,7 @@ def assess_command(
     With --counts, TABLE (or a query) is a published table of counts with a row per cell and totals.
     Exit code 1 if the published figures show a hidden one, or that it is below --minimum.
     """
+    from anonymizer.policy.values import Together
     from anonymizer.review.assess import assess, assess_policy
     from anonymizer.review.observers import TablesAssessment
 
@@ -114,6 +115,8 @@ def assess_command(
         return
     options = {name: value for name, value in options.items() if name not in OF_COUNTS}
     options |= {name: names(options[name]) for name in ("quasi", "sensitive")}
+    persons = tuple(names(options["person"]))
+    options["person"] = Together.of(persons) if len(persons) > 1 else options["person"]
     if _is_policy(table_name):
         named = {name: value for name, value in options.items() if asked(name) is not default}
         assessed = assess_policy(load_policy(table_name), database, limits=limits, **named)

@@ -162,7 +162,11 @@ def test_a_number_is_the_same_in_every_type(database: Path, tmp_path: Path, kind
     assert anonymizer.run(given(publish=place, **again), database).measures["persons"] == 100
 
 
-def test_assess_and_report_count_persons(database: Path, tmp_path: Path) -> None:
+def test_assess_and_report_count_persons(
+    database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["assess", "t", "--database", str(database), "--quasi", "age", "--person", "tenant,id"]
+    assert "200 rows of 100 persons" in said(capsys, *words)
     place = {"name": "a", "database": str(tmp_path / "r.duckdb")}
     made = given(publish=place)
     assert anonymizer.assess(made, database).sizes.persons == 100
