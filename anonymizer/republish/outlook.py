@@ -56,7 +56,8 @@ class Outlook:
     leavers: int
     """In the last release, and not in the source."""
     along: int
-    """In the source, with the same history as some who have gone: left out, to hide them."""
+    """In the source, with the same history as some who have gone: left out, to hide them. A run
+    draws them anew, and may need some more or fewer."""
     for_values: int
     """Left out because values of their class have changed too much, or are NULL now."""
     still_out: int
