@@ -85,6 +85,9 @@ def test_a_plan_counts_as_on_duckdb(server: str, tmp_path: Path) -> None:
         assert (here is None) == (there is None)
         if here is not None:
             costs, others = (one.pop("frontier") for one in (here, there))
+            for one in (here, there):  # (who goes along is drawn, and with them how many)
+                assert one.pop("along") + one["leavers"] >= 3
+                one.pop("withdrawal")
             assert here == there
             assert [one["choice"] for one in costs] == [one["choice"] for one in others]
             shares = ([one["withdrawal"] for one in of] for of in (costs, others))
