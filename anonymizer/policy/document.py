@@ -309,7 +309,7 @@ class Document(Options):
     def source_path(self) -> Path:
         """The file of the source, or the pattern of its files."""
         source = getattr(self, "source", None)
-        return self._instead or self.resolve(source.file if source is not None else "")
+        return self._instead or self.resolve(getattr(source, "file", None) or "")
 
     def with_file(self, path: str | Path) -> Self:
         """The policy for another file of the same form, such as next month's: the same policy, by

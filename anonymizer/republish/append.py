@@ -48,6 +48,9 @@ STAYING = work("staying")
 """Persons who stay, with the earlier class that they continue."""
 STANDING = work("standing_rows")
 """Rows of those who stay or are new."""
+MOST_ALONG = 100
+"""How many beyond k may go along before the whole group does: each number is tried, so that the
+work does not grow with the square of a large group."""
 FAILING = work("failing_newcomers")
 """Groups of newcomers who break a rule by themselves."""
 
@@ -101,6 +104,7 @@ def compile_append(policy: Policy, profile: TableProfile, roles: Roles) -> Compi
         "values": list(dict.fromkeys(s.s for s, _ in ruled)),
         "whole": follow,
         "divides": divides(policy),
+        "most": k + MOST_ALONG,
         "wait": wait,
         "k": k,
     }

@@ -64,10 +64,10 @@ def write_copy(path: Path, read: Reading | None, target: Path, where: str) -> No
                 lines = _lines(text, read.encoding, where)
                 handle.writelines(_without_last(lines, read.skip_last, left_out))
     if left_out:
-        _refuse_rows(left_out, target, read, where)
+        _refuse_rows(left_out, target, read)
 
 
-def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading, where: str) -> None:
+def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading) -> None:
     """Raise SourceError if a line that is left out after the table looks like a row of it."""
     sign = read.delimiter or ","
     with copy.open(encoding="utf-8", newline="") as text:
@@ -105,12 +105,10 @@ def open_text(path: Path, encoding: str, errors: str = "strict") -> IO[str]:
 
 
 def _lines(text: IO[str], encoding: str, where: str) -> Iterator[str]:
-    number = 0
     try:
-        for number, line in enumerate(text, 1):  # noqa: B007
-            yield line
+        yield from text
     except UnicodeError:
-        said = f"is not text in {encoding}, after line {number:,}"
+        said = f"is not text in {encoding}"
         hint = f"source.read: {{encoding: …}}, one of {', '.join(ENCODINGS)}"
         raise SourceError.at(where, said, hint=hint) from None
     except (OSError, EOFError):

@@ -17,7 +17,8 @@ join {{ units | ident }} u on u.row_id = g.id
 -- parameters: whole: whether those who have gone, and who goes along, have to keep the rules of columns by
 -- themselves; kept: columns with rules, of which a group that stays has enough values in common with all of
 -- its classes so far; divides: whether part of a group may go. Who goes along is drawn, whatever their values
--- are: as few as it takes until all who go have enough values, by what the ledger has of the group
+-- are: as few as it takes until all who go have enough values, by what the ledger has of the group; most: if
+-- not as many are enough, all go
 create or replace table {{ staying | ident }} as
 with present as (
     select h.person, h.lineage, h.grp, h.persons, min(r.draw) as draw
@@ -55,6 +56,7 @@ parts as (
     from (select distinct grp, here, persons from counts where here < persons) c
     join (select place as along from counts union select 0) n
         on n.along >= {{ k | lit }} - (c.persons - c.here) and n.along <= c.here - {{ k | lit }}
+        and n.along <= {{ most | lit }}
 ){% for one in kept %},
 left_{{ one.name }} as (
     select p.grp, p.along, v.text, count(*) as n
