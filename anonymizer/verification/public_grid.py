@@ -94,7 +94,7 @@ def _begins(column: PublishedColumn) -> Sql:
         "week": f"({_day(plain)} + 3) % 7 = 0",
     }
     part = HOUR if step == "hour" else DAY
-    whole = [] if sql_type == "DATE" else [f"epoch_us(lo) % {part} = 0"]
+    whole = [] if sql_type == "DATE" else [f"epoch_us({plain}) % {part} = 0"]
     return Sql(" and ".join([conditions.get(step, "true"), *whole]))
 
 
@@ -115,8 +115,10 @@ def _ends(column: PublishedColumn) -> Sql:
             "week": f"({_day(plain)} + 4) % 7 = 0",
         }
         part = HOUR if step == "hour" else DAY
-        # the last instant, which is less than a second before the next step
-        whole = [] if sql_type == "DATE" else [f"epoch_us(hi) % {part} >= {part - SECOND}"]
+        # the last instant, which is less than a second before the next step; remainders of
+        # instants before 1970 are negative
+        rest = f"(epoch_us({plain}) % {part} + {part}) % {part}"
+        whole = [] if sql_type == "DATE" else [f"{rest} >= {part - SECOND}"]
         return Sql(" and ".join([conditions.get(step, "true"), *whole]))
     if sql_type in REALS:
         return _multiple(step, "hi", sql_type)
@@ -149,8 +151,13 @@ def _multiple(step: Any, name: str, sql_type: str) -> Sql:
 
 
 def _plain(column: PublishedColumn, name: str) -> str:
+    """A date, or the microsecond that an instant is in."""
     if column.sql_type.endswith("TIME ZONE"):
         return f"timezone('UTC', {name})"
+    if column.sql_type == "TIMESTAMP_NS":
+        # (a cast drops what is below a microsecond, which before 1970 is towards the next one)
+        below = f"(epoch_ns({name}) % 1000 + 1000) % 1000"
+        return f"cast(make_timestamp_ns(epoch_ns({name}) - {below}) as timestamp)"
     return f"cast({name} as timestamp)" if column.sql_type != "DATE" else name
 
 

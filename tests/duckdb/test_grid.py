@@ -39,6 +39,22 @@ TYPES: dict[str, tuple[str, Any]] = {
         "timestamp '1999-12-31 23:59:30' + cast(i * 7 as integer) * interval 1 minute",
         {"step": "hour"},
     ),
+    "old": ("date '1969-12-28' - cast((i * 3) % 900 as integer)", None),
+    "old week": ("date '1970-12-28' - cast((i * 3) % 900 as integer)", {"step": "week"}),
+    "old moment": ("timestamp '1970-03-31 23:00:00' - cast(i as integer) * interval 7 hour", None),
+    "old zoned": (
+        "timestamptz '1970-02-01 01:30:00+00' - cast(i as integer) * interval 1 day",
+        None,
+    ),
+    "old nanoseconds": (
+        "cast(timestamp '1970-03-31 23:00:00' - cast(i as integer) * interval 7 hour"
+        " as timestamp_ns)",
+        {"step": "week"},
+    ),
+    "old hour": (
+        "timestamp '1970-01-01 23:59:30' - cast(i as integer) * interval 7 minute",
+        {"step": "hour"},
+    ),
 }
 
 
