@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -117,7 +118,9 @@ class Application(Group):
         _refuse_bytes(args)
         _refuse_empty(args)
         _refuse_retired(args)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        _refuse_repeated(command, rest)
+        return name, command, rest
 
     def says(self, ctx: click.Context, name: str) -> str:
         """(from the register: no module of a verb is imported for it)"""
@@ -210,6 +213,27 @@ def _refuse_retired(given: Sequence[str]) -> None:
         listed = given[1:] if rest and rest[0].startswith("-") else given[1:2]
         if given[:1] == [verb] and all(word in listed for word in rest):
             raise UsageError.at(f"anonymizer {name}", "is retired", hint=f"anonymizer {instead}")
+
+
+def _refuse_repeated(command: click.Command | None, given: Sequence[str]) -> None:
+    """Raises UsageError for an option that is given twice and counts once: the first would be
+    ignored.
+    """
+    from anonymizer.cli.failures import UsageError
+
+    rest = list(given)
+    while isinstance(command, click.Group) and rest and rest[0] in command.commands:
+        command = command.commands[rest.pop(0)]
+    if command is None or isinstance(command, click.Group):
+        return
+    with suppress(click.ClickException):  # (said when it is read)
+        order = command.make_parser(click.Context(command)).parse_args(rest)[2]
+        for one, times in Counter(order).items():
+            once = isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)
+            if once and times > 1:
+                listed = one.metavar is not None and "," in one.metavar
+                hint = "name all after it, with commas between them" if listed else "give it once"
+                raise UsageError.at(one.opts[-1], "is given twice", hint=hint)
 
 
 def _exit_on_deaf_engine(output: Output) -> AbstractContextManager[None]:

@@ -24,6 +24,7 @@ from anonymizer.ledger.store import (
     bound,
     settle_down,
 )
+from anonymizer.process.text import many
 
 OF_PERSONS = (MEMBERS, ROWS, COUNTED)
 """The tables of a ledger with digests of persons."""
@@ -47,6 +48,7 @@ def releases_of(path: str | Path, *person: str) -> tuple[Entry, ...]:
     """
     with open_ledger(Path(path), read_only=True) as engine:
         found = entries(engine)
+        _refuse_other_number(found, person)
         digest = _digest(engine, _key(engine, Path(path), found), person)
         return _of(engine, found, digest)
 
@@ -61,6 +63,7 @@ def erase_person(path: str | Path, *person: str) -> Erased:
     path = Path(path)
     with open_ledger(path, read_only=False) as engine:
         found = entries(engine)
+        _refuse_other_number(found, person)
         key = _key(engine, path, found)
         digest = _digest(engine, key, person)
         concerned = _of(engine, found, digest)
@@ -72,6 +75,14 @@ def erase_person(path: str | Path, *person: str) -> Erased:
         hint = "the text of the column that key or person names, as the source has it"
         raise NothingToCheckError.at("KEY", said, hint=hint)
     return Erased(concerned, rows)
+
+
+def _refuse_other_number(found: tuple[Entry, ...], person: tuple[str, ...]) -> None:
+    """Raise NothingToCheckError if no release names its persons by so many columns."""
+    named = sorted({entry.person_column for entry in found if entry.person_column is not None})
+    if named and all(len(columns.split(", ")) != len(person) for columns in named):
+        said = f"has {many(len(person), 'value')}"
+        raise NothingToCheckError.at("KEY", said, hint=f"the text of {' or of '.join(named)}")
 
 
 def _replace_all(engine: DuckDBEngine, key: str, digest: int, concerned: tuple[Entry, ...]) -> int:

@@ -12,6 +12,7 @@ from anonymizer.errors import Problem
 from anonymizer.policy.algorithms import ALGORITHMS
 from anonymizer.policy.hierarchies import BUILDERS
 from anonymizer.policy.paths import closest, path_text
+from anonymizer.policy.reading import COLUMN_TYPES
 from anonymizer.policy.values import TAG, FrozenMap, Refused
 
 Loc = tuple[Any, ...]
@@ -244,7 +245,7 @@ def _annotation(root: type[BaseModel], loc: Iterable[Any]) -> Any:
     here: Any = root
     for step in loc:
         if isinstance(step, str) and step.startswith(TAG):
-            here = {**ALGORITHMS, **BUILDERS}[step[1:]]
+            here = {**ALGORITHMS, **BUILDERS, **COLUMN_TYPES}[step[1:]]
             continue
         for option in _options(here):
             if _is_model(option):

@@ -69,9 +69,15 @@ class Source(OneOf):
 
     @model_validator(mode="after")
     def _text(self) -> Source:
-        if self.read is not None and self.format not in ("csv", "excel"):
+        if self.read is None:
+            return self
+        if self.format not in ("csv", "excel", "json"):
             raise fail("is for text files and sheets", at="read", hint="cast in source.query")
-        if self.read is not None and self.format == "csv" and self.read.sheet is not None:
+        of_lines = ("encoding", "delimiter", "skip", "skip_last")
+        odd = self.read.model_fields_set.intersection(of_lines if self.format == "json" else ())
+        if odd:
+            raise fail("is for CSV files and sheets", at=f"read.{min(odd)}", hint="leave it out")
+        if self.format != "excel" and self.read.sheet is not None:
             raise fail("is for Excel files", at="read.sheet", hint="leave it out")
         return self
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from anonymizer.policy.values import AsTuple, FrozenMap, Options, Text, fail
+from anonymizer.policy.values import TAG, AsTuple, FrozenMap, Options, Text, fail
 
 CellType = Literal["text", "whole", "number", "date", "time", "boolean"]
+Decimal = Literal[".", ","]
+Thousands = Literal[".", ",", " ", "'"]
 SQL_TYPES: dict[str, str] = {
     "text": "VARCHAR",
     "whole": "BIGINT",
@@ -21,6 +24,8 @@ SQL_TYPES: dict[str, str] = {
 ENCODINGS = {
     "utf-8": "utf-8-sig",
     "utf-16": "utf-16",
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
     "windows-1252": "cp1252",
     "windows-1250": "cp1250",
     "windows-1251": "cp1251",
@@ -67,6 +72,40 @@ Format = Annotated[Text, AfterValidator(_format)]
 Sign = Annotated[str, AfterValidator(_sign)]
 
 
+class DateForm(Options):
+    """The form of the dates, or times, of one column, where others have another one."""
+
+    date: Format | None = None
+    """The format of dates, as '%d.%m.%Y'."""
+    time: Format | None = None
+    """The format of dates with times."""
+
+    @model_validator(mode="after")
+    def _one(self) -> DateForm:
+        if (self.date is None) == (self.time is None):
+            raise fail("must have either date or time", hint="{date: '%d.%m.%Y'}")
+        return self
+
+    @property
+    def kind(self) -> CellType:
+        """What a cell is."""
+        return "date" if self.time is None else "time"
+
+
+COLUMN_TYPES: dict[str, Any] = {"cell type": CellType, "date form": DateForm}
+"""What the type of a column may be, by tag."""
+
+
+def _tag(given: object) -> str:
+    return f"{TAG}{'date form' if isinstance(given, Mapping | DateForm) else 'cell type'}"
+
+
+ColumnType = Annotated[
+    Annotated[CellType, Tag(f"{TAG}cell type")] | Annotated[DateForm, Tag(f"{TAG}date form")],
+    Discriminator(_tag),
+]
+
+
 class Reading(Options):
     """How a CSV file or a sheet is read. What is not stated is found from the file."""
 
@@ -86,20 +125,33 @@ class Reading(Options):
     """The format of dates, as '%d.%m.%Y'; default: year, month, day."""
     times: Format | None = None
     """The format of dates with times, as '%d.%m.%Y %H:%M'."""
-    decimal: Literal[".", ","] = "."
+    decimal: Decimal = "."
     """The sign before the fraction of a number."""
-    thousands: Literal[".", ",", " ", "'"] | None = None
-    """The sign between groups of three digits."""
-    types: FrozenMap[Text, CellType] = FrozenMap()
-    """The types of columns: text, whole (a number without a fraction), number, date, time, boolean.
-    A cell that is none of its column's type is an error. Default: found from the file."""
+    thousands: Thousands | None = None
+    """The sign between groups of three digits; a space of any width is one."""
+    types: FrozenMap[Text, ColumnType] = FrozenMap()
+    """The types of columns: text, whole (a number without a fraction), number, date, time, boolean;
+    or `{date: '%Y-%m-%d'}` for a column of dates in a form of its own. A cell that is none of its
+    column's type is an error. Default: found from the file."""
 
     @model_validator(mode="after")
     def _signs(self) -> Reading:
         if self.thousands == self.decimal:
             raise fail("is the decimal sign as well", at="thousands", hint="decimal: ','")
-        whole = [name for name, of in self.types.items() if of == "whole"]
+        whole = [name for name in self.types if self.type_of(name) == "whole"]
         if self.thousands is not None and whole:
             said = "cannot be whole where thousands are stated"
             raise fail(said, at=f"types.{whole[0]}", hint="number, which keeps 15 digits")
         return self
+
+    def type_of(self, name: str) -> CellType | None:
+        """What the cells of a column are; None if that is found from the file."""
+        stated = self.types.get(name)
+        return stated.kind if isinstance(stated, DateForm) else stated
+
+    def form_of(self, name: str) -> str | None:
+        """The format of a column's dates or times; None for year, month, day."""
+        stated = self.types.get(name)
+        if isinstance(stated, DateForm):
+            return stated.date or stated.time
+        return self.dates if stated == "date" else self.times

@@ -8,6 +8,7 @@ import datetime as dt
 import gzip
 import itertools
 import re
+import zipfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from anonymizer.errors import SourceError
+from anonymizer.policy.paths import name_text
 from anonymizer.policy.reading import ENCODINGS, Reading
 from anonymizer.policy.values import PACKED, file_format
 from anonymizer.source.files import last_bytes
@@ -28,6 +30,10 @@ TOTALS = re.compile(
 """The beginning of a line that adds up others."""
 SUMS = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*( ?[%€$£])?")
 """A number in a line that adds up others."""
+OPEN_FORMULA = re.compile(
+    rb'<c(?![^>]* t="str")[^>]*><f[^>]*?(/>|>[^<]*</f>)(<v\s*/>|<v></v>)?</c>'
+)
+"""A cell with a formula and no value; that of an empty text is none."""
 FEWEST_COLUMNS = 3
 """Columns of a table in which a line with fewer cells may be a title."""
 EXTRA = "python -m pip install 'sql-anonymizer[excel]'"
@@ -151,13 +157,27 @@ def sheet_rows(
         names = list(book.sheet_names)
         if sheet is not None and sheet not in names:
             raise SourceError.at(where, "has no sheet of that name", hint="source.read.sheet")
-        rows = book.get_sheet_by_name(sheet or names[0]).to_python()
+        found = book.get_sheet_by_name(sheet or names[0])
+        rows = found.to_python()
     except (python_calamine.CalamineError, IndexError, OSError):
         said = "is no workbook that can be read"
         raise SourceError.at(where, said, hint="write it again, or save it as CSV") from None
     # (a sheet may have empty rows and columns around its table)
     filled = [row for row in rows if any(cell not in ("", None) for cell in row)]
+    if not filled and sheet is None and len(names) > 1:
+        hint = f"source.read: {{sheet: {name_text(names[1])}}}"
+        raise SourceError.at(where, "is a workbook whose first sheet is empty", hint=hint)
+    if path.suffix.lower() == ".xlsx" and _has_open_formulas(path):
+        said = "has formulas without their values: the program that wrote it has not computed them"
+        raise SourceError.at(where, said, hint="open it in a spreadsheet program, and save it")
     return ([_cell(cell, decimal) for cell in row] for row in filled)
+
+
+def _has_open_formulas(path: Path) -> bool:
+    """Return whether a formula of any sheet has no value."""
+    with zipfile.ZipFile(path) as parts:
+        sheets = (n for n in parts.namelist() if n.startswith("xl/worksheets/sheet"))
+        return any(OPEN_FORMULA.search(parts.read(name)) for name in sheets)
 
 
 def _cell(value: Any, decimal: str) -> str:

@@ -12,10 +12,21 @@ from typing import Any, NamedTuple
 
 from anonymizer.compile import Sql, ident, join, lit, one_file, sql
 from anonymizer.errors import AnonymizerError, Problem, SourceError
-from anonymizer.policy.paths import closest, name_text
-from anonymizer.policy.reading import SQL_TYPES, CellType, Reading
+from anonymizer.policy.reading import SQL_TYPES, Reading
 from anonymizer.policy.values import PACKED, file_format
-from anonymizer.process.text import many
+from anonymizer.source.cells import (
+    REAL_TYPE,
+    TEXT,
+    WHOLE_TYPE,
+    failing,
+    kept_types,
+    known_cells,
+    number_form,
+    own_values,
+    plain_numbers,
+    refuse_other_cells,
+    refuse_other_names,
+)
 
 # Names of columns as a source has them, compared with those that the engine gives them.
 #
@@ -53,127 +64,6 @@ def _problems(bare: Sequence[str], where: str, unnamed: str) -> Iterator[Problem
             listed = ", ".join(map(str, numbers[:-1]))
             said = f"has the same name for columns {listed} and {numbers[-1]}"
             yield Problem(where, said, hint=SAME)
-
-
-# Types of the columns of text files, which the whole file decides.
-#
-# DuckDB guesses types from the first rows, and reads the others by them: a code that begins with
-# zero becomes a number after 20,000 that do not, and one of 20 digits a double. A date with two
-# digits of a year may be read in three ways. One pass over the file finds what its type would not
-# keep. A value that is of no such type at all is left: the engine refuses it with its line.
-
-
-TEXT = "VARCHAR"
-WHOLE = r" *-?(0|[1-9][0-9]*) *"
-REAL = (
-    r"(?i) *-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+|(0|[1-9][0-9]*)?\.[0-9]*e[-+]?[0-9]+"
-    r"|[0-9]+e[-+][0-9]+) *| *[-+]?(nan|inf|infinity) *"
-)
-"""Numbers that a double keeps. One like 12E3 is a code: programs write 1.2e4 or 12e+3."""
-DECIMALS = "length(regexp_extract({c}, '[.]([0-9]*) *$', 1))"
-UNEVEN = (
-    "min({d}) <> max({d}) and (bool_or({d} > 1 and {z}) or (min({d}) = 0 and bool_or({d} = 1 and"
-    " {z}) and bool_or({d} > 1 or ({d} = 1 and not {z}))))"
-)
-"""True if some cells of a column of fractions end in a zero that others lack. Programs write all
-decimals, or no zero at the end, and 34 and 34.0 alone are one number."""
-SPELLINGS = "count(distinct lower(trim({c}))) {f} > count(distinct try_cast({c} as {t})) {f}"
-PLAIN = "filter (where regexp_full_match({c}, ' *-?[0-9.]+ *') and try_cast({c} as double) <> 0)"
-ZONED = ":[0-9]{2}([.][0-9]+)? *([+-][0-9]{2}(:?[0-9]{2})?|Z) *$|[.][0-9]{7}"
-"""A time with a zone, or with more digits of a second than a TIMESTAMP keeps."""
-YEAR = "(^|[^0-9])[0-9]{4}([^0-9]|$)"
-NUMBERLESS = "(try_cast({c} as double) is null and try_cast({c} as hugeint) is null)"
-_WHOLE_TYPE = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)\Z")
-_REAL_TYPE = re.compile(r"(FLOAT|DOUBLE)\Z")
-_DATE = re.compile(r"DATE\Z|TIMESTAMP")
-
-Ask = Callable[[str], Sequence[tuple[Any, ...]]]
-
-
-def kept_types(
-    columns: Sequence[tuple[str, str]],
-    texts: Sql,
-    ask: Ask,
-    formats: Mapping[str, str] | None = None,
-    *,
-    written: bool = True,
-) -> dict[str, str]:
-    """The columns whose guessed type does not keep all values of the file, with one that does.
-
-    `texts`: the file with all cells as text; `formats`: those of dates, by type. `written`:
-    whether numbers are as they were written; those of JSON have no zeros at the end.
-    """
-    dates = {n: _cut_date(n, t, formats or {}) for n, t in columns if _DATE.match(t)}
-    whole = {n: _unlike(n, WHOLE, t) for n, t in columns if _WHOLE_TYPE.match(t)}
-    real = {n: _unlike(n, REAL, t) for n, t in columns if _REAL_TYPE.match(t)}
-    lost = _failing({**dates, **whole, **real}, texts, ask)
-    numbers = [n for n in lost if n not in dates]
-    long = _failing({n: _unlike(n, WHOLE, "HUGEINT") for n in numbers}, texts, ask)
-    codes = _failing({n: _unlike(n, REAL, "DOUBLE") for n in long}, texts, ask)
-    strange = _failing({n: sql(NUMBERLESS, c=n) for n in codes}, texts, ask)
-    kept = {n: TEXT for n, t in columns if t == "BIGNUM"}
-    for name in lost:
-        if name in dates or name in codes:
-            kept[name] = TEXT
-        else:
-            kept[name] = "DOUBLE" if name in long else "HUGEINT"
-    read = {**dict(columns), **kept}.items()
-    doubtful = {n: t for n, t in read if t == "BOOLEAN" or (written and _REAL_TYPE.match(t))}
-    kept |= dict.fromkeys(_spelled_twice(doubtful, texts, ask), TEXT)
-    return {name: sql_type for name, sql_type in kept.items() if name not in strange}
-
-
-def _spelled_twice(types: Mapping[str, str], texts: Sql, ask: Ask) -> list[str]:
-    """The columns in which a value is written in two ways, as true and 1, or 250.1 and 250.10."""
-    uneven: dict[str, Sql] = {}
-    for name in (n for n, t in types.items() if t != "BOOLEAN"):
-        decimals = sql(DECIMALS, c=ident(name))
-        uneven[name] = sql(
-            UNEVEN, d=decimals, z=sql("{c} like '%0'", c=sql("trim({c})", c=ident(name)))
-        )
-    tests = {n: sql(PLAIN, c=ident(n)) for n in _columns_where(uneven, texts, ask)}
-    tests |= {n: Sql("") for n, t in types.items() if t == "BOOLEAN"}
-    spelled = {
-        n: sql(SPELLINGS, c=ident(n), t=Sql(types[n]), f=counted) for n, counted in tests.items()
-    }
-    return _columns_where(spelled, texts, ask)
-
-
-def _cut_date(name: str, sql_type: str, formats: Mapping[str, str]) -> Sql:
-    """True if a cell is a date without four digits for its year, or a time that would be cut."""
-    column, read = ident(name), "try_cast({c} as timestamp)"
-    if sql_type in formats:
-        read = f"coalesce(try_strptime({{c}}, {{f}}), {read})"
-    readable = sql(read, c=column, f=lit(formats.get(sql_type)))
-    test = "({r} is not null and not regexp_matches({c}, {y}))"
-    if sql_type == "TIMESTAMP":
-        test = f"({test} or regexp_matches({{c}}, {{z}}))"
-    return sql(test, r=readable, c=column, y=lit(YEAR), z=lit(ZONED))
-
-
-def _unlike(name: str, pattern: str, sql_type: str) -> Sql:
-    """Return whether a cell has another form, or is too large for a type."""
-    return sql(
-        "(not regexp_full_match({c}, {p}) or try_cast({c} as {t}) is null)",
-        c=ident(name),
-        p=lit(pattern),
-        t=Sql(sql_type),
-    )
-
-
-def _failing(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
-    """The columns with a cell for which the test is true, in one pass over the file."""
-    return _columns_where({n: sql("bool_or({t})", t=test) for n, test in tests.items()}, texts, ask)
-
-
-def _columns_where(tests: Mapping[str, Sql], texts: Sql, ask: Ask) -> list[str]:
-    """The columns for which an aggregate is true, in one pass over the file."""
-    if not tests:
-        return []
-    # (NULL, of empty cells, is none)
-    columns = join(sql("coalesce({t}, false)", t=test) for test in tests.values())
-    (row,) = ask(sql("select {c} from {s}", c=columns, s=texts).text)
-    return [name for name, found in zip(tests, row, strict=True) if found]
 
 
 # CSV files: how they are read, and those that are refused because they are not one table.
@@ -238,10 +128,10 @@ def last_bytes(path: Path, size: int) -> bytes:
         return handle.read()
 
 
-def csv_arguments(
+def csv_relation(
     file: str, ask: CsvFilesAsk, where: str, read: Reading | None = None, *, texts: bool = False
-) -> str:
-    """The arguments to read a file with. Raises SourceError for a file that is not one table.
+) -> Sql:
+    """SQL to select from a file. Raises SourceError for a file that is not one table.
 
     `read`: what the policy says of it; `texts`: all cells are read as text.
     """
@@ -273,8 +163,24 @@ def csv_arguments(
     if len(seen.columns) == 1 and unquoted and any(s in seen.columns[0] for s in DELIMITERS):
         said = "has lines with different numbers of cells, so that each would be one cell"
         raise SourceError.at(where, said, hint=_MEND)
-    _refuse_other_names(bare, seen, read.skip, ask, where)
-    return f"{file}, all_varchar = true" if texts else file + _types(file, seen, read, ask, where)
+    empty = _without_names(file, bare, seen, read.skip, ask, where)
+    if texts:
+        return _shaped(f"read_csv({file}, all_varchar = true)", empty, {})
+    types = _types(file, seen, read, ask, where)
+    return _shaped(f"read_csv({file}{types})", empty, own_values(read))
+
+
+def _shaped(reader: str, left_out: Sequence[str], values: Mapping[str, Sql]) -> Sql:
+    """What a reader finds, without columns, and with others of their own values."""
+    if not left_out and not values:
+        return Sql(reader)
+    columns = Sql("*")
+    if left_out:
+        columns = sql("{c} exclude ({e})", c=columns, e=join(map(ident, left_out)))
+    if values:
+        own = join(sql("{v} as {c}", v=value, c=ident(name)) for name, value in values.items())
+        columns = sql("{c} replace ({o})", c=columns, o=own)
+    return sql("(select {c} from {r})", c=columns, r=Sql(reader))
 
 
 def stated(read: Reading) -> str:
@@ -294,121 +200,28 @@ def _types(file: str, seen: _Dialect, read: Reading, ask: CsvFilesAsk, where: st
     """The argument with the types that the policy states, and with those of columns whose values
     the guessed ones would not keep.
     """
-    unknown = [name for name in read.types if name not in seen.columns]
-    SourceError.refuse(
-        Problem(
-            "source.read.types",
-            f"names {name_text(name)}, which is not a column of the file",
-            hint=closest(name, seen.columns),
-        )
-        for name in unknown
-    )
+    refuse_other_names(read, seen.columns)
     guessed = dict(zip(seen.columns, seen.types, strict=True))
     texts = Sql(f"read_csv({file}, all_varchar = true)")
-    _refuse_other_cells(read, texts, lambda text: ask(text, where))
-    kept = {name: SQL_TYPES[of] for name, of in read.types.items()}
+    refuse_other_cells(read, texts, lambda text: ask(text, where))
+    kept = {name: SQL_TYPES[str(read.type_of(name))] for name in read.types}
+    kept |= dict.fromkeys(own_values(read), TEXT)
     if read.decimal != "." or read.thousands is not None:
         # the engine leaves out every sign of thousands, wherever it stands
         form = lit(number_form(read.decimal, read.thousands))
         odd = {
             name: sql("not regexp_full_match({c}, {f})", c=ident(name), f=form)
             for name, sql_type in guessed.items()
-            if name not in kept and (_WHOLE_TYPE.match(sql_type) or _REAL_TYPE.match(sql_type))
+            if name not in kept and (WHOLE_TYPE.match(sql_type) or REAL_TYPE.match(sql_type))
         }
-        kept |= dict.fromkeys(_failing(odd, texts, lambda text: ask(text, where)), TEXT)
+        kept |= dict.fromkeys(failing(odd, texts, lambda text: ask(text, where)), TEXT)
     left = [(name, sql_type) for name, sql_type in guessed.items() if name not in kept]
     written = {"DATE": read.dates or seen.dates, "TIMESTAMP": read.times or seen.times}
     formats = {sql_type: form for sql_type, form in written.items() if form}
-    plain = _plain_numbers(texts, seen.columns, read)
+    plain = plain_numbers(texts, seen.columns, read)
     kept |= kept_types(left, plain, lambda text: ask(text, where), formats)
     types = join(sql("{n}: {t}", n=lit(name), t=lit(t)) for name, t in kept.items())
     return f", types = {{{types.text}}}" if kept else ""
-
-
-def _refuse_other_cells(read: Reading, texts: Sql, ask: Ask) -> None:
-    """Raise SourceError for cells that are none of the type that the policy states: the engine
-    rounds, cuts or shortens some of them.
-    """
-    tests = {
-        name: sql(
-            "({c} is not null and not ({t}))", c=ident(name), t=_of_type(ident(name), of, read)
-        )
-        for name, of in read.types.items()
-        if of != "text"
-    }
-    bad = _failing(tests, texts, ask)
-    problems = []
-    for name in bad:
-        ((n, first),) = ask(
-            f"select count(*), min(number) from (select {tests[name]} as odd,"
-            f" row_number() over () as number from {texts}) where odd"
-        )
-        said = f"is {read.types[name]}, and {many(n, 'cell is', 'cells are')} none"
-        problems.append(
-            Problem(
-                f"source.read.types.{name_text(name)}",
-                f"{said}: the first in row {first:,}",
-                hint="mend it; or name it in source.read.nulls, or another type",
-            )
-        )
-    SourceError.refuse(problems)
-
-
-def _of_type(cell: Sql, of: CellType, read: Reading) -> Sql:
-    """Return whether a cell as text is a value of a type, and keeps all of it."""
-    number = number_form(read.decimal, read.thousands)
-    match of:
-        case "whole":
-            return sql("regexp_full_match({c}, {f})", c=cell, f=lit(WHOLE))
-        case "number":
-            plain = read.decimal == "." and read.thousands is None
-            return sql("regexp_full_match({c}, {f})", c=cell, f=lit(REAL if plain else number))
-        case "boolean":
-            return sql("lower(trim({c})) in ('true', 'false', 't', 'f', '0', '1')", c=cell)
-    form = read.dates if of == "date" else read.times
-    valid = (
-        "try_cast({c} as {t}) is not null"
-        if form is None
-        else ("try_strptime(trim({c}), {f}) is not null")
-    )
-    odd = ":" if of == "date" else ZONED
-    return sql(
-        f"{valid} and regexp_matches({{c}}, {{y}}) and not regexp_matches({{c}}, {{o}})",
-        c=cell,
-        t=Sql(SQL_TYPES[of]),
-        f=lit(form),
-        y=lit(YEAR if form is None or "%Y" in form else "[0-9]"),
-        o=lit(odd),
-    )
-
-
-def _plain_numbers(texts: Sql, columns: Sequence[str], read: Reading) -> Sql:
-    """The cells as text, with the numbers among them as the engine writes them."""
-    if read.decimal == "." and read.thousands is None:
-        return texts
-    plain = join(
-        sql("{e} as {c}", e=plain_number(ident(name), read.decimal, read.thousands), c=ident(name))
-        for name in columns
-    )
-    return sql("(select {p} from {t})", p=plain, t=texts)
-
-
-def number_form(decimal: str, thousands: str | None) -> str:
-    """The pattern of numbers with these signs."""
-    whole = f"[0-9]{{1,3}}([{thousands}][0-9]{{3}})+|[0-9]{{1,15}}" if thousands else "[0-9]{1,15}"
-    return f" *-?({whole})([{decimal}][0-9]+)? *"
-
-
-def plain_number(cell: Sql, decimal: str, thousands: str | None) -> Sql:
-    """A cell as text; a number in it has a point before its fraction, and no other sign."""
-    bare = sql("replace({c}, {t}, '')", c=cell, t=lit(thousands)) if thousands else cell
-    return sql(
-        "case when regexp_full_match({c}, {f}) then replace({b}, {d}, '.') else {c} end",
-        c=cell,
-        f=lit(number_form(decimal, thousands)),
-        b=bare,
-        d=lit(decimal),
-    )
 
 
 def _marked_rows(file: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str) -> bool:
@@ -471,17 +284,20 @@ def _dialect(file: str, ask: CsvFilesAsk, where: str) -> _Dialect:
     return _Dialect(int(skipped), *others)
 
 
-def _refuse_other_names(
-    file: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str
-) -> None:
-    """Raises SourceError unless the first line names every column, each in its own way."""
+def _without_names(
+    file: str, bare: str, seen: _Dialect, title: int, ask: CsvFilesAsk, where: str
+) -> list[str]:
+    """The columns without a name or any cell, which separators after the last name make.
+
+    Raises SourceError unless the first line names every other column, each in its own way.
+    """
     columns = join(sql("{n}: 'VARCHAR'", n=lit(f"c{i}")) for i, _ in enumerate(seen.columns))
     signs = {"delim": seen.delimiter, "quote": seen.quote, "escape": seen.escape}
     options = "".join(
         f", {name} = {lit('' if sign == _NONE else sign).text}" for name, sign in signs.items()
     )
     first = ask(
-        f"from read_csv({file}, columns = {{{columns.text}}}, auto_detect = false, header = false,"
+        f"from read_csv({bare}, columns = {{{columns.text}}}, auto_detect = false, header = false,"
         f" comment = '', nullstr = '', skip = {lit(seen.skipped + title).text}{options}) limit 1",
         where,
     )
@@ -490,7 +306,15 @@ def _refuse_other_names(
     if not seen.named:
         hint = "its first line has to name the columns, with names that are no numbers"
         raise SourceError.at(where, "has no line of column names", hint=hint)
-    refuse_renamed(first[0], seen.columns, where, unnamed=_UNNAMED)
+    names = dict(zip(seen.columns, first[0], strict=True))
+    empty = [column for column, name in names.items() if not (name or "").strip()]
+    if empty:
+        filled = join(sql("count({c}) > 0", c=ident(column)) for column in empty)
+        (row,) = ask(f"select {filled} from read_csv({file}, all_varchar = true)", where)
+        empty = [column for column, any_cell in zip(empty, row, strict=True) if not any_cell]
+    others = [column for column in names if column not in empty]
+    refuse_renamed([names[column] for column in others], others, where, unnamed=_UNNAMED)
+    return empty
 
 
 # A file as a relation to select from.
@@ -517,14 +341,13 @@ def file_relation(
     if form == "csv":
         if path.suffix.lower() != PACKED:
             refuse_cut_line(path, where)
-        file = csv_arguments(file, ask, where, read, texts=texts)
-    elif form == "json":
+        return csv_relation(file, ask, where, read, texts=texts)
+    if form == "json":
         if path.suffix.lower() != PACKED:
             _refuse_cut(path, where)
         _refuse_unnamed(file, ask, where)
-        file = _json_arguments(file, ask, where)
-    else:
-        _refuse_same_names(file, ask, where)
+        return _json_relation(file, ask, where, read or Reading(), texts=texts)
+    _refuse_same_names(file, ask, where)
     return Sql(f"{READERS[form]}({file})")
 
 
@@ -551,17 +374,29 @@ def _refuse_cut(path: Path, where: str) -> None:
         raise SourceError.at(where, said, hint="write or copy the file again")
 
 
-def _json_arguments(file: str, ask: CsvFilesAsk, where: str) -> str:
-    """The arguments to read a file with, so that no number loses digits."""
+def _json_relation(file: str, ask: CsvFilesAsk, where: str, read: Reading, *, texts: bool) -> Sql:
+    """SQL to select from a file so that no number loses digits."""
     seen = [(name, str(kind)) for name, kind, *_ in ask(f"describe from read_json({file})", where)]
+    names = [name for name, _ in seen]
 
     def typed(kinds: Mapping[str, str]) -> str:
         columns = join(sql("{n}: {t}", n=lit(n), t=lit(kinds.get(n, t))) for n, t in seen)
-        return f"{file}, columns = {{{columns.text}}}"
+        return f"read_json({file}, columns = {{{columns.text}}})"
 
-    texts = Sql(f"read_json({typed({name: TEXT for name, _ in seen})})")
-    kept = kept_types(seen, texts, lambda text: ask(text, where), written=False)
-    return typed(kept) if kept else file
+    def asked(text: str) -> Sequence[tuple[Any, ...]]:
+        return ask(text, where)
+
+    refuse_other_names(read, names)
+    cells = _shaped(typed(dict.fromkeys(names, TEXT)), (), known_cells(names, read.nulls))
+    if texts:
+        return cells
+    refuse_other_cells(read, cells, asked)
+    left = [(name, kind) for name, kind in seen if name not in read.types]
+    kept = dict.fromkeys(read.types, TEXT) | kept_types(left, cells, asked, written=False)
+    of_text = [name for name, kind in seen if kept.get(name, kind) == TEXT]
+    reader = typed(kept) if kept else f"read_json({file})"
+    known = _shaped(reader, (), known_cells(of_text, read.nulls))
+    return _shaped(known.text, (), own_values(read, every=True))
 
 
 def _refuse_unnamed(file: str, ask: CsvFilesAsk, where: str) -> None:

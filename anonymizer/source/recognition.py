@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql, ident, join, lit, sql
-from anonymizer.policy.reading import ENCODINGS, CellType, Reading
+from anonymizer.policy.reading import (
+    CellType,
+    ColumnType,
+    DateForm,
+    Decimal,
+    Reading,
+    Thousands,
+)
 from anonymizer.policy.values import PACKED, FrozenMap, file_format
 from anonymizer.process.text import many
+from anonymizer.source.cells import REAL, SPACES, YEAR, Ask, known_cells, number_form
 from anonymizer.source.conversion import (
     FEWEST_COLUMNS,
     first_lines,
@@ -26,7 +36,7 @@ from anonymizer.source.conversion import (
     last_lines,
     sheet_rows,
 )
-from anonymizer.source.files import DELIMITERS, YEAR, Ask, number_form
+from anonymizer.source.files import DELIMITERS
 
 LOOKED_AT = 200
 """Lines at the beginning from which the form of a file is recognized."""
@@ -47,7 +57,14 @@ nieznany nieznana brak brak*danych b.d. bd neznámý neznámé bilinmiyor
 """
 UNKNOWN = frozenset(one.replace("*", " ") for one in _UNKNOWN.split())
 """Spellings of unknown, in lower case."""
-COMMA, POINT = number_form(",", r"\."), number_form("\\.", ",")
+SIGNS: tuple[tuple[Decimal, Thousands], ...] = (
+    (",", "."),
+    (",", " "),
+    (".", ","),
+    (".", " "),
+    (".", "'"),
+)
+"""Signs of decimals with those of thousands."""
 DAYS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
 NAMED = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y%m%d")
 CLOCKS = ("%H:%M:%S", "%H:%M")
@@ -56,6 +73,15 @@ ISO = "%Y-%m-%d"
 OPTIONS: tuple[tuple[CellType, str], ...] = (("date", "dates"), ("time", "times"))
 """The types of dates, with the option of their form."""
 DATE_LIKE = r" *[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}( [0-9:]+)? *"
+AT_BEGINNING = 1 << 10
+"""Bytes at the beginning that show two bytes a letter."""
+CONTEXT = 100_000
+"""Bytes beside the lines with letters that show what language it is."""
+LETTERS = ("windows-1252", "windows-1250", "windows-1251", "mac-roman", "shift-jis", "gb18030")
+"""Encodings that are looked for, the most frequent one first."""
+ALIASES = {"macroman": "mac-roman", "cp932": "shift-jis", "shift_jis": "shift-jis"}
+CLEARLY = 1.15
+"""How much more likely than the most frequent encoding another one has to be."""
 NEARLY = 0.9
 """Share of the records of the best separator by which another one may be it."""
 FEWEST_DATES = 2
@@ -142,31 +168,45 @@ def _around(
 
 
 def encoding_of(path: Path) -> str:
-    """UTF-8, if the file is, or is but for a part that was damaged or cut off; UTF-16, if it says
-    so; else the Western one of Windows.
+    """UTF-8, if the file is, or is but for a part that was damaged or cut off; UTF-16, if it has
+    zeros as that has; else what its letters look like.
     """
-    if path.suffix.lower() == PACKED:
-        return "utf-8"
+    opened = gzip.open if path.suffix.lower() == PACKED else open
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as handle:
-        if handle.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    with opened(path, "rb") as handle, suppress(OSError, EOFError):  # (refused when it is read)
+        first = handle.read(BLOCK)
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
-        handle.seek(0)
+        if b"\0" in first[:AT_BEGINNING]:
+            return _likely(first, ("utf-16-le", "utf-16-be")) or "utf-8"
+        block = first
         try:
-            while block := handle.read(BLOCK):
+            while block:
                 if not decoder.decode(block).isascii():
                     return "utf-8"  # (damaged, if the rest is not)
+                block = handle.read(BLOCK)
         except UnicodeDecodeError as error:
             if not error.object[: error.start].isascii():
                 return "utf-8"
-        else:
-            return "utf-8"
-        handle.seek(0)
-        try:
-            handle.read(BLOCK).decode(ENCODINGS["windows-1252"])
-        except UnicodeDecodeError:
-            return "latin-1"
-        return "windows-1252"
+            strange = b"\n".join(line for line in block.split(b"\n") if not line.isascii())
+            return _likely(strange + block[:CONTEXT], LETTERS) or "latin-1"
+    return "utf-8"
+
+
+def _likely(text: bytes, encodings: Sequence[str]) -> str | None:
+    """The encoding that a text is in, as its letters look; the first one if another one is hardly
+    more likely; None if it is in none.
+    """
+    import chardet
+
+    found = {
+        ALIASES.get(one["encoding"].lower(), one["encoding"].lower()): one["confidence"]
+        for one in chardet.detect_all(text, ignore_threshold=True, include_encodings=encodings)
+        if one["encoding"] is not None
+    }
+    likely = max(found, key=lambda name: found[name], default=None)
+    plain = encodings[0]
+    return plain if plain in found and found[plain] * CLEARLY >= found[str(likely)] else likely
 
 
 def _separator(lines: Sequence[str]) -> tuple[str | None, int]:
@@ -200,10 +240,16 @@ def _rows(lines: Sequence[str], sign: str) -> list[list[str]]:
 
 
 def recognize_cells(
-    read: Reading, columns: Sequence[tuple[str, str]], texts: Sql, ask: Ask
+    read: Reading,
+    columns: Sequence[tuple[str, str]],
+    texts: Sql,
+    ask: Ask,
+    *,
+    zeros: bool,
 ) -> Recognized:
     """What cells mean: spellings of unknown, dates and numbers. `columns`: with the type that each
-    has without; `texts`: all cells as text.
+    has without; `texts`: all cells as text; `zeros`: whether digits that begin with zero need a
+    type to keep them.
     """
     found = _Found()
     names = [name for name, _ in columns]
@@ -211,15 +257,26 @@ def recognize_cells(
     if spelled:
         listed = ", ".join(f"{n:,} cells are {spelling}" for spelling, n in spelled.items())
         found.add(f"unknown: {listed}", nulls=tuple(spelled))
-    known = _without(names, texts, tuple(spelled))
+    known = texts
+    if spelled:
+        cells = known_cells(names, tuple(spelled)).items()
+        known = sql(
+            "(select {c} from {t})",
+            c=join(sql("{v} as {n}", v=value, n=ident(name)) for name, value in cells),
+            t=texts,
+        )
     text_like = [name for name, kind in columns if kind == "VARCHAR"]
-    types: dict[str, CellType] = {}
+    types: dict[str, ColumnType] = {}
     types |= _numbers(found, text_like, known, ask)
     types |= _dates(found, [n for n, _ in columns if n not in types], dict(columns), known, ask)
-    types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
+    if zeros:
+        types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
+    else:
+        mixed = [name for name, kind in columns if kind == "JSON"]
+        types |= dict.fromkeys(_of_form(REAL, mixed, known, ask), "number")
     if types or found.given or read != UNREAD.read:
         # what the engine has found is stated too, so that the next file is read alike or refused
-        plain: dict[str, CellType] = {"DATE": "date", "TIMESTAMP": "time", "BOOLEAN": "boolean"}
+        plain: dict[str, ColumnType] = {"DATE": "date", "TIMESTAMP": "time", "BOOLEAN": "boolean"}
         types = {name: plain[kind] for name, kind in columns if kind in plain} | types
     given = {**found.given, **({"types": FrozenMap(types)} if types else {})}
     return Recognized(read.model_copy(update=given), tuple(found.notes))
@@ -254,54 +311,68 @@ def _unknowns(names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, int]:
     }
 
 
-def _without(names: Sequence[str], texts: Sql, spelled: Sequence[str]) -> Sql:
-    """All cells as text, and those of unknown as NULL."""
-    if not spelled:
-        return texts
-    listed = join(lit(one) for one in spelled)
-    cells = join(
-        sql("case when {c} not in ({l}) then {c} end as {c}", c=ident(name), l=listed)
-        for name in names
-    )
-    return sql("(select {c} from {t})", c=cells, t=texts)
-
-
-def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, CellType]:
-    """The columns of numbers with a decimal comma, unless others have a point there."""
-    commas = {n: sql("regexp_full_match({c}, {f})", c=ident(n), f=lit(COMMA)) for n in names}
-    fractions = {n: sql("regexp_matches({c}, ',[0-9]+ *$')", c=ident(n)) for n in names}
-    grouped = {n: sql("regexp_matches({c}, '[0-9][.][0-9]{{3}}')", c=ident(n)) for n in names}
-    threes = {n: sql("regexp_matches({c}, ',[0-9]{{3}} *$')", c=ident(n)) for n in names}
-    tests = [*commas.values(), *fractions.values(), *grouped.values(), *threes.values()]
+def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, ColumnType]:
+    """The columns of numbers with a decimal comma, or with signs of thousands: those with the signs
+    of most; others stay text, and those that have two meanings.
+    """
+    tests = [test for signs in SIGNS for name in names for test in _number_tests(name, *signs)]
     rows = _counts(tests, names, texts, ask)
-    n = len(names)
-    given = rows[-n:] if n else []
-    chosen = [
-        name
-        for i, name in enumerate(names)
-        if given[i] and rows[i] == given[i] and rows[n + i] * 2 > given[i]
-    ]
-    doubtful = [name for name in chosen if _of(rows, names, name, 3) == _of(rows, names, name, 1)]
+    known = dict(zip(names, rows[len(tests) :], strict=True))
+    counted = zip(*[iter(rows[: len(tests)])] * 5, strict=True)
+    fitting: dict[tuple[Decimal, Thousands], list[str]] = {}
+    grouping: set[tuple[Decimal, Thousands]] = set()
+    doubtful: dict[str, None] = {}
+    for (signs, name), (fit, fractions, threes, groups, several) in zip(
+        product(SIGNS, names), counted, strict=True
+    ):
+        decimal, thousands = signs
+        if not known[name] or fit < known[name]:
+            continue
+        if decimal == "," and fractions * 2 > known[name]:
+            unclear = threes == fractions and not (groups and thousands == " ")
+        elif decimal == "." and groups:
+            unclear = thousands == "," and not fractions and not several
+        else:
+            continue
+        if unclear:
+            doubtful[name] = None
+            continue
+        fitting.setdefault(signs, []).append(name)
+        if groups:
+            grouping.add(signs)
+    surely = {name for fits in fitting.values() for name in fits}
     for name in doubtful:
-        found.notes.append(
-            f"{name} may have thousands or decimals after its commas: say which, as decimal: ','"
-            f" or thousands: ',', and types: {{{name}: number}}"
-        )
-    chosen = [name for name in chosen if name not in doubtful]
-    if not chosen:
+        if name not in surely:
+            found.notes.append(
+                f"{name} may have thousands or decimals after its commas: say which, as decimal:"
+                f" ',' or thousands: ',', and types: {{{name}: number}}"
+            )
+    if not fitting:
         return {}
-    thousands = any(rows[2 * n + names.index(name)] for name in chosen)
-    signs: dict[str, Any] = {"decimal": ","}
-    if thousands:
-        signs["thousands"] = "."
-    count = ", ".join(chosen)
-    found.add(f"numbers with a decimal comma: {count}", **signs)
-    return dict.fromkeys(chosen, "number")
+    best = max(fitting, key=lambda signs: (len(fitting[signs]), signs in grouping))
+    decimal, thousands = best
+    for name in sorted(surely.difference(fitting[best])):
+        found.notes.append(f"{name} has numbers with other signs, and stays text")
+    said = "a decimal comma" if decimal == "," else f"{thousands!r} between thousands"
+    given: dict[str, Any] = {"decimal": ","} if decimal == "," else {}
+    given |= {"thousands": thousands} if best in grouping else {}
+    found.add(f"numbers with {said}: {', '.join(fitting[best])}", **given)
+    return dict.fromkeys(fitting[best], "number")
 
 
-def _of(rows: Sequence[int], names: Sequence[str], name: str, test: int) -> int:
-    """The count of one of several tests for a column."""
-    return rows[test * len(names) + names.index(name)]
+def _number_tests(name: str, decimal: Decimal, thousands: Thousands) -> Iterator[Sql]:
+    """Whether a cell is a number with these signs, has a fraction, one of three digits, has signs
+    of thousands, and several of them.
+    """
+    between = SPACES if thousands == " " else f"[{thousands}]"
+    yield sql("regexp_full_match({c}, {f})", c=ident(name), f=lit(number_form(decimal, thousands)))
+    for pattern in (
+        f"[{decimal}][0-9]+ *$",
+        f"[{decimal}][0-9]{{3}} *$",
+        f"[0-9]{between}[0-9]{{3}}",
+        f"[0-9]{between}[0-9]{{3}}{between}[0-9]{{3}}",
+    ):
+        yield sql("regexp_matches({c}, {p})", c=ident(name), p=lit(pattern))
 
 
 def _counts(tests: Sequence[Sql], names: Sequence[str], texts: Sql, ask: Ask) -> list[int]:
@@ -316,7 +387,7 @@ def _counts(tests: Sequence[Sql], names: Sequence[str], texts: Sql, ask: Ask) ->
 
 def _dates(
     found: _Found, names: Sequence[str], kinds: Mapping[str, str], texts: Sql, ask: Ask
-) -> dict[str, CellType]:
+) -> dict[str, ColumnType]:
     """The columns of dates in one form; where two forms fit all cells, none."""
     names = [n for n in names if kinds[n] in ("VARCHAR", "DATE", "TIMESTAMP")]
     days = [ISO, *DAYS, *NAMED]
@@ -337,7 +408,7 @@ def _dates(
     for (form, name), n in zip(product(forms, names), rows, strict=False):
         if given[name] >= FEWEST_DATES and n == given[name]:
             fitting.setdefault(name, []).append(form)
-    types: dict[str, CellType] = {}
+    types: dict[str, ColumnType] = {}
     for kind, option in OPTIONS:
         of_kind = {
             name: fits
@@ -355,36 +426,46 @@ def _of_one_form(
     option: str,
     fitting: Mapping[str, list[str]],
     kinds: Mapping[str, str],
-) -> dict[str, CellType]:
-    """The columns of dates, or of times, that are in the form of most; others stay text.
+) -> dict[str, ColumnType]:
+    """The columns of dates, or of times: those in the form of most, and those in one of their own;
+    where two forms fit, text.
 
     `fitting`: the forms that fit all cells of a column. Another column may show which of two forms
     is meant.
     """
     sure = Counter(fits[0] for fits in fitting.values() if len(fits) == 1)
     best = sure.most_common(1)[0][0] if sure else None
-    types: dict[str, CellType] = {}
+    types: dict[str, ColumnType] = {}
     for name, fits in fitting.items():
         if best in fits:
             if not str(best).startswith(ISO) or kinds[name] == "VARCHAR":
                 types[name] = kind
             continue
-        types[name] = "text"
         if len(fits) > 1:
+            types[name] = "text"
             said = f"may be {' or '.join(fits)}: say which, as {option}: '{fits[0]}'"
+            found.notes.append(f"{name} {said}, and types: {{{name}: {kind}}}")
         else:
-            said = f"is in another form, {fits[0]}: cast it before, to get ranges"
-        found.notes.append(f"{name} {said}, and types: {{{name}: {kind}}}")
+            types[name] = DateForm(**{kind: fits[0]})
     chosen = [name for name, of in types.items() if of == kind]
     if best is not None and not best.startswith(ISO) and chosen:
         found.add(f"{kind}s as {best}: {', '.join(chosen)}", **{option: best})
     return types
 
 
-def _codes(names: Sequence[str], types: Mapping[str, CellType], texts: Sql, ask: Ask) -> list[str]:
+def _of_form(pattern: str, names: Sequence[str], texts: Sql, ask: Ask) -> list[str]:
+    """The columns whose cells all have a form."""
+    tests = [sql("regexp_full_match({c}, {f})", c=ident(n), f=lit(pattern)) for n in names]
+    rows = _counts(tests, names, texts, ask)
+    known = rows[len(names) :]
+    return [name for i, name in enumerate(names) if known[i] and rows[i] == known[i]]
+
+
+def _codes(names: Sequence[str], types: Collection[str], texts: Sql, ask: Ask) -> list[str]:
     """The columns of digits that begin with zeros, which are no numbers."""
-    left = [name for name in names if name not in types]
-    digits = [sql("regexp_full_match({c}, '0[0-9]+')", c=ident(name)) for name in left]
-    whole = [sql("regexp_full_match({c}, '[0-9]+')", c=ident(name)) for name in left]
-    rows, n = _counts([*digits, *whole], left, texts, ask), len(left)
-    return [name for i, name in enumerate(left) if rows[i] and rows[n + i] == rows[2 * n + i]]
+    left = _of_form("[0-9]+", [name for name in names if name not in types], texts, ask)
+    zeros = [sql("bool_or(starts_with({c}, '0') and {c} <> '0')", c=ident(n)) for n in left]
+    if not left:
+        return []
+    (row,) = ask(sql("select {z} from {t}", z=join(zeros), t=texts).text)
+    return [name for name, found in zip(left, row, strict=True) if found]

@@ -43,6 +43,30 @@ def test_a_retired_verb_names_what_took_its_place(name: str, call: Call) -> None
     assert (done.code, done.out, done.err) == (2, "", said)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ("assess", "visits", "--quasi", "age", "--quasi=zip", *DATABASE),
+            "--quasi: is given twice (hint: name all after it, with commas between them)",
+        ),
+        (
+            ("run", "policy.yml", "--test-seed", "1", *DATABASE, "--test-seed", "2"),
+            "--test-seed: is given twice (hint: give it once)",
+        ),
+        (
+            ("hierarchy", "export", "age", "--policy", "a.yml", "--policy", "b.yml"),
+            "--policy: is given twice (hint: give it once)",
+        ),
+    ],
+)
+def test_an_option_that_counts_once_is_not_given_twice(
+    given: tuple[str, ...], said: str, call: Call
+) -> None:
+    done = call(*given)
+    assert (done.code, done.out, done.err) == (2, "", f"{said}\n")
+
+
 @pytest.mark.parametrize("verb", ["", *VERBS])
 def test_help_keeps_its_lines(verb: str, call: Call) -> None:
     out = call(*verb.split(), "--help").out

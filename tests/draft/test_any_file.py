@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import openpyxl
 import pandas as pd
 import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.engines.duckdb.source import open_session
 from anonymizer.errors import AnonymizerError, PolicyError, SourceError
-from anonymizer.policy.reading import Reading
-from anonymizer.source.recognition import UNKNOWN
+from anonymizer.policy.reading import ENCODINGS, DateForm, Reading
+from anonymizer.source.recognition import UNKNOWN, encoding_of
 from tests.selection import some
 
 Row = Sequence[Any]
@@ -123,8 +125,6 @@ FILES: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 def rows_read(policy: Policy) -> Sequence[Row]:
     """The source as a run reads it, by its number."""
-    from anonymizer.engines.duckdb.source import open_session
-
     with open_session(policy, None) as session:
         columns = ", ".join(f'"{name}"' for name in NAMES)
         text = f"select {columns} from {session.source.sql} order by nr"
@@ -207,7 +207,7 @@ def test_two_meanings_of_a_date_are_asked_and_not_guessed(tmp_path: Path) -> Non
     assert "born: text" in made.text
 
 
-def test_dates_of_two_forms_are_those_of_most(tmp_path: Path) -> None:
+def test_dates_of_two_forms_are_read_each_in_its_own(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     lines = [
         f"{i};{13 + i % 9}.03.2{i:03d};{14 + i % 9}.04.2{i:03d};2024-05-{10 + i % 9}"
@@ -218,14 +218,18 @@ def test_dates_of_two_forms_are_those_of_most(tmp_path: Path) -> None:
     policy = Policy.loads(made.text, tmp_path)
     assert policy.source.read is not None
     types = dict(policy.source.read.types)
-    assert (types["born"], types["came"], types["left"]) == ("date", "date", "text")
-    assert "left is in another form" in made.text
+    assert (types["born"], types["came"]) == ("date", "date")
+    assert types["left"] == DateForm(date="%Y-%m-%d")
+    assert policy.source.read.dates == "%d.%m.%Y"
+    anonymizer.run(policy)
+    changed = file.read_text().replace(";2024-05-10\n", ";2024-05-32\n", 1)
+    file.write_text(changed)
+    with pytest.raises(SourceError, match=r"types\.left: is date, and 1 cell is none"):
+        anonymizer.run(policy)
 
 
 def rows_of(tmp_path: Path, text: str) -> tuple[str, Sequence[Row]]:
     """The draft for a file, and the rows that it reads."""
-    from anonymizer.engines.duckdb.source import open_session
-
     file = tmp_path / "a.csv"
     file.write_text(text)
     made = anonymizer.init(str(file), base=tmp_path)
@@ -234,6 +238,110 @@ def rows_of(tmp_path: Path, text: str) -> tuple[str, Sequence[Row]]:
 
 
 ILL = ("flu", "gout", "acne")
+
+
+@pytest.mark.parametrize(
+    ("cell", "signs"),
+    [
+        ("{0}\u202f{1},50", {"decimal": ",", "thousands": " "}),
+        ("{0}\u00a0{1},50", {"decimal": ",", "thousands": " "}),
+        ("{0}.{1},5", {"decimal": ",", "thousands": "."}),
+        ("{0},{1}.50", {"thousands": ","}),
+        ("{0}'{1}", {"thousands": "'"}),
+        ("{0} {1}.5", {"thousands": " "}),
+        ("{0},{1},000", {"thousands": ","}),
+    ],
+)
+def test_signs_in_numbers(tmp_path: Path, cell: str, signs: dict[str, str]) -> None:
+    cells = [cell.format(1 + i % 5, 100 + i % 7) for i in range(120)]
+    lines = [f"{i};{one};{ILL[i % 3]}" for i, one in enumerate(cells)]
+    text, rows = rows_of(tmp_path, "nr;amount;ill\n" + "\n".join(lines) + "\n")
+    read = Policy.loads(text, tmp_path).source.read
+    assert read is not None
+    assert {"decimal": ".", **signs} == read.model_dump(include={"decimal", *signs})
+    bare = [one.translate(dict.fromkeys(map(ord, "\u202f\u00a0 '"))) for one in cells]
+    plain = [
+        one.replace(".", "").replace(",", ".") if "decimal" in signs else one.replace(",", "")
+        for one in bare
+    ]
+    assert [row[1] for row in rows] == [float(one) for one in plain]
+
+
+def test_empty_columns_behind_the_last_name_are_left_out(tmp_path: Path) -> None:
+    lines = [f"{i};{i % 7};{ILL[i % 3]};;" for i in range(120)]
+    _, rows = rows_of(tmp_path, "nr;age;ill;;\n" + "\n".join(lines) + "\n")
+    assert {len(row) for row in rows} == {3}
+    file = tmp_path / "a.csv"
+    file.write_text(file.read_text().replace("7;1;gout;;", "7;1;gout;x;", 1))
+    file.write_text(file.read_text().replace("5;5;acne;;", "5;5;acne;x;", 1))
+    with pytest.raises(SourceError, match="no name for column 4"):
+        anonymizer.init(str(file), base=tmp_path)
+
+
+def test_cells_of_records_mean_what_those_of_lines_do(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    rows = [
+        {
+            "nr": i,
+            "born": f"{13 + i % 9}.03.19{50 + i % 40}",
+            "ill": ILL[i % 3] if i % 7 else "n/a",
+            "rent": "n/a" if i % 11 == 0 else 12.5 + i % 7,
+            "zip": f"0{1067 + i % 4}",
+        }
+        for i in range(120)
+    ]
+    file.write_text(json.dumps(rows))
+    made = anonymizer.init(str(file), base=tmp_path)
+    policy = Policy.loads(made.text, tmp_path)
+    with open_session(policy, None) as session:
+        found = session.engine.raw(f"select * from {session.source.sql} order by nr", "source")
+    assert found[0][1:] == (dt.date(1950, 3, 13), None, None, "01067")
+    assert found[1][1:] == (dt.date(1951, 3, 14), ILL[1], 13.5, "01068")
+    anonymizer.run(policy)
+    rows[5]["born"] = "31.02.1960"
+    file.write_text(json.dumps(rows))
+    with pytest.raises(SourceError, match=r"types\.born: is date, and 1 cell is none"):
+        anonymizer.run(policy)
+
+
+CITIES = {
+    "windows-1252": ("Köln", "Düren", "Münster", "Übelkeit"),
+    "windows-1250": ("Łódź", "Kraków", "Gdańsk", "Wrocław"),
+    "windows-1251": ("Москва", "Казань", "Омск", "Пермь"),
+    "mac-roman": ("Orléans", "Nîmes", "Besançon", "Évreux"),
+    "shift-jis": ("東京", "大阪", "京都", "名古屋"),
+    "gb18030": ("北京", "上海", "广州", "深圳"),
+    "utf-16-le": ("Köln", "Düren", "Münster", "Bonn"),
+    "utf-16-be": ("Köln", "Düren", "Münster", "Bonn"),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("encoding", CITIES)
+def test_letters_are_those_of_their_encoding(tmp_path: Path, encoding: str, packed: bool) -> None:
+    lines = [f"{i};{city}" for i in range(120) for city in CITIES[encoding]]
+    raw = ("nr;ort\n" + "\n".join(lines) + "\n").encode(ENCODINGS[encoding])
+    file = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    file.write_bytes(gzip.compress(raw) if packed else raw)
+    assert encoding_of(file) == encoding
+
+
+def test_a_sheet_of_formulas_without_values_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["nr", "age"])
+    for i in range(60):
+        book.active.append([i, f"=A{i + 2} + 1"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(SourceError, match="has formulas without their values"):
+        anonymizer.init(str(tmp_path / "a.xlsx"), base=tmp_path)
+
+
+def test_an_empty_first_sheet_names_the_others(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_sheet("Data").append(["nr", "age"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(SourceError, match=r"first sheet is empty.*sheet: Data"):
+        anonymizer.init(str(tmp_path / "a.xlsx"), base=tmp_path)
 
 
 def test_a_point_in_another_column_is_no_thousand(tmp_path: Path) -> None:
@@ -296,8 +404,6 @@ def test_a_row_that_begins_like_a_comment_is_a_row(tmp_path: Path) -> None:
 
 
 def test_numbers_of_a_sheet_stay_what_they_are(tmp_path: Path) -> None:
-    from anonymizer.engines.duckdb.source import open_session
-
     rows = [(100.125 + i, f"1.{100 + i},5", ILL[i % 3]) for i in range(60)]
     as_sheet(tmp_path / "a.xlsx", [("weight", "rent", "diag"), *rows])
     made = anonymizer.init(str(tmp_path / "a.xlsx"), base=tmp_path)

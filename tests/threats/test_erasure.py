@@ -49,6 +49,13 @@ def test_nothing_of_a_person_is_left_in_the_ledger(tmp_path: Path) -> None:
     assert (tmp_path / LEDGER).stat().st_mode & 0o777 == 0o600
 
 
+def test_as_many_values_are_needed_as_columns_name_a_person(tmp_path: Path) -> None:
+    released(tmp_path, Population(seed=3, size=90))
+    for asked in (releases_of, erase_person):
+        with pytest.raises(NothingToCheckError, match=r"has 2 values \(hint: the text of id\)"):
+            asked(tmp_path / LEDGER, "17", "18")
+
+
 def test_the_class_of_who_was_erased_still_goes_with_them(tmp_path: Path) -> None:
     """A ledger that forgot them would take their class for whole, and the next release show it."""
     population = Population(seed=3, size=90)

@@ -186,12 +186,13 @@ def open_table(
 
 def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
     """How text files of one form are meant, by the first one and the cells of all."""
-    if file_format(files[0].name) not in ("csv", "excel"):
+    kind = file_format(files[0].name)
+    if kind not in ("csv", "excel", "json"):
         return UNREAD
     if len({encoding_of(file) for file in files if file_format(file.name) == "csv"}) > 1:
         said = "names files in different encodings"
         raise SourceError.at("TABLE", said, hint="write all in one, or read them apart")
-    form = recognize_form(files[0])
+    form = UNREAD if kind == "json" else recognize_form(files[0])
     read = _separated(form.read, form)
     texts = read_files(engine, files, read, QUERIED, "TABLE", texts=True).sql
     guessed = read_files(engine, files, read, GUESSED, "TABLE").sql
@@ -200,7 +201,7 @@ def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
     def ask(text: str) -> list[tuple[Any, ...]]:
         return engine.raw(text, "TABLE")
 
-    cells = recognize_cells(read, columns, texts, ask)
+    cells = recognize_cells(read, columns, texts, ask, zeros=kind != "json")
     return Recognized(_separated(cells.read, form), (*form.notes, *cells.notes))
 
 
