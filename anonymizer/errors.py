@@ -102,6 +102,10 @@ class EngineError(AnonymizerError):
     """The engine failed: disk, memory, lock, an interrupted or refused statement (2)."""
 
 
+class EncryptionError(EngineError):
+    """An encrypted database without its key, or where the engine cannot write one (2)."""
+
+
 class StatementError(EngineError):
     """The engine refuses a statement for what it says: a type, name or operator does not fit (2).
 

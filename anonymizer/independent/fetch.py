@@ -33,6 +33,8 @@ class ChangedError(UnreadableError):
 
 
 CATALOG = "release"
+FLAGS = 20
+"""The byte of a database file whose last bit says whether it is encrypted."""
 SUFFIXES = (".parquet", ".csv")
 Name: TypeAlias = tuple[str, str]
 """Schema and name."""
@@ -88,8 +90,12 @@ def locked_database(
             log = attached.with_name(f"{attached.name}.wal")
             if os.path.lexists(log) and not log.is_file():  # a pipe would be waited for
                 raise UnreadableError(f"{log.name}: is not a file")
-            place = _literal(attached)
-            connection.execute(f"attach {place} as {CATALOG} (type duckdb, read_only)")
+            place, key = _literal(attached), _key(attached)
+            given = ", encryption_key $key" if key is not None else ""
+            connection.execute(
+                f"attach {place} as {CATALOG} (type duckdb, read_only{given})",
+                {"key": key} if key is not None else None,
+            )
         if allowed is not None:
             both = f"{_literal(allowed)}, {_literal(_pattern(allowed))}"
             connection.execute(f"set allowed_paths = [{both}]")
@@ -99,6 +105,24 @@ def locked_database(
         connection.close()
         raise
     return connection
+
+
+def _key(file: Path) -> str | None:
+    """The key of an encrypted file, from the environment; None for one that is not encrypted."""
+    with file.open("rb") as handle:
+        head = handle.read(FLAGS + 1)
+    if head[8:12] != b"DUCK" or not head[-1] & 1:
+        return None
+    key = os.environ.get("ANONYMIZER_DATABASE_KEY")
+    named = os.environ.get("ANONYMIZER_DATABASE_KEY_FILE")
+    if not key and named:
+        try:
+            key = Path(named).read_text(encoding="utf-8").strip("\r\n")
+        except (OSError, UnicodeError):
+            raise UnreadableError("ANONYMIZER_DATABASE_KEY_FILE: is no text file") from None
+    if not key:
+        raise UnreadableError(f"{file.name}: is encrypted, and ANONYMIZER_DATABASE_KEY has no key")
+    return key
 
 
 def _pattern(path: Path) -> Path:

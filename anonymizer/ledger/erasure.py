@@ -9,6 +9,7 @@ from pathlib import Path
 
 from anonymizer.compile import ident, lit
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.encryption import is_encrypted
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.errors import NothingToCheckError
 from anonymizer.ledger.entries import Entry, entries
@@ -153,7 +154,8 @@ def _write_anew(path: Path) -> None:
             own_connection(None, databases=[path, fresh]) as engine,
             attached(engine, path, read_only=True),
         ):
-            engine.raw(f"attach {lit(str(fresh))} as fresh", "ledger")
+            encrypted = is_encrypted(path)
+            engine.attach(fresh, "fresh", "read_write", "ledger", encrypted=encrypted)
             engine.raw(f"copy from database {CATALOG} to fresh", "ledger")
             engine.raw("detach fresh", "ledger")
             shutil.copymode(path, fresh)

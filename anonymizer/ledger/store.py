@@ -15,7 +15,7 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import attach_problem, is_database, refuse_odd_logs
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EncryptionError, EngineError, Problem
 from anonymizer.process.files import read_beside, write_new
 from anonymizer.release import objects
 
@@ -158,8 +158,10 @@ def _attach(engine: DuckDBEngine, path: Path, read_only: bool) -> None:
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            engine.raw(f"attach {lit(str(path))} as {CATALOG} ({mode})", "ledger")
+            engine.attach(path, CATALOG, mode, "ledger")
             return
+        except EncryptionError:
+            raise
         except AnonymizerError as error:
             kinds = {kind.__name__ for kind in type(error.__cause__).__mro__}
             may_be_locked = kinds & {"IOException", "BinderException"} and is_database(path)

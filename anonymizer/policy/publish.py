@@ -114,6 +114,10 @@ Storage = Literal["v1.0.0", "v1.2.0", "v1.4.0", "v1.5.0", "latest"]
 """Formats of database files, by the DuckDB version that introduced them."""
 
 
+UNENCRYPTED = ("v1.0.0", "v1.2.0")
+"""Formats of files that are never encrypted."""
+
+
 class Publish(Options):
     """The release: names, location and format."""
 
@@ -127,6 +131,9 @@ class Publish(Options):
     a view protects nothing."""
     storage: Storage = "v1.4.0"
     """Oldest DuckDB that can open the file; those before v1.4.0 write slower."""
+    encrypted: bool | None = None
+    """Whether the file is encrypted, by the key in ANONYMIZER_DATABASE_KEY_FILE or
+    ANONYMIZER_DATABASE_KEY. Default: as the file that it replaces, or the source."""
     cells: Literal["text", "typed"] = "text"
     """Generalized cells as text, or as typed bounds and lists."""
     bounds: Literal["tight", "grid"] = "tight"

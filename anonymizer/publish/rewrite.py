@@ -116,7 +116,7 @@ def _copy(path: Path, aside: Path, limits: Limits) -> tuple[int, Blocks, Blocks]
             engine.raw(f"checkpoint {OLD}", "--database")
         except AnonymizerError as error:
             raise TargetError(error.problems) from error
-        engine.raw(f"attach {lit(str(aside))} as {NEW}", "--database")
+        engine.attach(aside, NEW, "read_write", "--database")
         engine.raw(f"copy from database {OLD} to {NEW}", "--database")
         engine.raw(f"checkpoint {NEW}", "--database")
         tables = _tables(engine, OLD)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Table, ident, lit, render, work
+from anonymizer.compile import Table, ident, render, work
 from anonymizer.contract.layout import Layout, Originals
 from anonymizer.contract.reading import Tables, in_release
 from anonymizer.engines.base import Limits
@@ -17,7 +17,7 @@ from anonymizer.engines.duckdb.sandbox import open_problem
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
-from anonymizer.errors import EngineError
+from anonymizer.errors import EncryptionError, EngineError
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.release.manifest import Manifest
 from anonymizer.release.opening import open_for_reading, place_of, population_files, unchanged
@@ -119,7 +119,9 @@ def attached_release(
         return
     engine = session.embedded
     try:
-        engine.raw(f"attach {lit(str(database))} as {name} (type duckdb, read_only)", where)
+        engine.attach(database, name, "type duckdb, read_only", where)
+    except EncryptionError:
+        raise
     except EngineError as error:
         raise EngineError(open_problem(database, where, error.__cause__ or error)) from error
     with detaching(engine, name, where):

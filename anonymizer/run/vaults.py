@@ -18,8 +18,9 @@ from pathlib import Path
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.duckdb.encryption import is_encrypted
 from anonymizer.engines.duckdb.sandbox import attach_problem, own_connection
-from anonymizer.errors import AnonymizerError, EngineError, Problem
+from anonymizer.errors import AnonymizerError, EncryptionError, EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.source.masking.masks import Mask
@@ -93,8 +94,11 @@ def remember(engine: Engine, found: Iterable[Tokens]) -> None:
 def _write(engine: Engine, file: Path, tokens: list[Tokens]) -> None:
     assert isinstance(engine, DuckDBEngine)  # only DuckDB reads and writes vaults
     where = tokens[0].path
+    if engine.encrypts and file.exists() and not is_encrypted(file):
+        said = f"{file.name} is not encrypted, and the source is"
+        raise EngineError.at(where, said, hint="a new file; the tokens of this one are made anew")
     with _vault_errors(where, file):
-        engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_write)", where)
+        engine.attach(file, CATALOG, "type duckdb, read_write", where)
         file.chmod(0o600)
     try:
         held = engine.raw(
@@ -130,8 +134,9 @@ def erase_values(file: Path, values: Collection[str]) -> int:
     where, listed = "--vault", ", ".join(lit(value).text for value in values)
     try:
         with own_connection(None, databases=[file, fresh]) as engine, _vault_errors(where, file):
-            engine.raw(f"attach {lit(str(file))} as {CATALOG} (type duckdb, read_only)", where)
-            engine.raw(f"attach {lit(str(fresh))} as fresh", where)
+            engine.attach(file, CATALOG, "type duckdb, read_only", where)
+            encrypted = is_encrypted(file)
+            engine.attach(fresh, "fresh", "read_write", where, encrypted=encrypted)
             kept = f"from {ident(TOKENS)} where value not in ({listed})"
             engine.raw(f"create table fresh.main.{TOKENS.name} as {kept}", where)
             ((before, after),) = engine.raw(
@@ -152,6 +157,8 @@ def _vault_errors(where: str, file: Path) -> Iterator[None]:
     """Report errors on opening as errors of the vault."""
     try:
         yield
+    except EncryptionError:
+        raise
     except (AnonymizerError, OSError) as error:
         said, hint = attach_problem(file, "close the process that has it open")
         raise EngineError.at(where, said, hint=hint) from error

@@ -9,11 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from anonymizer.compile import SCRATCH, Statement, Table, lit, quote
 from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.engines.base import Engine, EngineName, Rows
+from anonymizer.engines.duckdb.encryption import (
+    PROBE,
+    WITH_KEY,
+    can_encrypt,
+    database_key,
+    is_encrypted,
+    refused,
+    required_key,
+)
 from anonymizer.engines.duckdb.failures import CRASHES, translate
 from anonymizer.errors import AnonymizerError, EngineError, TemplateError
 from anonymizer.process import interrupts
@@ -36,6 +46,7 @@ CATALOGS = (
     "anon_previous",
     "anon_ledger",
     "anon_vault",
+    PROBE,
     RELEASE,
     EARLIER,
 )
@@ -122,6 +133,10 @@ class DuckDBEngine(Engine):
     """Reads what runs SQL of the source; None on a user's connection, which reads it itself."""
     databases: frozenset[Path] = frozenset()
     """Further database files that statements may attach; none is known of a user's connection."""
+    encrypts: bool = False
+    """Whether the source is encrypted: files that are made of it are then too."""
+    can_encrypt: bool = True
+    """Whether an encrypted file can be written; only known where the source is encrypted."""
     parts: Path | None = None
     """The folder in which parts of a large table are handed over; None on a user's connection."""
 
@@ -148,6 +163,28 @@ class DuckDBEngine(Engine):
             except (duckdb.Error, *CRASHES) as error:
                 raise translate(error, where) from error
         raise TemplateError(f"{where}: is not one statement")
+
+    def attach(
+        self, file: Path, catalog: str, mode: str, where: str, *, encrypted: bool | None = None
+    ) -> None:
+        """Attach a database file, with its key if it is encrypted. `encrypted`: whether a new one
+        is to be; default: if the source is. Raises EncryptionError without the key, and where an
+        encrypted file cannot be written.
+        """
+        if file.exists():
+            encrypted = is_encrypted(file)
+        elif encrypted is None:
+            encrypted = self.encrypts
+        text = f"attach {lit(str(file))} as {catalog}"
+        if not encrypted:
+            self.raw(f"{text} ({mode})", where)
+            return
+        key = required_key(file, where)
+        try:
+            self.raw(f"{text} ({mode}, {WITH_KEY})", where, {"key": key})
+        except EngineError as error:
+            found = refused(file, where, error.__cause__)
+            raise found or error from error
 
     def expect(self, rows: int) -> None:
         if self.free_threads and rows <= FEW_ROWS:
@@ -375,9 +412,20 @@ def borrowed_connection(connection: DuckDBPyConnection) -> Iterator[DuckDBEngine
     refuse_catalogs(connection)
     row = connection.execute("select current_catalog(), current_schema()").fetchone()
     assert row is not None
+    found = connection.execute("select bool_or(encrypted) from duckdb_databases()").fetchone()
+    encrypts = bool(found and found[0])
+    able = False
+    if encrypts and database_key() is not None:
+        with TemporaryDirectory() as folder:
+            able = can_encrypt(connection, Path(folder))
     with scratch(connection):
         yield DuckDBEngine(
-            connection, owns_connection=False, catalog=str(row[0]), schema=str(row[1])
+            connection,
+            owns_connection=False,
+            catalog=str(row[0]),
+            schema=str(row[1]),
+            encrypts=encrypts,
+            can_encrypt=able or not encrypts,
         )
 
 

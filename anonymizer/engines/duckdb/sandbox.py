@@ -14,6 +14,14 @@ from typing import TYPE_CHECKING
 from anonymizer.compile import Table, as_pattern, ident, lit, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine, attach_scratch
+from anonymizer.engines.duckdb.encryption import (
+    WITH_KEY,
+    can_encrypt,
+    is_encrypted,
+    load_cipher,
+    refused,
+    required_key,
+)
 from anonymizer.errors import EngineError, Problem, SourceError, no_file
 from anonymizer.policy.yaml_text import begins_as_database
 from anonymizer.process import run_folder
@@ -99,7 +107,7 @@ class IsolatedReads:
                     make_table(reader, COPIED, query, where)
             reader.raw(f"detach {COPY}", where)
         catalog = f"anon_read_{number}"
-        self.engine.raw(f"attach {lit(str(file))} as {catalog} (read_only)", where)
+        self.engine.attach(file, catalog, "read_only", where)
         copied = Table(COPIED.name, COPIED.schema, catalog)
         self.engine.raw(f"create view {ident(name)} as from {ident(copied)}", where)
 
@@ -157,12 +165,14 @@ def own_connection(
             stack.callback(folder.remove)
             spill = folder.path
         connection = stack.enter_context(restricted(spill / "spilled", limits))
+        encrypts = database is not None and is_encrypted(database)
+        load_cipher(connection)
         if database is not None:
             _attach(connection, database, where, read_only)
-        if copy is not None:
-            # columns are written uncompressed: the file is read once, immediately
-            connection.execute("set force_compression = 'uncompressed'")
-            connection.execute(f"attach {lit(str(copy)).text} as {COPY} (storage_version 'latest')")
+        able = not encrypts or can_encrypt(connection, spill)
+        if encrypts:
+            spilled = "temp_file_encryption = true" if able else "temp_directory = ''"
+            connection.execute(f"set {spilled}")
         engine = DuckDBEngine(
             connection,
             True,
@@ -170,7 +180,13 @@ def own_connection(
             own_name=catalog_name(database) if database else None,
             free_threads=limits.threads is None,
             databases=frozenset(databases),
+            encrypts=encrypts,
+            can_encrypt=able,
         )
+        if copy is not None:
+            # columns are written uncompressed: the file is read once, immediately
+            engine.raw("set force_compression = 'uncompressed'", where)
+            engine.attach(copy, COPY, "storage_version 'latest'", where)
         engine.parts = spill / "parts"
         folders = [*writable, engine.parts]
         if database is not None and copy is None:
@@ -284,9 +300,15 @@ def _attach(connection: DuckDBPyConnection, database: Path, where: str, read_onl
         raise SourceError.at(where, said, hint="chmod u+w, or a copy of the file")
     # without the type the engine would treat a data file as a database, and lose its tables
     mode = "type duckdb, read_only" if read_only else "type duckdb"
+    values = None
+    if is_encrypted(database):
+        mode, values = f"{mode}, {WITH_KEY}", {"key": required_key(database, where)}
     try:
-        connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})")
+        connection.execute(f"attach {lit(str(database)).text} as {SOURCE} ({mode})", values)
     except duckdb.Error as error:
+        found = refused(database, where, error)
+        if found is not None:
+            raise found from error
         raise SourceError(open_problem(database, where, error)) from error
 
 

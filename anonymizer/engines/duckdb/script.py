@@ -11,6 +11,7 @@ from anonymizer.compile import SCRATCH, Table, ident, lit
 from anonymizer.compile.sql import CREATES, INSERTS
 from anonymizer.compile.wrap import bound, comment, wrapped
 from anonymizer.engines.duckdb.connection import SOURCE
+from anonymizer.engines.duckdb.encryption import KEY, is_encrypted
 from anonymizer.engines.duckdb.messages import Explain, Rehearsal, columns, digest_sql, message
 from anonymizer.engines.duckdb.source import USUAL
 from anonymizer.errors import EngineError, Problem
@@ -437,7 +438,8 @@ def _opening(given: ScriptInput) -> Iterator[str]:
     yield "\n".join(lines)
     lines = [comment("the source, and a place for the tables of the run")]
     if given.database is not None:
-        lines.append(f"attach {lit(str(given.database)).text} as {SOURCE} (read_only);")
+        key = f", encryption_key getenv('{KEY}')" if is_encrypted(Path(given.database)) else ""
+        lines.append(f"attach {lit(str(given.database)).text} as {SOURCE} (read_only{key});")
     lines.append(f"attach ':memory:' as {SCRATCH};")
     if given.policy.source.kind == "query":
         text = (given.policy.source.query or "").strip().rstrip(";")

@@ -14,7 +14,7 @@ from anonymizer.policy.fields import PublishedName, is_reserved, published_names
 from anonymizer.policy.hierarchies import Cardinality, Conventional, Divisor, Intervals, OnTheFly
 from anonymizer.policy.kinds import ENDINGS, kind_of
 from anonymizer.policy.paths import closest, column_path, name_text, path_text
-from anonymizer.policy.publish import Publish
+from anonymizer.policy.publish import UNENCRYPTED, Publish
 
 if TYPE_CHECKING:
     from anonymizer.policy.fields import PolicyFields
@@ -86,6 +86,12 @@ def target(publish: Publish) -> Iterator[Problem]:
     if publish.database is None and publish.storage != FORMAT:
         said = "is the format of a file, and the release goes into none of its own"
         yield Problem("publish.storage", said, hint="publish: {database: release.duckdb}")
+    if publish.database is None and publish.encrypted is not None:
+        said = "is for a file, and the release goes into none of its own"
+        yield Problem("publish.encrypted", said, hint="publish: {database: release.duckdb}")
+    if publish.encrypted and publish.storage in UNENCRYPTED:
+        said = "is a format of files that are never encrypted"
+        yield Problem("publish.storage", said, hint=f"publish: {{storage: {FORMAT}}}")
 
 
 def is_source(source: Source, publish: Publish, view: str, engine: str) -> bool:

@@ -56,7 +56,7 @@ def target(
     """See `anonymizer.publish.target.Publisher`."""
     file = _file_of(policy)
     if file is not None:
-        return FileTarget(file, names, policy.publish.storage)
+        return FileTarget(file, names, policy.publish.storage, policy.publish.encrypted)
     engine = session.embedded
     if engine.catalog is None:
         raise EngineError.at(

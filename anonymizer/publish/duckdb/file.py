@@ -16,9 +16,16 @@ from anonymizer.compile import Table, ident, lit
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
+from anonymizer.engines.duckdb.encryption import (
+    KEY_FILE,
+    WAY_OUT,
+    database_key,
+    is_encrypted,
+    required_key,
+)
 from anonymizer.engines.duckdb.sandbox import attach_problem, own_connection
-from anonymizer.errors import EngineError, TargetError
-from anonymizer.policy.publish import Storage
+from anonymizer.errors import EncryptionError, EngineError, TargetError
+from anonymizer.policy.publish import UNENCRYPTED, Storage
 from anonymizer.process.files import lock
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
@@ -39,7 +46,7 @@ from anonymizer.release.objects import Names, not_tables, unused_space
 
 BUILT = "anon_release"
 PREVIOUS = "anon_previous"
-READING = "(type duckdb, read_only)"
+READING = "type duckdb, read_only"
 
 Identity: TypeAlias = tuple[int, int, int, int] | None
 """Device, inode, size and time of a file; None if there is none."""
@@ -52,8 +59,11 @@ class FileTarget:
     path: Path
     names: Names
     storage: Storage
+    encrypted: bool | None = None
+    """Whether the file is encrypted; None: as the one that it replaces, or as the source."""
     warnings: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    _is_encrypted: bool = False
     _replaced_identity: Identity = None
     """The identity of the old file when its other releases were copied."""
     _old_objects: tuple[objects.ObjectEntry, ...] = ()
@@ -81,6 +91,7 @@ class FileTarget:
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the target cannot be replaced."""
+        self._choose_encryption(engine)
         if not self.path.exists():
             self.replaces = other_file(self.path, self.names)
         elif isinstance(engine, DuckDBEngine) and self.path in engine.databases:
@@ -89,6 +100,23 @@ class FileTarget:
             # an engine that only plans may not open files, and a user's own is left alone
             with own_connection(None, databases=[self.path]) as gate:
                 self.check_content(gate)
+
+    def _choose_encryption(self, engine: Engine) -> None:
+        """Decide whether the file is encrypted. Raises EncryptionError if it has to be, and cannot;
+        where the source is and the release cannot be, that is a warning.
+        """
+        of_source = able = False
+        if isinstance(engine, DuckDBEngine):
+            of_source = engine.encrypts
+            able = of_source and engine.can_encrypt and self.storage not in UNENCRYPTED
+        wanted = self.encrypted or (self.encrypted is None and is_encrypted(self.path))
+        if wanted:
+            required_key(self.path, "publish.database")
+        self._is_encrypted = wanted or (self.encrypted is None and able)
+        if self.encrypted is None and of_source and not self._is_encrypted:
+            way = WAY_OUT if database_key() is not None else f"give a key in {KEY_FILE}"
+            said = f"publish.database: is not encrypted, and the source is ({way}; publish: "
+            self.warnings = (*self.warnings, f"{said}{{encrypted: false}} if it need not be)")
 
     def build(self, engine: Engine, writer: Writer) -> None:
         """Write the new release, and the target's other releases, into a file next to it."""
@@ -167,7 +195,9 @@ class FileTarget:
         """Raise TargetError if the file holds objects of others. Writes nothing."""
         where = "publish.database"
         try:
-            engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", where)
+            engine.attach(self.path, PREVIOUS, READING, where)
+        except EncryptionError:
+            raise
         except EngineError as error:
             hint = "close the process that writes to it, or name another file"
             said, hint = attach_problem(self.path, hint)
@@ -190,7 +220,8 @@ class FileTarget:
     def attach(self, engine: DuckDBEngine, *, read_only: bool) -> Iterator[str]:
         """Attach the file being built, also if the source database is open read-only."""
         mode = "read_only" if read_only else f"read_write, storage_version {lit(self.storage)}"
-        engine.raw(f"attach {lit(str(self.building))} as {BUILT} ({mode})", "publish.database")
+        where, encrypted = "publish.database", self._is_encrypted
+        engine.attach(self.building, BUILT, mode, where, encrypted=encrypted)
         with detaching(engine, BUILT, "publish.database"):
             yield BUILT
 
@@ -198,7 +229,7 @@ class FileTarget:
         """Copy the other releases of this tool from the target into the file being built."""
         if not self.path.exists():
             return
-        engine.raw(f"attach {lit(str(self.path))} as {PREVIOUS} {READING}", "publish.database")
+        engine.attach(self.path, PREVIOUS, READING, "publish.database")
         with detaching(engine, PREVIOUS, "publish.database"):
             self._old_objects = tuple(objects.object_entries(engine, PREVIOUS))
             kept = [item for item in self._old_objects if item.release != self.names.release]

@@ -11,6 +11,7 @@ from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table, ident, lit
 from anonymizer.engines.base import Engine
 from anonymizer.engines.duckdb.connection import SOURCE, DuckDBEngine
+from anonymizer.engines.duckdb.encryption import WAY_OUT, is_encrypted
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.process.run_folder import building_of
@@ -109,6 +110,9 @@ class InPlaceTarget(StagedTarget):
         path, read_only = refuse_foreign(engine, self.catalog)
         file = Path(path).resolve() if path else None
         self._file = file if file is not None and file.is_file() else None
+        if self._file is not None and is_encrypted(self._file) and not engine.can_encrypt:
+            said = "is needed: the engine cannot write the encrypted file of the source"
+            raise TargetError.at("publish.database", said, hint=WAY_OUT)
         if self.connection is None:
             return
         if read_only:
@@ -135,10 +139,9 @@ class InPlaceTarget(StagedTarget):
         """Attach the source file again, for writing, if the tool opened it."""
         if self.database is None:
             return
-        path = lit(str(self.database))
         engine.raw(f"detach {SOURCE}", "publish")
         try:
-            engine.raw(f"attach {path} as {SOURCE} (type duckdb)", "publish")
+            engine.attach(self.database, SOURCE, "type duckdb", "publish")
         except AnonymizerError as error:
             raise TargetError.at(
                 "--database",
