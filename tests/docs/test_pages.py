@@ -66,6 +66,19 @@ def test_text_that_names_somebody(tmp_path: Path) -> None:
     assert follow(DOCS / page, tmp_path) == shown(page)
 
 
+@pytest.mark.slow
+def test_files_as_offices_write_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = "how-to/files.md"
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}  # its blocks are one session of Python
+    for block in blocks(DOCS / page):
+        if block.language == "python":
+            exec(block.code, names)
+    assert capsys.readouterr().out.split() == "".join(shown(page)).split()
+
+
 @pytest.mark.parametrize(
     ("page", "names"),
     [

@@ -40,6 +40,12 @@ def test_changelog_names_the_version() -> None:
     assert re.search(rf"^## .*{re.escape(anonymizer.__version__)}", changelog, re.MULTILINE)
 
 
+def test_the_citation_names_the_version_and_the_place(project: dict[str, Any]) -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {anonymizer.__version__}" in citation
+    assert f"repository-code: {project['urls']['Source']}" in citation
+
+
 def test_lowest_versions_are_the_declared_bounds(project: dict[str, Any]) -> None:
     # the test command needs those of the test extra, and the extras that it names
     needed = ("pytest-xdist", "phonenumbers", "python-stdnum")
