@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@database_option("Database of releases: a file, or postgresql://...", required=True)
+@database_option(
+    "Database of releases: a file, or postgresql://...", required=True, cls=click.Option
+)
 @click.option("--rewrite", is_flag=True, help="Rewrite the DuckDB file without dropped data.")
 @click.option(
     "--absent",

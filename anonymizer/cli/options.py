@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from anonymizer.cli.output import Output
 from anonymizer.errors import Problem, TargetError
@@ -59,7 +60,62 @@ class Group(click.Group):
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-policy_argument = click.argument("policy", metavar="POLICY")
+DEFAULTS = ".anonymizer.toml"
+"""The file of this folder with defaults of options."""
+
+
+class Defaulted(click.Option):
+    """An option whose default may be in the environment, or else in `.anonymizer.toml`."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        name = given[0][0].lstrip("-").replace("-", "_").upper()
+        super().__init__(*given, envvar=f"ANONYMIZER_{name}", **more)
+
+    def get_default(self, ctx: click.Context, call: bool = True) -> Any:
+        """The default of the file, or that of the option."""
+        named = defaults().get(self.opts[0].lstrip("-"))
+        return super().get_default(ctx, call) if named is None else named
+
+
+DEFAULTED = ("database", "threads", "memory-limit", "temp-size", "workers")
+"""The options that may have a default in the file."""
+
+
+@cache
+def defaults() -> dict[str, str | int]:
+    """The defaults of this folder. Raises UsageError for a file that has anything else."""
+    import tomllib
+
+    from anonymizer.cli.failures import UsageError
+
+    file = Path(DEFAULTS)
+    if not file.is_file():
+        return {}
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        said = "is not a TOML file that can be read"
+        raise UsageError.at(DEFAULTS, said, hint='lines such as database = "w.duckdb"') from error
+    allowed = ", ".join(DEFAULTED)
+    UsageError.refuse(
+        Problem(f"{DEFAULTS}: {name}", "is not an option with a default", allowed=allowed)
+        for name in found
+        if name not in DEFAULTED
+    )
+    UsageError.refuse(
+        Problem(f"{DEFAULTS}: {name}", "must be a text or a whole number")
+        for name, value in found.items()
+        if isinstance(value, bool) or not isinstance(value, str | int)
+    )
+    return found
+
+
+def files(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Let the shell complete names of files."""
+    return [CompletionItem(begun, type="file")]
+
+
+policy_argument = click.argument("policy", metavar="POLICY", shell_complete=files)
 
 preset_option = click.option(
     "--preset",
@@ -72,17 +128,20 @@ source_option = click.option(
     "--source",
     "source_file",
     metavar="FILE",
+    shell_complete=files,
     help="A file of the same form, such as next month's, instead of source.file.",
 )
 
 
 def database_option(says: str = "Database file of the source.", **more: Any) -> Callable[[F], F]:
-    """`--database FILE`; its meaning depends on the verb."""
-    return click.option("--database", metavar="FILE", help=says, **more)
+    """`--database FILE`, of the source."""
+    given: dict[str, Any] = {"cls": Defaulted, "shell_complete": files, **more}
+    return click.option("--database", metavar="FILE", help=says, **given)
 
 
 release_option = database_option(
-    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY."
+    "Database of the release: a file, or postgresql://...; default: publish.database of POLICY.",
+    cls=click.Option,
 )
 population_option = click.option(
     "--population",
@@ -127,9 +186,15 @@ def output_options(command: F, forms: Sequence[str] = ("text", "json")) -> F:
 def limit_options(command: F) -> F:
     """`--threads`, `--memory-limit`, `--temp-size`; passes the command `Limits` as `limits`."""
 
-    @click.option("--threads", type=click.IntRange(min=1), help="Threads of the engine.")
-    @click.option("--memory-limit", metavar="SIZE", help="Memory of the engine, such as 4GB.")
-    @click.option("--temp-size", metavar="SIZE", help="Disk for spilled data, such as 20GB.")
+    @click.option(
+        "--threads", cls=Defaulted, type=click.IntRange(min=1), help="Threads of the engine."
+    )
+    @click.option(
+        "--memory-limit", cls=Defaulted, metavar="SIZE", help="Memory of the engine, such as 4GB."
+    )
+    @click.option(
+        "--temp-size", cls=Defaulted, metavar="SIZE", help="Disk for spilled data, such as 20GB."
+    )
     @wraps(command)
     def wrapped(
         *args: Any,
@@ -151,6 +216,7 @@ def workers_option(command: F) -> F:
 
     @click.option(
         "--workers",
+        cls=Defaulted,
         type=click.IntRange(min=1),
         help="Parts of a large table that are solved at a time; the release is the same.",
     )

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.command()
 @options.policy_argument
 @click.option("--source", metavar="FILE", help="Database of the source, for the figures before.")
-@options.database_option("Database file of the release; default: publish.database of POLICY.")
+@options.database_option(
+    "Database file of the release; default: publish.database of POLICY.", cls=click.Option
+)
 @click.option("-o", "--output", "target", metavar="FILE", help="Default: report.html, or by --as.")
 @click.option(
     "--format",
