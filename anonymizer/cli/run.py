@@ -89,6 +89,7 @@ def run_command(
 
 def describe(release: Release) -> Iterator[str]:
     """Describe a finished release in lines of text."""
+    from anonymizer.measure.loss import measure_words, run_words
     from anonymizer.policy.kinds import ANONYMISED, kind_words
     from anonymizer.process.document import block_lines
     from anonymizer.process.text import table
@@ -108,8 +109,13 @@ def describe(release: Release) -> Iterator[str]:
     yield ""
     yield from block_lines(*release.verification.blocks(source=True))
     yield ""
-    measures = shown_measures(release.measures, release.manifest.layout)
-    yield from table(("measure", "value"), measures.items())
+    layout = release.manifest.layout
+    words = measure_words(layout) | run_words(layout)
+    measures = shown_measures(release.measures, layout)
+    known = {words[name]: value for name, value in measures.items() if name in words}
+    yield from table(("figure", "value"), known.items())
+    if len(known) < len(measures):
+        yield f"  and {len(measures) - len(known)} further ones by --format json"
     yield ""
     yield str(release.manifest.data["certificate"])
 

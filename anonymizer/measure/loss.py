@@ -14,6 +14,7 @@ from anonymizer.contract.layout import (
     PublishedColumn,
     Requirement,
     bucket_columns,
+    quasi,
     type_sql,
     with_loss,
 )
@@ -32,19 +33,25 @@ MEASURES = {
     "persons": "persons in the release",
     "suppressed": "rows left out",
     "suppressed_persons": "persons left out",
-    "suppressed_share": "share left out (of persons, where the policy names them, else of rows)",
+    "suppressed_share": "share left out, of persons if the policy names them",
     "classes": "classes of equal quasi-identifiers",
     "class_min": "rows in the smallest class",
     "class_mean": "rows in a class, on average",
     "class_max": "rows in the largest class",
-    "ncp": "information lost per quasi-identifying cell, from 0 (exact) to 1 (nothing left): NCP",
+    "ncp": "information lost in a cell, 0 (exact) to 1 (nothing left): NCP",
     "ncp_weighted": "the same by the weights of the columns",
-    "ncp_weighted_bound": "a lower bound of what any grouping into classes of at least k rows loses"
-    " by the weights of the columns (estimated from a sample: less three standard errors)",
-    "ncp_bound": "a lower bound of what any grouping into classes of at least k rows loses"
-    " (estimated from a sample: less three standard errors)",
+    "ncp_weighted_bound": "what any classes of k rows lose at least, by the weights",
+    "ncp_bound": "what any classes of k rows lose at least",
     "glm": "the same by the generalized loss metric: GLM",
     "c_dm": "discernibility: the sum of squared class sizes (C_DM)",
+}
+OF_RUN = {
+    RECORDS: "complete records that the cells prove",
+    "lattice_nodes": "nodes of the lattice",
+    "lattice_judged": "nodes that were judged",
+    "lattice_gap": "distance from the optimum, at most",
+    "seconds_anonymizing": "seconds for anonymizing",
+    "seconds_judging": "seconds for judging",
 }
 GROUPS = {
     "classes": "groups that share their sensitive values",
@@ -61,6 +68,13 @@ def measure_words(layout: Layout) -> dict[str, str]:
     if layout.counts is not None:
         return {"rows": "cells published", "suppressed": "persons left out"}
     return MEASURES if layout.class_id is not None else MEASURES | GROUPS
+
+
+def run_words(layout: Layout) -> dict[str, str]:
+    """Descriptions of the measures of single columns, and of the run."""
+    names = [one.column for one in quasi(layout)]
+    levels = {f"level.{name}": f"level of {name}" for name in names}
+    return {f"ncp.{name}": f"lost in {name}" for name in names} | levels | OF_RUN
 
 
 def proved_sentence(measures: Mapping[str, Any], unit: str) -> str:

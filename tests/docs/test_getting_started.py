@@ -59,7 +59,7 @@ def test_the_output_shown_is_all_that_a_run_prints(printed: list[str]) -> None:
         text = re.sub(r"\(run \w+\)", "", text)
         bound = r"at most [\d.]+ (times the smallest .*) \(lower bound [\d.]+\)"
         text = re.sub(bound, r"at most 2 \1 (lower bound 0.02)", text)
-        lines = [x for x in text.splitlines() if not x.startswith(("  seconds_", "  ncp_bound "))]
+        lines = [x for x in text.splitlines() if not x.startswith(("  seconds for", "  what any"))]
         return [re.sub(" +", " ", x) for x in lines]
 
     shown = [block.code for block in blocks(PAGE) if block.language == "text"][1]

@@ -153,7 +153,7 @@ def test_hierarchies_and_full_domain(tmp_path: Path) -> None:
     for printed, page in ((drawn, 0), (suggested, 0), (exported, 0), (stored, 0), (judged, 1)):
         for line in printed.splitlines():
             assert line.rstrip() in texts[page]
-    assert "level.age" in ran
+    assert "level of age" in ran
 
 
 @pytest.mark.slow

@@ -258,7 +258,7 @@ def test_the_utility_table(case: Case) -> None:
     exact: dict[str, float | Fraction] = {
         "rows published": whole.rows,
         "rows left out": lost,
-        "share left out (of persons, where the policy names them, else of rows)": Fraction(
+        "share left out, of persons if the policy names them": Fraction(
             everybody - left, everybody
         ),
         f"rows in the smallest {called}": whole.class_min,
@@ -267,8 +267,7 @@ def test_the_utility_table(case: Case) -> None:
         "classes of equal quasi-identifiers"
         if called == "class"
         else "groups that share their sensitive values": whole.classes,
-        "information lost per quasi-identifying cell, from 0 (exact) to 1 (nothing left):"
-        " NCP": whole.ncp,
+        MEASURES["ncp"]: whole.ncp,
         "the same by the generalized loss metric: GLM": whole.glm,
         f"discernibility: the sum of squared {called} sizes (C_DM)": whole.c_dm,
     }
