@@ -6,6 +6,7 @@ import math
 import os
 import secrets
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -28,7 +29,7 @@ from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
 from anonymizer.republish.outlook import Outlook, outlook
 from anonymizer.review.table_tree import PlannedTable, tree_of
-from anonymizer.review.trial import Bench, Figures, alone, sample_of
+from anonymizer.review.trial import Bench, Figures, SharedExecutor, alone, sample_of
 from anonymizer.run.counts_job import plan_counts
 from anonymizer.run.prepare import Prepared
 from anonymizer.run.problem_paths import at_persons, of_file
@@ -45,8 +46,12 @@ from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage,
 # extrapolated from the samples by a power law in the number of rows.
 
 
-SAMPLED = 20_000
-"""Rows of the large sample. A smaller table is used as a whole."""
+WHOLE = 50_000
+"""Up to this many rows the table itself is anonymized: what was read for the preview is used."""
+SAMPLED = (6_000, 20_000)
+"""Rows of the large sample of a larger table, at least and at most."""
+PART = 8
+"""Rows of the table for one of the sample, in between: a forecast costs less than the run."""
 PROCESS = 140
 """Megabytes used by a process that has only loaded the engine."""
 SMALLER = 4
@@ -66,17 +71,25 @@ class Forecast:
     """Rows of the largest sample; all rows if the table was used as a whole."""
 
 
-def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Forecast | None:
-    """Forecast a run over a source with `rows` rows and `tuples` different tuples.
+def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forecast | None:
+    """Forecast a run over the source of a bench with so many different tuples, which it has read in
+    so many seconds (`reading`).
 
     None if the engine is not embedded, or if no sample can be released.
     """
+    session, rows = bench.session, bench.rows
     if not session.engine.embedded or rows == 0:
         return None
     policy = alone(policy)
-    sample, drawn = sample_of(policy, session, rows, SAMPLED)
     before = _peak()
-    large = Bench(sample, rows=drawn).figures(policy)
+    if rows <= WHOLE:
+        sample, size = session, rows
+    else:
+        least, most = SAMPLED
+        size = min(max(least, rows // PART), most)
+        sample, drawn = sample_of(policy, session, rows, size)
+        bench = Bench(sample, rows=drawn)
+    large = bench.figures(policy)
     peak = _peak()
     if not large.runs:
         return None
@@ -84,10 +97,12 @@ def forecast(policy: Policy, session: Session, rows: int, tuples: int) -> Foreca
     text = f"select count(*) from (select distinct {columns} from {sample.source.sql})"
     found = int(session.engine.raw(text, "sample")[0][0])
     loss = large.loss
-    if rows > SAMPLED:
-        sample, drawn = sample_of(policy, session, rows, SAMPLED // SMALLER)
-        loss = _continued(Bench(sample, rows=drawn).figures(policy), large, rows)
-    speed, width = large.seconds / _work(large.rows, found), len(policy.quasi)
+    if rows > size:
+        sample, drawn = sample_of(policy, session, rows, size // SMALLER)
+        small = Bench(sample, rows=drawn, sampled=True)  # (how loss falls, without refinement)
+        loss = _continued(small.figures(policy), large, rows)
+    seconds = large.seconds + (reading if rows == size else 0.0)
+    speed, width = seconds / _work(large.rows, found), len(policy.quasi)
     # the parts processed at a time are together about as large as the largest undivided table
     at_once = min(tuples, ABOVE) if policy.algorithm.may_divide else tuples
     needed = _megabytes(rows, at_once, width)
@@ -191,8 +206,10 @@ def preview(
     with _collecting(found):
         found.warnings += _check_ledger(policy, database)
     hindered = bool(found.problems)
-    opening = executing(policy, database, kind, seed=Seed.fresh(), limits=limits)
-    with opening as (session, executor):
+    seed = Seed.fresh()
+    opening = executing(policy, database, kind, seed=seed, limits=limits)
+    with opening as (session, simple):
+        executor = SharedExecutor(session.engine, solver=simple.solver)
         if not hindered:
             with _collecting(found):
                 target = there.target(lead, session, Names.of(policy, secrets.token_hex(8)))
@@ -201,15 +218,22 @@ def preview(
                     target.check(session.engine)
                 finally:
                     found.replaces += target.replaces
-        _try(policy, session, executor, found, foresee=foresee)
+        _try(policy, session, executor, found, seed if foresee else None)
     found.problems = [of_file(policy, problem) for problem in found.problems]
     return found
 
 
 def _try(
-    policy: AnyPolicy, session: Session, executor: Executor, found: Preview, *, foresee: bool
+    policy: AnyPolicy,
+    session: Session,
+    executor: SharedExecutor,
+    found: Preview,
+    seed: Seed | None,
 ) -> None:
-    """Read all tables, prepare a run over them, and try its checks."""
+    """Read all tables, prepare a run over them, and try its checks. `seed`: that of a forecast, if
+    one is wanted.
+    """
+    began = time.perf_counter()
     if policy.counts is not None:
         with _collecting(found):
             made, problems_left = plan_counts(policy.counts, session, executor)
@@ -236,9 +260,10 @@ def _try(
     if read is not None or not policy.lifted:
         with _collecting(found), at_persons(policy):
             _look(policy.lead, session if read is None else read.session, found)
-    if foresee and not policy.several and read and found.current and not found.problems:
-        rows, tuples = found.current["rows"], found.current["classes"]
-        found.forecast = forecast(policy.lead, session, rows, tuples)
+    reading = time.perf_counter() - began
+    if seed and not policy.several and read and found.current and not found.problems:
+        bench = Bench(session, seed, rows=found.current["rows"], held=executor.held)
+        found.forecast = forecast(policy.lead, bench, found.current["classes"], reading)
         if found.forecast is not None:
             found.warnings += _too_large(found.forecast, read.prepared)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
@@ -241,6 +241,12 @@ def _of_bound(stage: Stage) -> bool:
 # A bench tries policies one after the other on one source.
 
 
+Held: TypeAlias = dict[tuple[str, ...], object]
+"""What identifies the content of each table; and the notes of these phases."""
+READING = ("reading", "checking")
+"""The phases of the stages before those that anonymize."""
+
+
 @dataclass(slots=True)
 class SharedExecutor(Executor):
     """Skips a statement if its table already holds the result.
@@ -248,8 +254,10 @@ class SharedExecutor(Executor):
     A table's content is identified by the statement that created it and the contents it read.
     """
 
-    held: dict[tuple[str, ...], object] = field(default_factory=dict)
+    held: Held = field(default_factory=dict)
     left_out: int = 0
+    told: list[tuple[list[str], list[Row]]] = field(default_factory=list)
+    """The names and rows of the notes that were computed last."""
 
     def _step(
         self, step: Step, stage: str, number: int, of: int, round_: int | None = None
@@ -267,6 +275,26 @@ class SharedExecutor(Executor):
         rows = Executor._step(self, step, stage, number, of, round_)
         self.held[target] = key if statement.kind == "create" else hash((before, key))
         return rows
+
+    def _note_together(self, notes: Sequence[Note], number: int, of: int) -> None:
+        """What is counted before anonymizing hangs on tables that statements made: it is kept."""
+        statements = [self._statement(note.query) for note in notes]
+        reads = sorted(frozenset().union(*(one.reads for one in statements)))
+        inputs = [(table, self.held.get(table)) for table in reads]
+        key = (repr(inputs), *(one.text for one in statements))
+        told = self.held.get(key) if self.phase in READING else None
+        if told is None:
+            self.told = []
+            Executor._note_together(self, notes, number, of)
+            told = self.held[key] = self.told
+        else:
+            assert isinstance(told, list)
+            for names, rows in told:
+                Executor._keep(self, names, rows)
+
+    def _keep(self, names: list[str], rows: list[Row]) -> None:
+        self.told.append((names, rows))
+        Executor._keep(self, names, rows)
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:
         made: list[Row] = []
@@ -301,7 +329,7 @@ class Bench:
     lock: threading.Lock = field(default_factory=threading.Lock)
     scratch: Scratch | None = None
     """The rows of the last trial, if it could run; with several tables, of the persons."""
-    _held: dict[tuple[str, ...], object] = field(default_factory=dict)
+    held: Held = field(default_factory=dict)
 
     @classmethod
     def of(cls, policy: Policy, session: Session, most: int | None = None) -> Bench:
@@ -343,7 +371,7 @@ class Bench:
 
     def _tried(self, policy: AnyPolicy, listener: Listener | None, below: int | None) -> Figures:
         engine, lead = self.session.engine, policy.lead
-        executor = SharedExecutor(engine, listener, held=self._held)
+        executor = SharedExecutor(engine, listener, held=self.held)
         read = read_tables(policy, self.session, executor)
         prepared = read.prepared
         compiled, roles = prepared.compiled, prepared.roles
