@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import sqlglot
+from sqlglot import exp
+
 from anonymizer.compile import Sql, lit
 from anonymizer.guarantees.closeness import TEqual, TOrdered
 from anonymizer.guarantees.diversity import DistinctL, EntropyL, RecursiveCL
@@ -118,10 +121,42 @@ def dbt_rules() -> str:
             for depth, one in enumerate(layers)
         }
         for part, text in parts.items():
-            shown = expression(text).replace("decimal(38, 0)", "{{ anonymizer.anon_whole() }}")
-            shown = re.sub("(?i)as double", "as {{ anonymizer.anon_real() }}", shown)
+            shown = _of_any_adapter(expression(text))
             lines += [f'{{%- if rule == "{name}" and part == "{part}" -%}}', shown, "{%- endif -%}"]
     return "\n".join([*lines, "{%- endmacro %}", ""])
+
+
+TYPES = {
+    r"decimal\(38, 0\)": "whole",
+    r"decimal\(38, 12\)": "decimal",
+    r"double( precision)?": "real",
+}
+"""Types that adapters name in their own ways, with their macros."""
+
+
+def _of_any_adapter(text: str) -> str:
+    """An expression without FILTER, which few warehouses have, and with the types of the adapter."""
+    given: list[str] = []
+
+    def named(found: re.Match[str]) -> str:
+        given.append(found[0])
+        return f"_given_{len(given) - 1}_"
+
+    def unfiltered(node: exp.Expression) -> exp.Expression:
+        if not isinstance(node, exp.Filter):
+            return node
+        counted = exp.Literal.number(1) if isinstance(node.this.this, exp.Star) else node.this.this
+        made: exp.Expression = type(node.this)(this=exp.Case().when(node.expression.this, counted))
+        return made
+
+    # several columns of a layer are parsed as those of a query
+    parsed = sqlglot.parse_one(f"select {re.sub('{{.*?}}', named, text)}", dialect="duckdb")
+    shown = parsed.transform(unfiltered).sql("duckdb", normalize_functions="lower")[
+        len("SELECT ") :
+    ]
+    for pattern, name in TYPES.items():
+        shown = re.sub(f"(?i) as {pattern}", f" as {{{{ anonymizer.anon_{name}() }}}}", shown)
+    return re.sub("_given_([0-9]+)_", lambda found: given[int(found[1])], shown)
 
 
 def script() -> str:

@@ -1,4 +1,4 @@
-"""The SQL of the package's generic tests as dbt renders it for DuckDB, without dbt."""
+"""The SQL of the package's generic tests as dbt renders it for an adapter, without dbt."""
 
 from __future__ import annotations
 
@@ -31,8 +31,13 @@ def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def generic_test(name: str, relation: str, **arguments: Any) -> str:
-    """The query of one generic test on a relation, whose columns are taken as they are named."""
+def generic_test(name: str, relation: str, *, of: str = "duckdb", **arguments: Any) -> str:
+    """The query of one generic test on a relation, whose columns are taken as they are named, for
+    an adapter.
+    """
+    mark = "`" if of in ("bigquery", "spark", "databricks") else '"'
+    # (as dbt does: the adapter of Databricks takes the macros of Spark)
+    first = (of, "spark") if of == "databricks" else (of,)
 
     def ended(value: Any) -> None:
         raise _ReturnedError(value)
@@ -48,11 +53,13 @@ def generic_test(name: str, relation: str, **arguments: Any) -> str:
         "execute": True,
         "exceptions": SimpleNamespace(raise_compiler_error=refuse),
         "adapter": SimpleNamespace(
-            quote=lambda column: f'"{column}"',
-            dispatch=lambda macro, _: macros.get(f"duckdb__{macro}", macros[f"default__{macro}"]),
+            quote=lambda column: f"{mark}{column}{mark}",
+            dispatch=lambda macro, _: next(
+                macros[name] for one in (*first, "default") if (name := f"{one}__{macro}") in macros
+            ),
             get_columns_in_relation=lambda _: [],
         ),
-        "target": SimpleNamespace(type="duckdb"),
+        "target": SimpleNamespace(type=of),
     }
     for path in sorted([*MACROS.glob("*.sql"), MACROS / "generic_tests" / f"{name}.sql"]):
         text = path.read_text(encoding="utf-8")

@@ -5,11 +5,20 @@
 {% macro anon_whole() -%}{{ return(adapter.dispatch("anon_whole", "anonymizer")()) }}{%- endmacro %}
 {% macro default__anon_whole() -%}numeric(38, 0){%- endmacro %}
 {% macro duckdb__anon_whole() -%}hugeint{%- endmacro %}
+{% macro spark__anon_whole() -%}decimal(38, 0){%- endmacro %}
+{% macro bigquery__anon_whole() -%}bignumeric{%- endmacro %}
+
+{#- Numbers with twelve decimals. -#}
+{% macro anon_decimal() -%}{{ return(adapter.dispatch("anon_decimal", "anonymizer")()) }}{%- endmacro %}
+{% macro default__anon_decimal() -%}decimal(38, 12){%- endmacro %}
+{% macro bigquery__anon_decimal() -%}bignumeric{%- endmacro %}
 
 {#- Shares, of double precision. -#}
 {% macro anon_real() -%}{{ return(adapter.dispatch("anon_real", "anonymizer")()) }}{%- endmacro %}
 {% macro default__anon_real() -%}double precision{%- endmacro %}
 {% macro duckdb__anon_real() -%}double{%- endmacro %}
+{% macro spark__anon_real() -%}double{%- endmacro %}
+{% macro bigquery__anon_real() -%}float64{%- endmacro %}
 
 {#- Columns by which rows are put into classes, each with its text, which is compared by code point:
     under a collation of the column values may be equal that are not. The two zeros of a floating

@@ -28,6 +28,6 @@
 select {{ dbt.string_literal(dbt.escape_single_quotes(name)) }} as column_name
 {% if not loop.last %}union all{% endif %}
 {%- else %}
-select null as column_name where false
+select null as column_name from (select 1 as nothing) as no_rows where 1 = 0
 {%- endfor %}
 {% endtest %}
