@@ -135,7 +135,7 @@ TYPES = {
 
 
 def _of_any_adapter(text: str) -> str:
-    """An expression without FILTER, which few warehouses have, and with the types of the adapter."""
+    """An expression without FILTER, which few warehouses have, with the types of the adapter."""
     given: list[str] = []
 
     def named(found: re.Match[str]) -> str:
