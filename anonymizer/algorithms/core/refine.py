@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from anonymizer.algorithms.core.encode import UNITS, in_parts
@@ -60,6 +61,19 @@ class Column:
     def over(self, prefix: str) -> Sql:
         """Over several units, whose columns have this prefix."""
         return Sql(f"{AGGREGATES[self.way]}({prefix}{self.name})")
+
+    def of_rows(self, values: str) -> Sql:
+        """Over an expression, which is NULL for rows that are not meant."""
+        return Sql(f"{AGGREGATES[self.way]}({values})")
+
+    def of_items(self, most: int) -> Sql:
+        """Over those items of a class whose bits are in a set, from their columns in `w`."""
+        bits = [(f"w.{self.name}_{i}", f"((s.part >> {i - 1}) & 1)") for i in range(1, most + 1)]
+        if self.way == "bits":
+            return Sql(" | ".join(f"({value} & -{bit})" for value, bit in bits))
+        empty = self.empty if self.way != "kept" else FAR
+        each = ", ".join(f"case when {bit} = 1 then {v} else {empty} end" for v, bit in bits)
+        return Sql(f"{'greatest' if self.way == 'greatest' else 'least'}({each})")
 
     @property
     def empty(self) -> Sql:
@@ -353,6 +367,10 @@ def _rarity(made: Boxes) -> Sql:
 # starts a class, which takes the unit that widens it least until it is large enough, and so on. A
 # block keeps whichever of its old and new classes lose less.
 #
+# *Divisions.* Two near classes are divided anew: of all ways to give each up to two of the other's
+# units, the best; all pairs at once, of which disjoint ones are taken. Full effort also gives classes
+# up whose units cost others less, and makes new ones of near units that theirs can spare.
+#
 # *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
 # computed.
@@ -367,6 +385,18 @@ BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
 """Near classes, by what a union with them would lose, with which a class swaps units."""
+DROPPED = 4
+"""Attributes of most categories that are left out of an order of units, one or two at a time."""
+UNIT_STEPS = 3
+"""Units after each one in every order."""
+MOST_DOOMED = 12
+"""Units of a class that may be given up."""
+ITEMS = 5
+"""Items of a class in a division: single units, and all others together."""
+MOVED = 2
+"""Items that leave a class in a division, at most."""
+RATIO = 185
+"""Of pairs whose union loses more than so many hundredths of what both lose, hardly one gains."""
 RANKS = 1 << 14
 """More than the units of a block: their order decides between equal losses."""
 Refine: TypeAlias = int | Literal["auto", "full"]
@@ -397,6 +427,12 @@ class Effort:
     """Units in classes that lose something beyond which nothing is done; None: no bound."""
     most_swapped: int | None = None
     """Units beyond which there are no swaps."""
+    divisions: int = 0
+    """Rounds in which pairs of near classes are divided anew, after each search."""
+    arms: int = 6
+    """Orders of units, after which near ones follow each other."""
+    near_to_unit: int = 3
+    """Near units of each one."""
 
 
 AUTO = Effort(
@@ -411,6 +447,7 @@ AUTO = Effort(
     nearest=2,
     most=400_000,
     most_swapped=100_000,
+    divisions=3,
 )
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
@@ -426,6 +463,9 @@ FULL = Effort(
     most_in_class=400,
     least=100,
     beside=32,
+    divisions=4,
+    arms=8,
+    near_to_unit=6,
 )
 """Until a search for near classes saves less than one percent."""
 
@@ -518,21 +558,28 @@ def refine_stages(
 
 
 def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[Stage, ...]:
-    """Swaps between near classes: once, in rounds, or in rounds after each of several searches."""
+    """Divisions of near classes, or swaps between them: once, in rounds, or both in rounds after
+    each of several searches.
+    """
     swap = (
         Step("extents without a unit", "refine/rest", context),
         Step("offers to near classes", "refine/offers", context),
         Step("swaps", "refine/swaps", context),
         Step("units after swaps", "refine/swapped", context),
     )
-    near = (
-        Step("near classes", "refine/near", context, laborious=True),
+    no_offers = (
         Step("every class to look at", "refine/every_class", context),
         Step("no offers yet", "refine/no_offers", context),
     )
+    near = (Step("near classes", "refine/near", context, laborious=True), *no_offers)
+    none_yet = Step("no rounds yet", "refine/no_rounds", context)
+    near_units = Step("near units", "repair/near_units", context, laborious=True)
+    by_units = (Step("classes of near units", "repair/near_by_units", context), *no_offers)
+    divides = bool(effort.divisions) and not context["signs"]
+    if divides and effort.searches == 1:
+        return (near_units, *by_units, none_yet, _divisions(context, effort.divisions, classes))
     if effort.rounds == 1:
         return (*near, *swap)
-    none_yet = Step("no rounds of swaps yet", "refine/no_rounds", context)
     rounds = Loop(
         "swap units",
         (*swap, classes, Step("rounds of swaps", "refine/rounds", context)),
@@ -541,9 +588,72 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     if effort.searches == 1:
         return (*near, none_yet, rounds)
-    until = Step("searches left", "refine/searches_left", context)
-    search = Loop("search near classes", (*near, none_yet, rounds), until, effort.searches)
-    return (Step("searches begin", "refine/first_search", context), search)
+    repairs: tuple[Stage, ...] = ()
+    if divides:
+        divisions = _divisions(context, effort.rounds + effort.divisions, classes)
+        repairs = (*_births(context, classes), *by_units, divisions)
+    search = Loop(
+        "search near classes",
+        (*near, none_yet, rounds, *repairs),
+        until=Step("searches left", "refine/searches_left", context),
+        at_most=effort.searches,
+    )
+    first = Step("searches begin", "refine/first_search", context)
+    return (first, *((near_units,) if divides else ()), search)
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """An order of units: those that agree in some attributes, by another one."""
+
+    equal: tuple[Sql, ...]
+    by: Sql
+
+
+def _arms(attributes: Sequence[Attribute], most: int) -> Iterator[Arm]:
+    """Orders in which near units follow each other: all but one or two attributes of categories are
+    equal.
+    """
+    ranges = [a for a in attributes if shape(a) == "range"]
+    others = sorted(
+        (a for a in attributes if shape(a) != "range"), key=lambda a: (-a.distinct, a.index)
+    )
+    by = ranges[0] if ranges else others[0]
+    named = [a for a in others if a is not by]
+    left_out = [(a,) for a in named[:DROPPED]]
+    left_out += [pair for n in range(1, DROPPED) for pair in combinations(named[: n + 1], 2)]
+    for some in [(), *dict.fromkeys(left_out)][:most]:
+        for one in [by, *ranges[1:2]]:
+            yield Arm(tuple(a.c for a in named if a not in some), one.c)
+
+
+def _divisions(context: dict[str, Any], most: int, classes: Step) -> Loop:
+    """Rounds in which disjoint pairs of near classes are divided anew, up to so many of all kinds."""
+    context = {**context, "most_rounds": most}
+    return Loop(
+        "divide near classes anew",
+        (
+            Step("items of near classes", "repair/items", context),
+            Step("sets of items", "repair/item_sets", context),
+            Step("divisions of near classes", "repair/divisions", context, laborious=True),
+            Step("divisions", "refine/swaps", context),
+            Step("units after divisions", "repair/divided", context),
+            classes,
+            Step("rounds of divisions", "refine/rounds", context),
+        ),
+        until=Step("divisions left", "refine/swaps_left", context),
+        at_most=most,
+    )
+
+
+def _births(context: dict[str, Any], classes: Step) -> Iterator[Step]:
+    """Steps that give classes up, and make new ones of what classes can spare; where these keep
+    values, nothing is spared.
+    """
+    moved = Step("units after births and deaths", "repair/moved", context)
+    yield from (Step("deaths", "repair/deaths", context, laborious=True), moved, classes)
+    if not context["kept"]:
+        yield from (Step("births", "repair/births", context, laborious=True), moved, classes)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
@@ -574,7 +684,7 @@ def _effort(refine: Refine) -> Effort:
         return FULL
     if refine == "auto":
         return AUTO
-    few = replace(AUTO, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
+    few = replace(AUTO, divisions=0, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
     return replace(few, rounds=refine, beside=BESIDE, nearest=NEAREST)
 
 
@@ -586,6 +696,21 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "members": MEMBERS,
         "units": UNITS,
         "points": work("refine_points"),
+        "items": work("refine_items"),
+        "births": work("refine_births"),
+        "most_doomed": MOST_DOOMED,
+        "near_units": work("refine_near_units"),
+        "codes": [a.c for a in attributes],
+        "arms": list(_arms(attributes, effort.arms)),
+        "unit_steps": UNIT_STEPS,
+        "near_to_unit": effort.near_to_unit,
+        "item_sets": work("refine_item_sets"),
+        "most_items": ITEMS,
+        "sets_of_items": 1 << ITEMS,
+        "most_moved": MOVED,
+        "ratio": RATIO,
+        "spread": 7919,
+        "spread_over": 1_000_003,
         "classes": work("refine_classes"),
         "blocks": work("refine_blocks"),
         "groups": work("refine_groups"),
