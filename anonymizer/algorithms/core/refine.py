@@ -368,8 +368,8 @@ def _rarity(made: Boxes) -> Sql:
 # block keeps whichever of its old and new classes lose less.
 #
 # *Divisions.* Two near classes are divided anew: of all ways to give each up to two of the other's
-# units, the best; all pairs at once, of which disjoint ones are taken. Full effort also gives classes
-# up whose units cost others less, and makes new ones of near units that theirs can spare.
+# units, the best; all pairs at once, of which disjoint ones are taken. Full effort also gives up
+# classes whose units cost others less, and makes new ones of near units that theirs can spare.
 #
 # *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
@@ -588,7 +588,7 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     if effort.searches == 1:
         return (*near, none_yet, rounds)
-    repairs: tuple[Stage, ...] = ()
+    repairs: tuple[Step | Loop, ...] = ()
     if divides:
         divisions = _divisions(context, effort.rounds + effort.divisions, classes)
         repairs = (*_births(context, classes), *by_units, divisions)
@@ -620,7 +620,7 @@ def _arms(attributes: Sequence[Attribute], most: int) -> Iterator[Arm]:
     )
     by = ranges[0] if ranges else others[0]
     named = [a for a in others if a is not by]
-    left_out = [(a,) for a in named[:DROPPED]]
+    left_out: list[tuple[Attribute, ...]] = [(a,) for a in named[:DROPPED]]
     left_out += [pair for n in range(1, DROPPED) for pair in combinations(named[: n + 1], 2)]
     for some in [(), *dict.fromkeys(left_out)][:most]:
         for one in [by, *ranges[1:2]]:
@@ -628,7 +628,7 @@ def _arms(attributes: Sequence[Attribute], most: int) -> Iterator[Arm]:
 
 
 def _divisions(context: dict[str, Any], most: int, classes: Step) -> Loop:
-    """Rounds in which disjoint pairs of near classes are divided anew, up to so many of all kinds."""
+    """Rounds in which disjoint pairs of near classes are divided anew, `most` of all kinds."""
     context = {**context, "most_rounds": most}
     return Loop(
         "divide near classes anew",
