@@ -15,6 +15,7 @@ from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, TargetError
+from anonymizer.explore.choices import refused_choices
 from anonymizer.explore.details import (
     candidates,
     costly_cells,
@@ -250,6 +251,10 @@ class Desk:
                 self.progress = share
 
     def _side(self, state: State, stop: Stop) -> None:
+        if state.refused is None:
+            names = [name for name, _ in self.whole.session.profile.own]
+            refused = refused_choices(state.policy, names, stop.check)
+            self._store_part(state, "refused", refused)
         if state.why is not None and state.why["done"] == state.why["of"]:
             return
         outcome = figures_of(self.side, state.policy, stop)
@@ -268,7 +273,7 @@ class Desk:
         why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
     def _store_part(
-        self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]
+        self, state: State, part: Literal["frontier", "why", "refused"], made: dict[str, Any]
     ) -> None:
         with self.lock:
             setattr(state, part, made)

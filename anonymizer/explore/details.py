@@ -283,7 +283,12 @@ def why(
     wanted = list(steps_of(state.policy))
     shares = costs_of(now)
     for number in range(len(wanted) + 1):
-        told({"columns": shares, "cells": cells, "steps": found, "done": number, "of": len(wanted)})
+        # (steps that are not tried yet have their lines on the page already)
+        ahead = [step.says for step in wanted[number:]]
+        told({
+            "columns": shares, "cells": cells, "steps": found, "ahead": ahead,
+            "done": number, "of": len(wanted),
+        })  # fmt: skip
         if number == len(wanted):
             return
         stop.check()

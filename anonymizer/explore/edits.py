@@ -252,8 +252,13 @@ def _flow(value: Any) -> Any:
     return value
 
 
+def kept_under(role: str, column: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a column that have a meaning under another role."""
+    return {name: value for name, value in column.items() if name in KEPT.get(role, ())}
+
+
 def _without_meaningless(column: CommentedMap, role: str) -> None:
-    for name in [n for n in column if n != "role" and n not in KEPT.get(role, ())]:
+    for name in {*column} - {"role", *kept_under(role, column)}:
         del column[name]
 
 

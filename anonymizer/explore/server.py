@@ -30,6 +30,7 @@ from anonymizer.policy import Policy
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import json_value
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
+from anonymizer.run.warnings import unprotected
 
 # Access control: one host, one origin, one token; and the security headers of every answer.
 #
@@ -163,6 +164,7 @@ def view(desk: AnyDesk) -> dict[str, Any]:
                 "details": dict(state.details),
                 "frontier": state.frontier,
                 "why": state.why,
+                "refused": state.refused,
                 "defects": list(desk.defects),
             }
         )
@@ -186,6 +188,8 @@ def _table(policy: Policy) -> dict[str, Any]:
         "suppression_limit": policy.suppression_limit,
         "algorithm": given["algorithm"],
         "person": policy.person,
+        "classless": policy.algorithm.classless,
+        "unprotected": unprotected(policy),
         "ledger": policy.ledger is not None,
     }
 

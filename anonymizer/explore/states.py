@@ -83,6 +83,8 @@ class State:
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
     frontier: dict[str, Any] | None = None
     why: dict[str, Any] | None = None
+    refused: dict[str, Any] | None = None
+    """Choices that no policy can have, with reasons (`choices.refused_choices`)."""
 
 
 @dataclass(slots=True)
