@@ -1,5 +1,6 @@
 // Risk against loss: the points around the policy; each can be chosen, by mouse or keyboard.
 import { h, percent, svg, table } from "./dom.js";
+import { reason } from "./verdict.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 330, 88, 56, 16, 24];
 
@@ -70,7 +71,7 @@ export function chart(points, change) {
 
 export function frontier({ desk, change }) {
   const found = desk.frontier;
-  if (!found) return h("p", { class: "soft" }, "…");
+  if (!found) return h("p", { class: desk.busy ? "soft pending" : "soft" }, reason(desk, true));
   const points = found.points.filter((one) => one.risk !== null && one.loss !== null);
   const failed = found.points.filter((one) => one.problem);
   const rows = found.points.filter((one) => !one.problem).map((one) => [
