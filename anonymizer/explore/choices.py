@@ -11,7 +11,10 @@ from anonymizer.explore.edits import ROLES, kept_under
 from anonymizer.policy import Policy
 
 K = {"k_anonymity": 5}
-RULES = {"l": {"l_diversity": 2}, "t": {"t_closeness": {"t": 0.3}}}
+RULES: Mapping[str, Mapping[str, Any]] = {
+    "l": {"l_diversity": 2},
+    "t": {"t_closeness": {"t": 0.3}},
+}
 """Rules that are tried where a column has none of the kind."""
 Reasons = dict[str, str]
 """By choice, why it cannot be made; a choice that is not named can be."""

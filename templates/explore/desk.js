@@ -3,7 +3,7 @@ import { call, state } from "./api.js";
 import { count, draw, h } from "./dom.js";
 import { frontier } from "./frontier.js";
 import { columnList, policyText, tableControls } from "./policy.js";
-import { distributions, examples, figures, observers } from "./results.js";
+import { classes, distributions, examples, figures, observers } from "./results.js";
 import { actions, states } from "./states.js";
 import { chooseHierarchy } from "./tree.js";
 import { judgement, progress, reason, verdict } from "./verdict.js";
@@ -71,7 +71,7 @@ function render() {
   at("subtitle").textContent = `${count(given.rows)} rows. Nothing is published here; the page writes ${given.file} when it is asked to save.`;
   draw("actions", [given.history, given.at, given.saved, given.file], () => actions({ desk: given, act }));
   draw("verdict", judgement(given), () => verdict(given));
-  draw("progress", [given.progress, given.rows], () => progress({ desk: given, stop: () => act("stop", {}, "Stop") }));
+  draw("progress", [given.progress, given.rows, given.whole], () => progress({ desk: given, stop: () => act("stop", {}, "Stop") }));
   draw("table", [given.table, given.refused, again.get("table")], () => tableControls(given, change));
   draw("columns", [given.columns, given.refused, given.sample?.losses, given.table.unprotected, again.get("columns")], () => columnList(given, change, (column) => chooseHierarchy(column, change)));
   draw("text", given.text, () => policyText(given));
@@ -80,6 +80,7 @@ function render() {
   draw("frontier", [given.frontier, reasons], () => frontier({ desk: given, change }));
   draw("why", [given.why, reasons], () => why({ desk: given, change }));
   draw("observers", [given.details, reasons], () => observers(given));
+  draw("classes", [given.details, reasons], () => classes(given));
   draw("distributions", [given.details, reasons], () => distributions(given));
   draw("examples", [given.details, raw, reasons], () => examples({ desk: given, raw, askRaw }));
   draw("states", [given.history, given.at], () => states({ desk: given, failed }));

@@ -78,30 +78,52 @@ export function observers(desk) {
   ];
 }
 
-function bars(found) {
-  const most = Math.max(...found.bars.map((bar) => Math.max(bar.before ?? 0, bar.after ?? 0)), 0.01);
+// Shares before and after: a line for every value (or size).
+function bars(caption, head, lines) {
+  const most = Math.max(...lines.map((bar) => Math.max(bar.before ?? 0, bar.after ?? 0)), 0.01);
   const width = (value) => {
     const bar = h("span", { class: "bar" });
     bar.style.width = `${(100 * (value ?? 0)) / most}%`;
     return bar;
   };
-  return h("table", { class: "bars" },
-    h("caption", null, h("b", null, found.column), ` (${found.role})`,
-      found.distance === null ? "" : h("span", { class: "soft" }, ` ${percent(found.distance)} has moved`)),
-    h("thead", { class: "aside" }, h("tr", null, ["value", "before", "after"].map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", null, found.bars.map((bar) => h("tr", null,
+  return h("table", { class: "bars" }, h("caption", null, caption),
+    h("thead", { class: "aside" }, h("tr", null, [head, "before", "after"].map((one) => h("th", { scope: "col" }, one)))),
+    h("tbody", null, lines.map((bar) => h("tr", null,
       h("th", { scope: "row" }, bar.label),
       h("td", { class: "was" }, width(bar.before), h("small", null, percent(bar.before))),
       h("td", { class: "is" }, width(bar.after), h("small", null, percent(bar.after)))))));
+}
+
+const KEY = () => [h("span", { class: "key was" }, "before"), " and ", h("span", { class: "key is" }, "after")];
+
+function column(found) {
+  return bars([h("b", null, found.column), ` (${found.role})`,
+    found.distance === null ? "" : h("span", { class: "soft" }, ` ${percent(found.distance)} has moved`)], "value", found.bars);
+}
+
+export function classes(desk) {
+  const [on, details] = newest(desk);
+  if (!details) return h("p", { class: "soft" }, reason(desk));
+  const { sizes, costly_classes: costly } = details;
+  const worst = costly.rows.map((row) => {
+    const [n, loss, share] = row.slice(-3);
+    return [`${count(n)} rows`, percent(loss), percent(share), ...row.slice(0, -3)];
+  });
+  return [
+    sizes.length ? bars([`${details.unit} ${source(desk, on)} by the size of their class, `, KEY()], "size", sizes)
+      : h("p", { class: "soft" }, "The rows are in no classes."),
+    worst.length ? wide(`The classes that lose most, ${source(desk, on)}: rows, mean loss of a cell, share of all that is lost, and what they look like`,
+      { columns: ["class of", "lost", "share", ...costly.columns], rows: worst })
+      : h("p", { class: "soft" }, "No class loses anything, or the policy does not hold."),
+  ];
 }
 
 export function distributions(desk) {
   const [on, details] = newest(desk);
   if (!details) return h("p", { class: "soft" }, reason(desk));
   return [
-    h("p", { class: "soft" }, `Shares ${source(desk, on)}: `, h("span", { class: "key was" }, "before"), " and ",
-      h("span", { class: "key is" }, "after"), `. Values of fewer than ${details.floor} ${details.unit} are never shown by themselves.`),
-    h("div", { class: "grid" }, details.distributions.filter((one) => one.bars.length).map(bars)),
+    h("p", { class: "soft" }, `Shares ${source(desk, on)}: `, KEY(), `. Values of fewer than ${details.floor} ${details.unit} are never shown by themselves.`),
+    h("div", { class: "grid" }, details.distributions.filter((one) => one.bars.length).map(column)),
   ];
 }
 

@@ -31,7 +31,13 @@ export function verdict(desk) {
   return h("p", { class: `verdict ${kind}` }, says);
 }
 
+// Beside the verdict: how far the whole table is, and then its main figures.
 export function progress({ desk, stop }) {
+  const { whole } = desk;
+  if (whole?.measures) {
+    const figures = { risk: whole.largest_risk, lost: whole.loss, "left out": whole.measures.suppressed_share };
+    return Object.entries(figures).map(([name, value]) => h("span", null, h("span", { class: "soft" }, `${name} `), h("b", null, percent(value))));
+  }
   if (desk.progress === null) return [];
   return [
     h("progress", { max: 1, value: desk.progress, "aria-label": "progress on the whole table" }),
