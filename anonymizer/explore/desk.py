@@ -26,6 +26,7 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, with_edits
+from anonymizer.explore.handover import Handover, approval
 from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
 from anonymizer.policy import AggregatePolicy, Policy
 from anonymizer.policy.values import file_format
@@ -120,6 +121,7 @@ class Desk:
     whole: Bench
     reasons: Mapping[str, Mapping[str, str]]
     """Role and reason of every column, as in a draft."""
+    handover: Handover
     show_rows: bool = False
     version: int = 0
     """Incremented whenever the page's content changes."""
@@ -154,7 +156,9 @@ class Desk:
             text, policy = with_edits(self.history.now.text, edits, self.base, self.first)
             if text != self.history.now.text:
                 with self.lock:
-                    state = self.history.add(label, text, policy)
+                    before, state = self.history.now, self.history.add(label, text, policy)
+                    if policy.digest() == before.policy.digest():
+                        state.take_results(before)  # only words have changed
                 self._try(state)
 
     def move(self, by: int) -> None:
@@ -182,6 +186,19 @@ class Desk:
         with self.lock:
             self.target.save(self.history.now.text)
             self.version += 1
+
+    @property
+    def saved(self) -> bool:
+        """True if the file has the current policy."""
+        return self.target.found == self.history.now.text
+
+    def paper(self, form: str, standard: str | None) -> str:
+        """Make the report of the release, or the page of a standard; returns its name."""
+        return self.handover.make(self.history.now.policy, form, standard)
+
+    def approve(self, given: Mapping[str, Any]) -> str:
+        """Record an approval of the saved policy beside its ledger; returns a sentence."""
+        return approval(self.history.now.policy, given, saved=self.saved)
 
     def compare(self, one: object, other: object) -> dict[str, Any]:
         """Compare two states by their results on the same rows."""
@@ -402,6 +419,7 @@ def open_desk(
             history=History([state]),
             target=Target.of(begun.target),
             database=database,
+            handover=Handover(database, limits),
             sample=benches[0],
             side=benches[1],
             whole=benches[2],

@@ -23,6 +23,7 @@ from ruamel.yaml.util import load_yaml_guess_indent
 from anonymizer.errors import PolicyError, Problem, TargetError
 from anonymizer.policy import Policy, yaml_text
 from anonymizer.policy.paths import path_text
+from anonymizer.policy.publish import Context
 from anonymizer.process.files import write_text
 
 
@@ -60,6 +61,8 @@ def _content(path: Path) -> str | None:
 TABLE = ("algorithm", "privacy", "suppression_limit")
 """Parts that may change, apart from the columns."""
 PRIVACY = ("k_anonymity",)
+CONTEXT = "context"
+"""The part with statements about the recipients, of which every field may change."""
 COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight")
 """Options of a column that may change."""
 ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
@@ -102,6 +105,8 @@ def edits_of(given: object) -> tuple[Edit, ...]:
 def _refuse_unoffered(edit: Edit) -> None:
     path, value = edit.path, edit.value
     offered = path[0] in TABLE and not (path[0] == "privacy" and path[1:2] != PRIVACY)
+    if path[0] == CONTEXT:
+        offered = len(path) == 2 and path[1] in Context.model_fields
     if path[0] == "columns":
         offered = len(path) > 2 and path[2] in COLUMN
         if offered and path[2] == "role":
@@ -228,14 +233,15 @@ def _apply(document: CommentedMap, edit: Edit) -> None:
         if not isinstance(inner, CommentedMap):
             if edit.value is None:
                 return
-            inner = place[name] = _flow({})
+            # (sentences of a context have lines of their own)
+            inner = place[name] = CommentedMap() if name == CONTEXT else _flow({})
         place = inner
     if edit.value is not None:
         place[last] = _flow(edit.value)
         return
     place.pop(last, None)
     # remove empty mappings: `protect: {}` is not a rule
-    if not place and len(parents) > 1 and parents[-1] in COLUMN:
+    if not place and (parents == [CONTEXT] or (len(parents) > 1 and parents[-1] in COLUMN)):
         _apply(document, Edit(tuple(parents), None))
 
 

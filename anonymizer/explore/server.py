@@ -25,6 +25,7 @@ from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
 from anonymizer.explore.counts_desk import CountsDesk
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import ROLES, edits_of
+from anonymizer.explore.handover import Paper, evidence_fields, risks_of
 from anonymizer.explore.states import page_figures
 from anonymizer.policy import Policy
 from anonymizer.process.interrupts import ENDING
@@ -88,8 +89,11 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                given = list(message.get("headers", ()))
+                names = {name for name, _ in given}
                 more = [(n.encode(), v.encode()) for n, v in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", ()), *more]}
+                more = [(name, value) for name, value in more if name not in names]
+                message = {**message, "headers": [*given, *more]}
             await send(message)
 
         rest = self._rest(str(scope["path"]))
@@ -144,7 +148,12 @@ def view(desk: AnyDesk) -> dict[str, Any]:
                 "version": desk.version,
                 "title": desk.title,
                 "file": desk.target.path.name,
-                "saved": desk.target.found == state.text,
+                "saved": desk.saved,
+                "handover": {
+                    "reasons": desk.handover.reasons(state.policy, saved=desk.saved),
+                    "papers": list(desk.handover.papers),
+                    "standards": evidence_fields(state.policy),
+                },
                 "text": state.text,
                 "show_rows": desk.show_rows,
                 "roles": {name: ROLE_WORDS[name] for name in ROLES},
@@ -257,6 +266,9 @@ QUESTIONS: dict[str, Call] = {
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
     "tree": _tree,
     "rows": lambda desk, given: desk.rows(),
+    "risks": lambda desk, given: risks_of(desk.history.now.policy),
+    "paper": lambda desk, given: desk.paper(str(given.get("form")), given.get("standard")),
+    "approve": lambda desk, given: desk.approve(given),
 }
 
 
@@ -281,6 +293,11 @@ def application(desk: AnyDesk, host: str, token: str) -> App:
         kind, content = files[name]
         return Response(content, media_type=kind)
 
+    async def paper(request: Request) -> Response:
+        papers = {} if isinstance(desk, CountsDesk) else desk.handover.papers
+        made = papers.get(request.path_params["name"])
+        return _json({"errors": []}, 404) if made is None else _paper(made)
+
     async def state(request: Request) -> Response:
         return _json(await run_in_threadpool(view, desk))
 
@@ -290,6 +307,7 @@ def application(desk: AnyDesk, host: str, token: str) -> App:
     routes = [
         Route("/", file),
         Route("/static/{name}", file),
+        Route("/papers/{name}", paper),
         Route("/api/state", state),
         Route("/api/{call}", call, methods=["POST"]),
     ]
@@ -321,6 +339,21 @@ async def _called(desk: AnyDesk, request: Request) -> Response:
         # its message may quote a value
         said = f"a defect of the tool: {type(error).__name__}"
         return _json({"errors": [Problem("anonymizer", said).as_dict()]}, 500)
+
+
+def _paper(made: Paper) -> Response:
+    """A paper, in a sandbox: it runs nothing, and has no style but its own sheets."""
+    styles = " ".join(f"'sha256-{one}'" for one in made.styles) or "'none'"
+    rules = (
+        *("default-src 'none'", f"style-src {styles}", "img-src data:", "base-uri 'none'"),
+        *("form-action 'none'", "frame-ancestors 'none'", "sandbox"),
+    )
+    shown = "inline" if made.styles else "attachment"
+    headers = {
+        "content-security-policy": "; ".join(rules),
+        "content-disposition": f'{shown}; filename="{made.name}"',
+    }
+    return Response(made.content, media_type=made.media, headers=headers)
 
 
 def _json(data: Any, status: int = 200) -> Response:

@@ -86,6 +86,11 @@ class State:
     refused: dict[str, Any] | None = None
     """Choices that no policy can have, with reasons (`choices.refused_choices`)."""
 
+    def take_results(self, other: State) -> None:
+        """Take over what was found for a state whose policy does the same."""
+        self.outcomes, self.details = {**other.outcomes}, {**other.details}
+        self.frontier, self.why, self.refused = other.frontier, other.why, other.refused
+
 
 @dataclass(slots=True)
 class History:

@@ -1,6 +1,7 @@
 // The page: asks for the state, draws what has changed, and sends what is changed.
 import { call, state } from "./api.js";
 import { count, draw, h } from "./dom.js";
+import { askApproval, evidence, grey, handing } from "./evidence.js";
 import { frontier } from "./frontier.js";
 import { columnList, policyText, tableControls } from "./policy.js";
 import { classes, distributions, examples, figures, observers } from "./results.js";
@@ -53,6 +54,25 @@ function redraw(ids) {
   for (const id of ids) again.set(id, (again.get(id) ?? 0) + 1);
 }
 
+async function make(form, standard) {
+  at("status").textContent = `${standard ?? "report"}: being made from the release${standard === "gdpr" ? ", with attacks on it" : ""}`;
+  document.body.setAttribute("aria-busy", "true");
+  try {
+    const name = await call("paper", { form, standard });
+    desk = await state();
+    render();
+    at("status").textContent = `${name} is made: open or download it below`;
+    document.querySelector(`[data-key="paper ${name}"]`)?.focus();
+  } catch (error) {
+    at("status").textContent = "";
+    failed(error);
+  } finally {
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+const approve = () => askApproval((says) => { at("status").textContent = says; }).catch(failed);
+
 async function askRaw() {
   try {
     raw = await call("rows");
@@ -72,6 +92,8 @@ function render() {
   draw("actions", [given.history, given.at, given.saved, given.file], () => actions({ desk: given, act }));
   draw("verdict", judgement(given), () => verdict(given));
   draw("progress", [given.progress, given.rows, given.whole], () => progress({ desk: given, stop: () => act("stop", {}, "Stop") }));
+  draw("handover", given.handover.reasons, () => handing({ desk: given, make, approve }));
+  draw("grey", given.handover.reasons, () => grey(given));
   draw("table", [given.table, given.refused, again.get("table")], () => tableControls(given, change));
   draw("columns", [given.columns, given.refused, given.sample?.losses, given.table.unprotected, again.get("columns")], () => columnList(given, change, (column) => chooseHierarchy(column, change)));
   draw("text", given.text, () => policyText(given));
@@ -83,6 +105,7 @@ function render() {
   draw("classes", [given.details, reasons], () => classes(given));
   draw("distributions", [given.details, reasons], () => distributions(given));
   draw("examples", [given.details, raw, reasons], () => examples({ desk: given, raw, askRaw }));
+  draw("evidence", [given.handover, again.get("evidence")], () => evidence({ desk: given, change, make, redraw: () => { redraw(["evidence"]); render(); } }));
   draw("states", [given.history, given.at], () => states({ desk: given, failed }));
   if (given.defects.length) failed(new Error(`a defect of the tool: ${given.defects.join(", ")}`));
   clearTimeout(timer);

@@ -228,6 +228,39 @@ def test_what_cannot_be_chosen_is_grey_and_says_why(driver: Any, clinic: Clinic)
         assert desk.history.now.policy.columns["disease"].protect is not None
 
 
+def test_evidence_is_filled_in_made_and_opened(driver: Any, clinic: Clinic) -> None:
+    clinic.policy.write_text(POLICY + "ledger: ledger.duckdb\n")
+    anonymizer.run(anonymizer.Policy.load(clinic.policy), clinic.database, seed=1)
+    with clinic.desk() as desk, served(desk) as server:
+        page = opened(driver, server.address)
+        page.settled()
+        page.keyed("evidence").click()
+        assert page.run("return document.activeElement.id") == "evidence-head"
+        page.keyed("context recipients").send_keys("Researchers\t")
+        page.until(lambda: desk.history.now.number == 1, 20)
+        page.until(lambda: page.keyed("context recipients").get_attribute("value"), 20)
+        page.keyed("page html").click()
+        page.until(lambda: page.run("return document.activeElement.dataset.key ?? ''")
+                   == "paper gdpr.html", 60)  # fmt: skip
+        assert page.keyed("approve").get_attribute("disabled")
+        assert "No approval: save the policy first" in page.find("#grey").text
+        page.keyed("save").click()
+        page.until(lambda: page.keyed("approve").get_attribute("disabled") is None, 20)
+        page.keyed("approve").click()
+        page.find("dialog[open] li")
+        assert page.faults() == []
+        page.find("dialog input[name=by]").send_keys("Officer")
+        page.run("arguments[0].value = '2999-12-31'", page.find("dialog input[name=until]"))
+        page.find("dialog button[type=submit]").click()
+        page.until(lambda: "Officer accepts until 2999-12-31" in page.find("#status").text, 20)
+        # the paper itself: its style applies, and it is no part of the page's origin
+        driver.get(f"{server.address}papers/gdpr.html")
+        assert "Researchers" in page.find("main").text
+        assert page.run("return getComputedStyle(document.querySelector('main')).maxWidth")
+        log = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+        assert log == []
+
+
 def test_the_verdict_stays_in_sight(driver: Any, unchanged: Served) -> None:
     page = opened(driver, unchanged.address)
     page.settled()
