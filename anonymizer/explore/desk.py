@@ -269,8 +269,8 @@ class Desk:
 
     def _side(self, state: State, stop: Stop) -> None:
         if state.refused is None:
-            names = [name for name, _ in self.whole.session.profile.own]
-            refused = refused_choices(state.policy, names, stop.check)
+            types = dict(self.whole.session.profile.own)
+            refused = refused_choices(state.policy, types, stop.check)
             self._store_part(state, "refused", refused)
         if state.why is not None and state.why["done"] == state.why["of"]:
             return

@@ -22,6 +22,8 @@ from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem, TargetError
 from anonymizer.policy import Policy, yaml_text
+from anonymizer.policy.checks.columns import BARE_NAME, CONSTANTS
+from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import path_text
 from anonymizer.policy.publish import Context
 from anonymizer.process.files import write_text
@@ -63,10 +65,12 @@ TABLE = ("algorithm", "privacy", "suppression_limit")
 PRIVACY = ("k_anonymity",)
 CONTEXT = "context"
 """The part with statements about the recipients, of which every field may change."""
-COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight")
+MASK = ("format", "within", "at", "at_least", "to", "method", "amount", "share", "value")
+"""Options of masks that may change: those that name no file and no other column."""
+COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight", "sensitive_when", *MASK)
 """Options of a column that may change."""
-ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
-"""Roles that the desk offers; a masking role stays until one of these replaces it."""
+ROLES = ("identifier", "quasi", "sensitive", "keep", "drop", *MASKS)
+"""Roles that the desk offers."""
 READ = ("top_code", "bottom_code", "round", "zip3", "safe_harbor")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "quasi": ("kind", "hierarchy", "nulls", "weight", *READ),
@@ -111,8 +115,18 @@ def _refuse_unoffered(edit: Edit) -> None:
         offered = len(path) > 2 and path[2] in COLUMN
         if offered and path[2] == "role":
             offered = value in ROLES
+        if offered and path[2] == "sensitive_when":
+            offered = len(path) == 3 and (value is None or _names_column(value))
     if not offered:
         raise PolicyError.at(path_text(path), "is not changed here", hint="edit the file")
+
+
+def _names_column(value: object) -> bool:
+    """True for the plain name of a column: a page cannot send a condition in SQL."""
+    if not isinstance(value, str) or value.lower() in CONSTANTS:
+        return False
+    found = BARE_NAME.fullmatch(value)
+    return found is not None and found["plain"] == value
 
 
 def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:

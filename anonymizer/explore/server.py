@@ -22,12 +22,14 @@ from starlette.routing import Route
 from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.compile.sql import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
+from anonymizer.explore.choices import beginnings, flags, masks
 from anonymizer.explore.counts_desk import CountsDesk
 from anonymizer.explore.desk import Desk
-from anonymizer.explore.edits import ROLES, edits_of
+from anonymizer.explore.edits import MASK, ROLES, edits_of
 from anonymizer.explore.handover import Paper, evidence_fields, risks_of
 from anonymizer.explore.states import page_figures
 from anonymizer.policy import Policy
+from anonymizer.policy.columns import MASKS
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import json_value
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
@@ -156,7 +158,9 @@ def view(desk: AnyDesk) -> dict[str, Any]:
                 },
                 "text": state.text,
                 "show_rows": desk.show_rows,
-                "roles": {name: ROLE_WORDS[name] for name in ROLES},
+                "roles": {n: ROLE_WORDS["masked" if n in MASKS else n] for n in ROLES},
+                "masks": masks(),
+                "flags": flags(dict(desk.whole.session.profile.own)),
                 "algorithms": {n: d.words for n, d in BY_NAME.items()},
                 "columns": list(_columns(desk, state.policy)),
                 "table": _table(state.policy),
@@ -215,7 +219,9 @@ def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
             "role": described.get("role"),
             "hierarchy": described.get("hierarchy"),
             "protect": described.get("protect"),
-            "semi": described.get("sensitive_when") is not None,
+            "when": described.get("sensitive_when"),
+            "mask": {option: described.get(option) for option in MASK},
+            "begin": beginnings(sql_type),
             "key": name in policy.owners,
             "drafted": drafted.get("role"),
             "reason": drafted.get("reason"),

@@ -88,6 +88,30 @@ function hierarchyText(hierarchy) {
   return `hierarchy: ${[hierarchy.builder, ...parts].join(" · ")}`;
 }
 
+// The options of a mask; of those that exclude each other the others are taken away.
+function mask(column, { options, either }, change) {
+  const set = (name, value) => change(`${column.name}: ${name} ${value ?? "default"}`, [{ path: ["columns", column.name, name], value },
+    ...either.filter((other) => value !== null && other !== name && column.mask[other] !== null)
+      .map((other) => ({ path: ["columns", column.name, other], value: null }))]);
+  const typed = (text) => (text.trim() === "" ? null : Number.isFinite(Number(text)) ? Number(text) : text.trim());
+  return h("div", { class: "rules" }, Object.entries(options).map(([name, allowed]) => (allowed
+    ? choice(`${name} ${column.name}`, name, column.mask[name] ?? allowed[0], allowed.map((one) => [one, one]), (value) => set(name, value))
+    : h("label", { class: "field" }, name.replace("_", " "), h("input", {
+      type: "text", value: column.mask[name] ?? "", placeholder: "none", "data-key": `${name} ${column.name}`,
+      onchange: (event) => set(name, typed(event.target.value)),
+    })))));
+}
+
+// Which rows ask for their cell to be sensitive: those that a column of yes and no marks.
+function when(column, flags, change, why) {
+  const at = (name, value) => ({ path: ["columns", column.name, name], value });
+  const others = [...new Set(["never", ...flags.filter((one) => one !== column.name), ...(column.when ? [column.when] : [])])];
+  const refused = why ? Object.fromEntries(flags.map((one) => [one, why])) : {};
+  return h("div", { class: "rules" }, choice(`when ${column.name}`, "sensitive where", column.when ?? "never", others.map((one) => [one, one]), (value) =>
+    change(`${column.name}: sensitive where ${value}`, value === "never" ? [at("sensitive_when", null), at("protect", null)]
+      : [at("sensitive_when", value), ...(column.protect ? [] : [at("protect", { l_diversity: 2 })])]), { refused }));
+}
+
 function cost(name, loss, lost, sampled) {
   const share = lost ? loss / lost : 0;
   const bar = h("span", { class: "bar" });
@@ -100,18 +124,17 @@ export function columnList(desk, change, chooseHierarchy) {
   const roles = Object.entries(desk.roles);
   const losses = desk.sample?.losses ?? {};
   const lost = Object.values(losses).reduce((sum, one) => sum + one, 0);
-  const refused = desk.refused ?? { roles: {}, rules: {} };
+  const refused = desk.refused ?? { roles: {}, rules: {}, when: {} };
   return [
     h("h3", null, `${desk.columns.length} columns`),
     h("ul", { class: "columns" }, desk.columns.map((column) => {
-      const offered = column.role && !(column.role in desk.roles)
-        ? [...roles, [column.role, "masked; as the file says"]] : roles;
-      const listed = column.role ? offered : [["", "no role yet: an error"], ...offered];
+      const listed = column.role ? roles : [["", "no role yet: an error"], ...roles];
       const bare = desk.table.unprotected.includes(column.name);
-      return h("li", { class: `role-${column.role}${bare ? " bare" : ""}` },
+      return h("li", { class: `role-${column.role}${bare ? " bare" : ""}${column.role in desk.masks ? " masked" : ""}` },
         h("div", { class: "name" }, h("b", null, column.name), h("small", { class: "soft" }, column.type)),
         choice(`role ${column.name}`, `role of ${column.name}`, column.role ?? "", listed, (value) =>
-          change(`${column.name}: ${value}`, [{ path: ["columns", column.name, "role"], value }]), { hidden: true, refused: refused.roles[column.name] }),
+          change(`${column.name}: ${value}`, [{ path: ["columns", column.name, "role"], value },
+            ...Object.entries(column.begin[value] ?? {}).map(([option, begin]) => ({ path: ["columns", column.name, option], value: begin }))]), { hidden: true, refused: refused.roles[column.name] }),
         column.reason ? h("p", { class: "soft reason" },
           column.drafted !== column.role ? `A draft would say ${column.drafted}: ` : "", column.reason) : null,
         column.role === "quasi" ? h("button", {
@@ -120,7 +143,9 @@ export function columnList(desk, change, chooseHierarchy) {
           onclick: () => chooseHierarchy(column),
         }, hierarchyText(column.hierarchy)) : null,
         column.name in losses ? cost(column.name, losses[column.name], lost, desk.is_sample) : null,
-        column.role === "sensitive" || column.semi ? rules(column, change, bare, refused.rules[column.name]) : null);
+        column.role in desk.masks ? mask(column, desk.masks[column.role], change) : null,
+        column.role === "quasi" && (desk.flags.length || column.when) ? when(column, desk.flags, change, refused.when?.[column.name]) : null,
+        column.role === "sensitive" || column.when ? rules(column, change, bare, refused.rules[column.name]) : null);
     })),
   ];
 }

@@ -228,6 +228,28 @@ def test_what_cannot_be_chosen_is_grey_and_says_why(driver: Any, clinic: Clinic)
         assert desk.history.now.policy.columns["disease"].protect is not None
 
 
+def test_a_mask_and_its_options(driver: Any, clinic: Clinic) -> None:
+    with clinic.desk() as desk, served(desk) as server:
+        page = opened(driver, server.address)
+        page.settled()
+        page.choose("role admitted", "round")
+        page.until(lambda: page.keyed("to admitted").get_attribute("value") == "month", 20)
+        page.choose("to admitted", "year")
+        page.choose("role age", "top_code")
+        page.until(lambda: page.keyed("at_least age").get_attribute("value") == "5", 20)
+        page.choose("at age", "70")
+        page.until(lambda: page.keyed("at_least age").get_attribute("value") == "", 20)
+        found = page.settled()
+        columns = desk.history.now.policy.columns
+        assert (columns["admitted"].to, columns["age"].at, columns["age"].at_least) == (
+            "year",
+            70,
+            None,
+        )
+        assert found["whole"]["problems"] == []
+        assert page.faults() == []
+
+
 def test_evidence_is_filled_in_made_and_opened(driver: Any, clinic: Clinic) -> None:
     clinic.policy.write_text(POLICY + "ledger: ledger.duckdb\n")
     anonymizer.run(anonymizer.Policy.load(clinic.policy), clinic.database, seed=1)
