@@ -13,11 +13,14 @@ function number(key, label, value, properties, changed) {
   }));
 }
 
+// A label of which a screen reader reads the column as well.
+const of = (says, name) => [says, h("span", { class: "aside" }, ` of ${name}`)];
+
 // A number field with a slider for the usual values; the field takes any.
-function slider(key, label, value, [min, max], refused, changed) {
+function slider(key, label, value, [min, max], refused, changed, says = label) {
   const range = h("input", {
     type: "range", min, max: Math.max(max, value ?? 0), value: value ?? min, "data-key": `${key} slider`,
-    "aria-label": `${label}, as a slider`, "aria-valuetext": value === null ? "none" : null, disabled: Boolean(refused),
+    "aria-label": `${says}, as a slider`, "aria-valuetext": value === null ? "none" : null, disabled: Boolean(refused),
     oninput: () => { field.querySelector("input").value = range.value; range.removeAttribute("aria-valuetext"); },
     onchange: () => changed(Number(range.value)),
   });
@@ -70,9 +73,9 @@ function rules(column, change, bare, refused = {}) {
     .map(([name]) => name);
   return h("div", { class: "rules" },
     bare ? h("p", { class: "open" }, "No rule: a class may hold one value only, and whoever finds the class knows it.") : null,
-    slider(`l ${column.name}`, "l (different values)", l, [2, 10], refused.l, (value) =>
-      change(`${column.name}: l ${value ?? "none"}`, [{ path: [...at, "l_diversity"], value }])),
-    number(`t ${column.name}`, "t (distance)", t, { min: 0, max: 1, step: "any", disabled: Boolean(refused.t), placeholder: "none" }, (value) =>
+    slider(`l ${column.name}`, of("l (different values)", column.name), l, [2, 10], refused.l, (value) =>
+      change(`${column.name}: l ${value ?? "none"}`, [{ path: [...at, "l_diversity"], value }]), `l of ${column.name}`),
+    number(`t ${column.name}`, of("t (distance)", column.name), t, { min: 0, max: 1, step: "any", disabled: Boolean(refused.t), placeholder: "none" }, (value) =>
       change(`${column.name}: t ${value ?? "none"}`, [value === null
         ? { path: [...at, "t_closeness"], value }
         : { path: [...at, "t_closeness", "t"], value }])),
@@ -85,7 +88,7 @@ function hierarchyText(hierarchy) {
   const parts = Object.entries(hierarchy)
     .filter(([name, value]) => name !== "builder" && value !== null && name !== "values" && name !== "nested")
     .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(", ") : value}`);
-  return `hierarchy: ${[hierarchy.builder, ...parts].join(" · ")}`;
+  return [hierarchy.builder, ...parts].join(" · ");
 }
 
 // The options of a mask; of those that exclude each other the others are taken away.
@@ -95,8 +98,8 @@ function mask(column, { options, either }, change) {
       .map((other) => ({ path: ["columns", column.name, other], value: null }))]);
   const typed = (text) => (text.trim() === "" ? null : Number.isFinite(Number(text)) ? Number(text) : text.trim());
   return h("div", { class: "rules" }, Object.entries(options).map(([name, allowed]) => (allowed
-    ? choice(`${name} ${column.name}`, name, column.mask[name] ?? allowed[0], allowed.map((one) => [one, one]), (value) => set(name, value))
-    : h("label", { class: "field" }, name.replace("_", " "), h("input", {
+    ? choice(`${name} ${column.name}`, of(name, column.name), column.mask[name] ?? allowed[0], allowed.map((one) => [one, one]), (value) => set(name, value))
+    : h("label", { class: "field" }, of(name.replace("_", " "), column.name), h("input", {
       type: "text", value: column.mask[name] ?? "", placeholder: "none", "data-key": `${name} ${column.name}`,
       onchange: (event) => set(name, typed(event.target.value)),
     })))));
@@ -107,7 +110,7 @@ function when(column, flags, change, why) {
   const at = (name, value) => ({ path: ["columns", column.name, name], value });
   const others = [...new Set(["never", ...flags.filter((one) => one !== column.name), ...(column.when ? [column.when] : [])])];
   const refused = why ? Object.fromEntries(flags.map((one) => [one, why])) : {};
-  return h("div", { class: "rules" }, choice(`when ${column.name}`, "sensitive where", column.when ?? "never", others.map((one) => [one, one]), (value) =>
+  return h("div", { class: "rules" }, choice(`when ${column.name}`, of("sensitive where", column.name), column.when ?? "never", others.map((one) => [one, one]), (value) =>
     change(`${column.name}: sensitive where ${value}`, value === "never" ? [at("sensitive_when", null), at("protect", null)]
       : [at("sensitive_when", value), ...(column.protect ? [] : [at("protect", { l_diversity: 2 })])]), { refused }));
 }
@@ -141,7 +144,7 @@ export function columnList(desk, change, chooseHierarchy) {
           type: "button", class: "plain", "data-key": `hierarchy ${column.name}`,
           "aria-label": `Hierarchy of ${column.name}: ${hierarchyText(column.hierarchy)}`,
           onclick: () => chooseHierarchy(column),
-        }, hierarchyText(column.hierarchy)) : null,
+        }, column.hierarchy ? "hierarchy: " : "", hierarchyText(column.hierarchy)) : null,
         column.name in losses ? cost(column.name, losses[column.name], lost, desk.is_sample) : null,
         column.role in desk.masks ? mask(column, desk.masks[column.role], change) : null,
         column.role === "quasi" && (desk.flags.length || column.when) ? when(column, desk.flags, change, refused.when?.[column.name]) : null,
