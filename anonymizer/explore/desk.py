@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
+from anonymizer.engines.execute import Event
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, TargetError
 from anonymizer.explore.choices import refused_choices
@@ -33,6 +34,7 @@ from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.lattice import lattice_table
 from anonymizer.review.trial import Bench, alone
 
 AGAIN = 0.1
@@ -220,6 +222,30 @@ class Desk:
         edit = Edit(("columns", column, "hierarchy"), dict(options))
         _, policy = with_edits(self.history.now.text, (edit,), self.base, self.first)
         return tree(policy, self.database, column, options)
+
+    def lattice(self) -> dict[str, Any]:
+        """The front of the policy's lattice, on the whole table, and how many nodes hold.
+
+        Raises PolicyError for a policy without one, and as soon as the policy changes.
+        """
+        state = self.history.now
+
+        def heard(_: Event) -> None:
+            if self.history.now is not state:
+                raise PolicyError.at("lattice", "was left, because the policy has changed")
+
+        limits = self.handover.limits
+        found = lattice_table(alone(state.policy), self.database, limits=limits, listener=heard)
+        return {
+            "columns": list(found.columns),
+            "measure": found.measure,
+            "nodes": len(found.rows),
+            "holding": sum(bool(node["holds"]) for node in found.nodes),
+            "front": [
+                {name: node[name] for name in ("levels", "k", "classes", "ncp", "holds", "optimum")}
+                for node in found.front
+            ],
+        }
 
     def rows(self) -> dict[str, Any]:
         """Raw rows. Raises PolicyError unless the server was started to show them."""

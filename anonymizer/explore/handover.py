@@ -24,7 +24,7 @@ from anonymizer.policy.document import plain
 from anonymizer.policy.publish import Context
 from anonymizer.process.word_document import HINT
 from anonymizer.release.opening import release_file
-from anonymizer.review.approval import approve, ledger_of, residual_risks
+from anonymizer.review.approval import approve, ledger_of
 from anonymizer.review.evidence import Standard, standards
 from anonymizer.review.inputs import open_release
 from anonymizer.review.report import collected, rendered_bytes
@@ -88,8 +88,10 @@ class Handover:
             try:
                 with open_release(policy, path, self.limits):
                     pass
+            except PolicyError:
+                self._release = key, "the release is of another policy: run makes it anew"
             except AnonymizerError as error:
-                self._release = key, f"there is no release of this policy: {error.problems[0]}"
+                self._release = key, str(error.problems[0])
         return self._release[1]
 
     def make(self, policy: Policy, form: str, name: str | None = None) -> str:
@@ -139,11 +141,6 @@ def approval(policy: Policy, given: Mapping[str, Any], *, saved: bool) -> str:
         raise PolicyError([Problem("until", "is not a date", allowed="YYYY-MM-DD")]) from None
     made = approve(policy, by=by, until=last, note=note)
     return f"{made.by} accepts until {made.until} what {made.release} leaves open"
-
-
-def risks_of(policy: Policy) -> list[str]:
-    """The residual risks that an approval of the policy accepts."""
-    return list(residual_risks(policy))
 
 
 def evidence_fields(policy: Policy) -> list[dict[str, Any]]:

@@ -26,12 +26,14 @@ from anonymizer.explore.choices import beginnings, flags, masks
 from anonymizer.explore.counts_desk import CountsDesk
 from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import MASK, ROLES, edits_of
-from anonymizer.explore.handover import Paper, evidence_fields, risks_of
+from anonymizer.explore.handover import Paper, evidence_fields
 from anonymizer.explore.states import page_figures
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import MASKS
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import json_value
+from anonymizer.review.approval import residual_risks
+from anonymizer.review.lattice import without_hierarchy
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
 from anonymizer.run.warnings import unprotected
 
@@ -203,6 +205,7 @@ def _table(policy: Policy) -> dict[str, Any]:
         "person": policy.person,
         "classless": policy.algorithm.classless,
         "unprotected": unprotected(policy),
+        "no_lattice": next((str(one) for one in without_hierarchy(policy)), None),
         "ledger": policy.ledger is not None,
     }
 
@@ -272,7 +275,8 @@ QUESTIONS: dict[str, Call] = {
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
     "tree": _tree,
     "rows": lambda desk, given: desk.rows(),
-    "risks": lambda desk, given: risks_of(desk.history.now.policy),
+    "risks": lambda desk, given: residual_risks(desk.history.now.policy),
+    "lattice": lambda desk, given: desk.lattice(),
     "paper": lambda desk, given: desk.paper(str(given.get("form")), given.get("standard")),
     "approve": lambda desk, given: desk.approve(given),
 }

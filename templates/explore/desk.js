@@ -2,7 +2,7 @@
 import { call, state } from "./api.js";
 import { count, draw, h } from "./dom.js";
 import { askApproval, evidence, grey, handing } from "./evidence.js";
-import { frontier } from "./frontier.js";
+import { frontier, lattice } from "./frontier.js";
 import { columnList, policyText, tableControls } from "./policy.js";
 import { classes, distributions, examples, figures, observers } from "./results.js";
 import { actions, states } from "./states.js";
@@ -103,6 +103,7 @@ function render() {
   draw("why", [given.why, reasons], () => why({ desk: given, change }));
   draw("observers", [given.details, reasons], () => observers(given));
   draw("classes", [given.details, reasons], () => classes(given));
+  draw("lattice", [given.at, given.table.no_lattice], () => lattice({ desk: given, failed }));
   draw("distributions", [given.details, reasons], () => distributions(given));
   draw("examples", [given.details, raw, reasons], () => examples({ desk: given, raw, askRaw }));
   draw("evidence", [given.handover, again.get("evidence")], () => evidence({ desk: given, change, make, redraw: () => { redraw(["evidence"]); render(); } }));

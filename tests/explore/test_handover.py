@@ -38,7 +38,7 @@ def test_a_report_needs_the_release_of_the_policy(
     assert reasons(page)["report"] is None
     assert page.call("paper", form="html") == (200, "report.html")
     assert page.call("change", edits=K, label="k")[0] == 200
-    assert "no release of this policy" in reasons(page)["report"]
+    assert "of another policy" in reasons(page)["report"]
     assert page.call("paper", form="html")[0] == 409
     assert page.call("paper", form="exe")[0] == 409
     assert page.call("undo")[0] == 200
