@@ -88,10 +88,11 @@ class Handover:
             try:
                 with open_release(policy, path, self.limits):
                     pass
-            except PolicyError:
-                self._release = key, "the release is of another policy: run makes it anew"
             except AnonymizerError as error:
-                self._release = key, str(error.problems[0])
+                first = error.problems[0]
+                other = isinstance(error, PolicyError) or first.path == "policy"
+                said = "the release is of another policy: run makes it anew"
+                self._release = key, said if other else str(first)
         return self._release[1]
 
     def make(self, policy: Policy, form: str, name: str | None = None) -> str:

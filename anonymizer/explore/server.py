@@ -205,7 +205,7 @@ def _table(policy: Policy) -> dict[str, Any]:
         "person": policy.person,
         "classless": policy.algorithm.classless,
         "unprotected": unprotected(policy),
-        "no_lattice": next((str(one) for one in without_hierarchy(policy)), None),
+        "no_lattice": next((f"{p.path} {p.message}" for p in without_hierarchy(policy)), None),
         "ledger": policy.ledger is not None,
     }
 

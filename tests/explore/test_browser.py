@@ -256,6 +256,7 @@ def test_evidence_is_filled_in_made_and_opened(driver: Any, clinic: Clinic) -> N
     with clinic.desk() as desk, served(desk) as server:
         page = opened(driver, server.address)
         page.settled()
+        driver.get_log("browser")  # (of the page before, whose server has ended)
         page.keyed("evidence").click()
         assert page.run("return document.activeElement.id") == "evidence-head"
         page.keyed("context recipients").send_keys("Researchers\t")
