@@ -63,7 +63,28 @@ where exists (
 -- name: examples
 -- Some published rows of different classes, as text. Classes of fewer than `floor` rows are left
 -- out, and so is every cell whose text fewer than `floor` rows have.
-with counts as (
+-- parameters: lost: statements with the loss of every class, by column: the classes that lose most
+-- come first, each with its rows, the mean loss of its cells, and its share of all that is lost
+{% if lost %}
+with lost as (
+    {% for text in lost %}
+    select holder, cells, ncp_sum from ({{ text }}){% if not loop.last %} union all{% endif %}
+
+    {% endfor %}
+),
+classes as (
+    select
+        holder,
+        sum(ncp_sum) as ncp_sum,
+        sum(ncp_sum) / nullif(sum(cells), 0) as loss,
+        sum(ncp_sum) / nullif(sum(sum(ncp_sum)) over (), 0) as share
+    from lost
+    group by holder
+),
+{% else %}
+with
+{% endif %}
+counts as (
     select
         {{ group | ident }} as holder,
         {% for text, name, many in cells %}
@@ -76,12 +97,18 @@ with counts as (
 )
 select
     {% for _, name, many in cells %}
-    case when {{ many }} >= {{ floor | lit }} then {{ name }} else '(rare)' end as {{ name }}{% if not loop.last %},{% endif %}
+    case when r.{{ many }} >= {{ floor | lit }} then r.{{ name }} else '(rare)' end as {{ name }}{% if lost or not loop.last %},{% endif %}
 
     {% endfor %}
-from counts
-where place = 1 and n >= {{ floor | lit }}
-order by md5(cast(holder as varchar))
+    {% if lost %}
+    r.n, c.loss, c.share
+    {% endif %}
+from counts r
+{% if lost %}
+join classes c on c.holder = r.holder and c.ncp_sum > 0
+{% endif %}
+where r.place = 1 and r.n >= {{ floor | lit }}
+order by {% if lost %}c.ncp_sum desc, {% endif %}md5(cast(r.holder as varchar))
 limit {{ shown | lit }}
 
 -- name: raw_rows

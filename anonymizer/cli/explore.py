@@ -40,9 +40,9 @@ def explore_command(
     POLICY is a policy file (.yml, .yaml); for a TABLE (or a data file) a policy is drafted. The
     page is served on this machine only, at an address that is printed; anyone who has the address
     can use the page. Every change is tried on a sample and then on the whole table, in scratch
-    tables. Nothing is published, and nothing is written except the policy when you save it. Stop
-    with Ctrl-C. Of a policy of counts the page shows the table with its hidden figures, and what an
-    attack finds before and after (with the extra aggregate).
+    tables. Nothing is published, and nothing is written except the policy when you save it, and an
+    approval. Stop with Ctrl-C. Of a policy of counts the page shows the table with its hidden
+    figures, and what an attack finds before and after (with the extra aggregate).
     """
     from anonymizer.explore.server import refuse_without_extra
 

@@ -11,7 +11,7 @@ from anonymizer.cli import options
 from anonymizer.cli.output import Output
 from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.policy.paths import name_text
-from anonymizer.process.files import write_text
+from anonymizer.process.files import write_bytes, write_text
 from anonymizer.process.text import many
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", "json"]),
+    type=click.Choice(["html", "docx", "md", "json"]),
     help="Default: by the suffix of FILE. Without -o, md and json go to standard output.",
 )
 @click.option(
     "--as",
     "standard",
     type=click.Choice(
-        ["hipaa-expert", "ema", "iso27559", "sp800-188", "safe-harbor", "openlineage"]
+        ["hipaa-expert", "ema", "gdpr", "iso27559", "sp800-188", "safe-harbor", "openlineage"]
     ),
     help="Arrange the figures by the clauses of a standard; or the lineage of columns, in JSON.",
 )
@@ -95,7 +95,7 @@ def report_command(
 
     from anonymizer.cli.failures import UsageError
     from anonymizer.release.lineage import NAMESPACE
-    from anonymizer.review.report import collected, form_of, rendered
+    from anonymizer.review.report import collected, form_of, rendered_bytes
     from anonymizer.run.verify import lineage
 
     output = Output("text", quiet=quiet, debug=debug)
@@ -106,8 +106,8 @@ def report_command(
         raise UsageError.at(option, "needs --as openlineage")
     chosen = "json" if standard == "openlineage" else form
     chosen = chosen or (form_of(target) if target is not None else "html")
-    if target is None and chosen == "html":
-        target = f"{standard or 'report'}.html"
+    if target is None and chosen in ("html", "docx"):
+        target = f"{standard or 'report'}.{chosen}"
     loaded = options.load_policy(policy, preset)
     options.check_target(target, policies=[loaded])
     if standard == "openlineage":
@@ -118,7 +118,7 @@ def report_command(
             sources=source_namespace or namespace or NAMESPACE,
             limits=limits,
         )
-        text, broken = json.dumps(event, indent=2) + "\n", None
+        content, broken = f"{json.dumps(event, indent=2)}\n".encode(), None
     else:
         found = collected(
             loaded,
@@ -129,13 +129,13 @@ def report_command(
             share=share,
             limits=limits,
         )
-        text, broken = rendered(found, chosen, standard), _broken(found)
+        content, broken = rendered_bytes(found, chosen, standard), _broken(found)
     if target is not None:
-        write_text(target, text)
+        write_bytes(target, content)
         output.say(f"wrote {target}")
     else:
         with nullcontext() if broken is None else output.warn_on_failure():
-            output.write(text)
+            output.write(content.decode())
     if broken is None:
         return None
     problem = Problem("release", f"does not hold {broken}", hint="see the report")

@@ -13,8 +13,10 @@ from typing import Any, Literal
 
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
+from anonymizer.engines.execute import Event
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, TargetError
+from anonymizer.explore.choices import refused_choices
 from anonymizer.explore.details import (
     candidates,
     costly_cells,
@@ -25,12 +27,14 @@ from anonymizer.explore.details import (
     why,
 )
 from anonymizer.explore.edits import Edit, Target, with_edits
+from anonymizer.explore.handover import Handover, approval
 from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
 from anonymizer.policy import AggregatePolicy, Policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
 from anonymizer.review.draft.guess import Guess
 from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.lattice import lattice_table
 from anonymizer.review.trial import Bench, alone
 
 AGAIN = 0.1
@@ -119,6 +123,7 @@ class Desk:
     whole: Bench
     reasons: Mapping[str, Mapping[str, str]]
     """Role and reason of every column, as in a draft."""
+    handover: Handover
     show_rows: bool = False
     version: int = 0
     """Incremented whenever the page's content changes."""
@@ -153,7 +158,9 @@ class Desk:
             text, policy = with_edits(self.history.now.text, edits, self.base, self.first)
             if text != self.history.now.text:
                 with self.lock:
-                    state = self.history.add(label, text, policy)
+                    before, state = self.history.now, self.history.add(label, text, policy)
+                    if policy.digest() == before.policy.digest():
+                        state.take_results(before)  # only words have changed
                 self._try(state)
 
     def move(self, by: int) -> None:
@@ -182,6 +189,19 @@ class Desk:
             self.target.save(self.history.now.text)
             self.version += 1
 
+    @property
+    def saved(self) -> bool:
+        """True if the file has the current policy."""
+        return self.target.found == self.history.now.text
+
+    def paper(self, form: str, standard: str | None) -> str:
+        """Make the report of the release, or the page of a standard; returns its name."""
+        return self.handover.make(self.history.now.policy, form, standard)
+
+    def approve(self, given: Mapping[str, Any]) -> str:
+        """Record an approval of the saved policy beside its ledger; returns a sentence."""
+        return approval(self.history.now.policy, given, saved=self.saved)
+
     def compare(self, one: object, other: object) -> dict[str, Any]:
         """Compare two states by their results on the same rows."""
         old, new = self.history.find(one), self.history.find(other)
@@ -202,6 +222,30 @@ class Desk:
         edit = Edit(("columns", column, "hierarchy"), dict(options))
         _, policy = with_edits(self.history.now.text, (edit,), self.base, self.first)
         return tree(policy, self.database, column, options)
+
+    def lattice(self) -> dict[str, Any]:
+        """The front of the policy's lattice, on the whole table, and how many nodes hold.
+
+        Raises PolicyError for a policy without one, and as soon as the policy changes.
+        """
+        state = self.history.now
+
+        def heard(_: Event) -> None:
+            if self.history.now is not state:
+                raise PolicyError.at("lattice", "was left, because the policy has changed")
+
+        limits = self.handover.limits
+        found = lattice_table(alone(state.policy), self.database, limits=limits, listener=heard)
+        return {
+            "columns": list(found.columns),
+            "measure": found.measure,
+            "nodes": len(found.rows),
+            "holding": sum(bool(node["holds"]) for node in found.nodes),
+            "front": [
+                {name: node[name] for name in ("levels", "k", "classes", "ncp", "holds", "optimum")}
+                for node in found.front
+            ],
+        }
 
     def rows(self) -> dict[str, Any]:
         """Raw rows. Raises PolicyError unless the server was started to show them."""
@@ -250,6 +294,10 @@ class Desk:
                 self.progress = share
 
     def _side(self, state: State, stop: Stop) -> None:
+        if state.refused is None:
+            types = dict(self.whole.session.profile.own)
+            refused = refused_choices(state.policy, types, stop.check)
+            self._store_part(state, "refused", refused)
         if state.why is not None and state.why["done"] == state.why["of"]:
             return
         outcome = figures_of(self.side, state.policy, stop)
@@ -268,7 +316,7 @@ class Desk:
         why(state, self.base, self.first, self.side, stop, partial(told, "why"), outcome, cells)
 
     def _store_part(
-        self, state: State, part: Literal["frontier", "why"], made: dict[str, Any]
+        self, state: State, part: Literal["frontier", "why", "refused"], made: dict[str, Any]
     ) -> None:
         with self.lock:
             setattr(state, part, made)
@@ -397,6 +445,7 @@ def open_desk(
             history=History([state]),
             target=Target.of(begun.target),
             database=database,
+            handover=Handover(database, limits),
             sample=benches[0],
             side=benches[1],
             whole=benches[2],

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from anonymizer.compile import Sql, Table, ident, render, work
 from anonymizer.contract.checks import RunSql
-from anonymizer.contract.layout import PublishedColumn, quasi
+from anonymizer.contract.layout import PublishedColumn, quasi, with_loss
 from anonymizer.engines.session import Database, Session
 from anonymizer.errors import AnonymizerError, PolicyError
 from anonymizer.explore.edits import Edit, with_edits
 from anonymizer.explore.states import State, Stop, figures_of
 from anonymizer.hierarchy.levels import HierarchyDrawing
+from anonymizer.measure.loss import class_losses_sql
 from anonymizer.measure.queries import QueryTables, stage
 from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import DATE_LEVELS
@@ -26,6 +27,7 @@ from anonymizer.review.hierarchies import Built, built, losses, only_quasi, sugg
 from anonymizer.review.inputs import Beside, unit_of
 from anonymizer.review.report.content import FLOOR, after, before, floor_of
 from anonymizer.review.report.distributions import compared
+from anonymizer.review.report.page import size_shares
 from anonymizer.review.trial import Bench, Figures, Scratch, alone
 from anonymizer.run.release_rows import LINK
 from anonymizer.source.profile import kind_of
@@ -83,14 +85,23 @@ def details_of(
     """Collect all details. `check` is called between two parts, and may raise to stop."""
     beside, floor = found.beside(policy), display_floor(policy)
     check()
+    # (rows alone, without classes, have no observers who look for a class)
+    classed = not beside.layout.classless
+    was, now = (before(policy, beside), after(beside)) if classed else (None, None)
+    check()
     return {
         "floor": floor,
         "unit": unit_of(policy),
+        "sizes": [] if now is None else [
+            {"label": label, "before": one, "after": other}
+            for label, one, other in size_shares(was, now)
+        ],
+        "costly_classes": costly_classes(policy, beside, found),
         "distributions": list(_distributions(beside, floor, check)),
-        "observers": _observers(policy, beside, rows, check),
+        "observers": [] if was is None or now is None else _observers(was, now, beside, rows),
         "known": known_attacks(policy),
         "examples": examples(policy, beside, found),
-    }
+    }  # fmt: skip
 
 
 def _distributions(
@@ -105,14 +116,7 @@ def _distributions(
         yield asdict(compared(beside, column, by_column.get(column.column), floor))
 
 
-def _observers(
-    policy: Policy, beside: Beside, rows: int, check: Callable[[], None]
-) -> list[dict[str, Any]]:
-    if beside.layout.classless:
-        return []
-    check()
-    was, now = before(policy, beside), after(beside)
-    check()
+def _observers(was: Assessment, now: Assessment, beside: Beside, rows: int) -> list[dict[str, Any]]:
     attacked = None
     try:
         share = min(1.0, TARGETS / max(rows, 1))
@@ -159,32 +163,54 @@ def _observer(
 
 def examples(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
     """Example rows as published, if the policy holds; without rare values."""
-    layout, floor = beside.layout, display_floor(policy)
+    layout = beside.layout
     group = layout.class_id or layout.group_id
     if group is None or not found.holds:
         return {"columns": [], "rows": []}
-    shown = [
+    columns = [
         column
         for column in layout.columns
         if column.column not in layout.tables
         and (policy.person is None or column.role in ("quasi", "semi"))
     ]
+    return _rows_of_classes(policy, beside, columns, group=group, lost=[])
+
+
+def costly_classes(policy: Policy, beside: Beside, found: Scratch) -> dict[str, Any]:
+    """The classes that account for most of the loss: their cells, rows, mean loss, and share."""
+    layout = beside.layout
+    columns = list(with_loss(layout))
+    if layout.class_id is None or not columns or not found.holds:
+        return {"columns": [], "rows": []}
+    lost = class_losses_sql(layout, beside.view, beside.originals)
+    return _rows_of_classes(policy, beside, columns, group=layout.class_id, lost=lost)
+
+
+def _rows_of_classes(
+    policy: Policy,
+    beside: Beside,
+    columns: Sequence[PublishedColumn],
+    *,
+    group: str,
+    lost: Sequence[Sql],
+) -> dict[str, Any]:
+    """One row each of some classes, as texts, with `(rare)` for cells that show a rare value."""
+    cells = [(cell_text(c), ident(f"c{i}"), ident(f"n{i}")) for i, c in enumerate(columns, 1)]
     found_rows = beside.select(
         "explore/examples",
         data=beside.view,
         group=group,
-        cells=[
-            (cell_text(column), ident(f"c{i}"), ident(f"n{i}")) for i, column in enumerate(shown, 1)
-        ],
-        floor=floor,
+        cells=cells,
+        floor=display_floor(policy),
         shown=SHOWN,
+        lost=list(lost),
     )
     rows = [list(row) for row in found_rows]
-    for place, column in enumerate(shown):
+    for place, column in enumerate(columns):
         hidden = rare_cells(policy, beside, column, [row[place] for row in rows])
         for row in rows:
             row[place] = HIDDEN if row[place] in hidden else row[place]
-    return {"columns": [column.column for column in shown], "rows": rows}
+    return {"columns": [column.column for column in columns], "rows": rows}
 
 
 def rare_cells(
@@ -283,7 +309,12 @@ def why(
     wanted = list(steps_of(state.policy))
     shares = costs_of(now)
     for number in range(len(wanted) + 1):
-        told({"columns": shares, "cells": cells, "steps": found, "done": number, "of": len(wanted)})
+        # (steps that are not tried yet have their lines on the page already)
+        ahead = [step.says for step in wanted[number:]]
+        told({
+            "columns": shares, "cells": cells, "steps": found, "ahead": ahead,
+            "done": number, "of": len(wanted),
+        })  # fmt: skip
         if number == len(wanted):
             return
         stop.check()

@@ -22,7 +22,10 @@ from ruamel.yaml.util import load_yaml_guess_indent
 
 from anonymizer.errors import PolicyError, Problem, TargetError
 from anonymizer.policy import Policy, yaml_text
+from anonymizer.policy.checks.columns import BARE_NAME, CONSTANTS
+from anonymizer.policy.columns import MASKS
 from anonymizer.policy.paths import path_text
+from anonymizer.policy.publish import Context
 from anonymizer.process.files import write_text
 
 
@@ -60,10 +63,14 @@ def _content(path: Path) -> str | None:
 TABLE = ("algorithm", "privacy", "suppression_limit")
 """Parts that may change, apart from the columns."""
 PRIVACY = ("k_anonymity",)
-COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight")
+CONTEXT = "context"
+"""The part with statements about the recipients, of which every field may change."""
+MASK = ("format", "within", "at", "at_least", "to", "method", "amount", "share", "value")
+"""Options of masks that may change: those that name no file and no other column."""
+COLUMN = ("role", "kind", "hierarchy", "protect", "nulls", "weight", "sensitive_when", *MASK)
 """Options of a column that may change."""
-ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
-"""Roles that the desk offers; a masking role stays until one of these replaces it."""
+ROLES = ("identifier", "quasi", "sensitive", "keep", "drop", *MASKS)
+"""Roles that the desk offers."""
 READ = ("top_code", "bottom_code", "round", "zip3", "safe_harbor")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "quasi": ("kind", "hierarchy", "nulls", "weight", *READ),
@@ -102,12 +109,24 @@ def edits_of(given: object) -> tuple[Edit, ...]:
 def _refuse_unoffered(edit: Edit) -> None:
     path, value = edit.path, edit.value
     offered = path[0] in TABLE and not (path[0] == "privacy" and path[1:2] != PRIVACY)
+    if path[0] == CONTEXT:
+        offered = len(path) == 2 and path[1] in Context.model_fields
     if path[0] == "columns":
         offered = len(path) > 2 and path[2] in COLUMN
         if offered and path[2] == "role":
             offered = value in ROLES
+        if offered and path[2] == "sensitive_when":
+            offered = len(path) == 3 and (value is None or _names_column(value))
     if not offered:
         raise PolicyError.at(path_text(path), "is not changed here", hint="edit the file")
+
+
+def _names_column(value: object) -> bool:
+    """True for the plain name of a column: a page cannot send a condition in SQL."""
+    if not isinstance(value, str) or value.lower() in CONSTANTS:
+        return False
+    found = BARE_NAME.fullmatch(value)
+    return found is not None and found["plain"] == value
 
 
 def _refuse_files(path: tuple[str, ...], value: object, known: object) -> None:
@@ -228,14 +247,15 @@ def _apply(document: CommentedMap, edit: Edit) -> None:
         if not isinstance(inner, CommentedMap):
             if edit.value is None:
                 return
-            inner = place[name] = _flow({})
+            # (sentences of a context have lines of their own)
+            inner = place[name] = CommentedMap() if name == CONTEXT else _flow({})
         place = inner
     if edit.value is not None:
         place[last] = _flow(edit.value)
         return
     place.pop(last, None)
     # remove empty mappings: `protect: {}` is not a rule
-    if not place and len(parents) > 1 and parents[-1] in COLUMN:
+    if not place and (parents == [CONTEXT] or (len(parents) > 1 and parents[-1] in COLUMN)):
         _apply(document, Edit(tuple(parents), None))
 
 
@@ -252,8 +272,13 @@ def _flow(value: Any) -> Any:
     return value
 
 
+def kept_under(role: str, column: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a column that have a meaning under another role."""
+    return {name: value for name, value in column.items() if name in KEPT.get(role, ())}
+
+
 def _without_meaningless(column: CommentedMap, role: str) -> None:
-    for name in [n for n in column if n != "role" and n not in KEPT.get(role, ())]:
+    for name in {*column} - {"role", *kept_under(role, column)}:
         del column[name]
 
 

@@ -22,14 +22,20 @@ from starlette.routing import Route
 from anonymizer.algorithms.registry import BY_NAME
 from anonymizer.compile.sql import folder
 from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
+from anonymizer.explore.choices import beginnings, flags, masks
 from anonymizer.explore.counts_desk import CountsDesk
 from anonymizer.explore.desk import Desk
-from anonymizer.explore.edits import ROLES, edits_of
+from anonymizer.explore.edits import MASK, ROLES, edits_of
+from anonymizer.explore.handover import Paper, evidence_fields
 from anonymizer.explore.states import page_figures
 from anonymizer.policy import Policy
+from anonymizer.policy.columns import MASKS
 from anonymizer.process.interrupts import ENDING
 from anonymizer.process.text import json_value
+from anonymizer.review.approval import residual_risks
+from anonymizer.review.lattice import without_hierarchy
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
+from anonymizer.run.warnings import unprotected
 
 # Access control: one host, one origin, one token; and the security headers of every answer.
 #
@@ -87,8 +93,11 @@ class Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                given = list(message.get("headers", ()))
+                names = {name for name, _ in given}
                 more = [(n.encode(), v.encode()) for n, v in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", ()), *more]}
+                more = [(name, value) for name, value in more if name not in names]
+                message = {**message, "headers": [*given, *more]}
             await send(message)
 
         rest = self._rest(str(scope["path"]))
@@ -143,10 +152,17 @@ def view(desk: AnyDesk) -> dict[str, Any]:
                 "version": desk.version,
                 "title": desk.title,
                 "file": desk.target.path.name,
-                "saved": desk.target.found == state.text,
+                "saved": desk.saved,
+                "handover": {
+                    "reasons": desk.handover.reasons(state.policy, saved=desk.saved),
+                    "papers": list(desk.handover.papers),
+                    "standards": evidence_fields(state.policy),
+                },
                 "text": state.text,
                 "show_rows": desk.show_rows,
-                "roles": {name: ROLE_WORDS[name] for name in ROLES},
+                "roles": {n: ROLE_WORDS["masked" if n in MASKS else n] for n in ROLES},
+                "masks": masks(),
+                "flags": flags(dict(desk.whole.session.profile.own)),
                 "algorithms": {n: d.words for n, d in BY_NAME.items()},
                 "columns": list(_columns(desk, state.policy)),
                 "table": _table(state.policy),
@@ -163,6 +179,7 @@ def view(desk: AnyDesk) -> dict[str, Any]:
                 "details": dict(state.details),
                 "frontier": state.frontier,
                 "why": state.why,
+                "refused": state.refused,
                 "defects": list(desk.defects),
             }
         )
@@ -186,6 +203,9 @@ def _table(policy: Policy) -> dict[str, Any]:
         "suppression_limit": policy.suppression_limit,
         "algorithm": given["algorithm"],
         "person": policy.person,
+        "classless": policy.algorithm.classless,
+        "unprotected": unprotected(policy),
+        "no_lattice": next((f"{p.path} {p.message}" for p in without_hierarchy(policy)), None),
         "ledger": policy.ledger is not None,
     }
 
@@ -202,7 +222,9 @@ def _columns(desk: Desk, policy: Policy) -> Iterator[dict[str, Any]]:
             "role": described.get("role"),
             "hierarchy": described.get("hierarchy"),
             "protect": described.get("protect"),
-            "semi": described.get("sensitive_when") is not None,
+            "when": described.get("sensitive_when"),
+            "mask": {option: described.get(option) for option in MASK},
+            "begin": beginnings(sql_type),
             "key": name in policy.owners,
             "drafted": drafted.get("role"),
             "reason": drafted.get("reason"),
@@ -253,6 +275,10 @@ QUESTIONS: dict[str, Call] = {
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
     "tree": _tree,
     "rows": lambda desk, given: desk.rows(),
+    "risks": lambda desk, given: residual_risks(desk.history.now.policy),
+    "lattice": lambda desk, given: desk.lattice(),
+    "paper": lambda desk, given: desk.paper(str(given.get("form")), given.get("standard")),
+    "approve": lambda desk, given: desk.approve(given),
 }
 
 
@@ -277,6 +303,11 @@ def application(desk: AnyDesk, host: str, token: str) -> App:
         kind, content = files[name]
         return Response(content, media_type=kind)
 
+    async def paper(request: Request) -> Response:
+        papers = {} if isinstance(desk, CountsDesk) else desk.handover.papers
+        made = papers.get(request.path_params["name"])
+        return _json({"errors": []}, 404) if made is None else _paper(made)
+
     async def state(request: Request) -> Response:
         return _json(await run_in_threadpool(view, desk))
 
@@ -286,6 +317,7 @@ def application(desk: AnyDesk, host: str, token: str) -> App:
     routes = [
         Route("/", file),
         Route("/static/{name}", file),
+        Route("/papers/{name}", paper),
         Route("/api/state", state),
         Route("/api/{call}", call, methods=["POST"]),
     ]
@@ -317,6 +349,21 @@ async def _called(desk: AnyDesk, request: Request) -> Response:
         # its message may quote a value
         said = f"a defect of the tool: {type(error).__name__}"
         return _json({"errors": [Problem("anonymizer", said).as_dict()]}, 500)
+
+
+def _paper(made: Paper) -> Response:
+    """A paper, in a sandbox: it runs nothing, and has no style but its own sheets."""
+    styles = " ".join(f"'sha256-{one}'" for one in made.styles) or "'none'"
+    rules = (
+        *("default-src 'none'", f"style-src {styles}", "img-src data:", "base-uri 'none'"),
+        *("form-action 'none'", "frame-ancestors 'none'", "sandbox"),
+    )
+    shown = "inline" if made.styles else "attachment"
+    headers = {
+        "content-security-policy": "; ".join(rules),
+        "content-disposition": f'{shown}; filename="{made.name}"',
+    }
+    return Response(made.content, media_type=made.media, headers=headers)
 
 
 def _json(data: Any, status: int = 200) -> Response:

@@ -83,6 +83,13 @@ class State:
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
     frontier: dict[str, Any] | None = None
     why: dict[str, Any] | None = None
+    refused: dict[str, Any] | None = None
+    """Choices that no policy can have, with reasons (`choices.refused_choices`)."""
+
+    def take_results(self, other: State) -> None:
+        """Take over what was found for a state whose policy does the same."""
+        self.outcomes, self.details = {**other.outcomes}, {**other.details}
+        self.frontier, self.why, self.refused = other.frontier, other.why, other.refused
 
 
 @dataclass(slots=True)

@@ -383,6 +383,17 @@ def column_losses(
     return found
 
 
+def class_losses_sql(layout: Layout, view: Table, originals: Originals) -> list[Sql]:
+    """For each quasi-identifier a statement with a line per class: the class (`holder`), its cells,
+    and the sums of their NCP and GLM. For the owner of the source: nothing is in steps.
+    """
+    given = [
+        {**_common(c, originals), "data": view, "holder": layout.class_id}
+        for c in with_loss(layout)
+    ]
+    return [Sql(render("measure/losses", parameters).text) for parameters in given]
+
+
 def _loss_rows(
     run_sql: RunSql, view: Table, layout: Layout, originals: Originals
 ) -> Iterator[tuple[PublishedColumn, dict[str, Any], tuple[Any, ...]]]:

@@ -60,6 +60,11 @@ def move(aside: Path, target: Path) -> None:
 
 
 def write_text(path: str, text: str) -> None:
+    """Write a text completely or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str, content: bytes) -> None:
     """Write a file completely or not at all."""
     import os
 
@@ -68,7 +73,7 @@ def write_text(path: str, text: str) -> None:
     target = Path(path)
     try:
         with replacing(target) as aside:
-            aside.write_text(text, encoding="utf-8")
+            aside.write_bytes(content)
     except OSError as error:
         said = f"{target.name} cannot be written: {os.strerror(error.errno or 0)}"
         hint = "the folder must exist and be writable, and the disk have room"

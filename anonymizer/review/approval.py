@@ -35,7 +35,7 @@ def approve(
     `ledger`: used instead of the policy's ledger. Raises PolicyError for a policy without a ledger,
     a day in the past, or a missing file.
     """
-    place = _ledger(policy, ledger)
+    place = ledger_of(policy, ledger)
     now = datetime.now(UTC)
     if not by.strip():
         raise PolicyError.at("--by", "must not be blank")
@@ -67,7 +67,7 @@ def required(
     written with the ledger's key.
     """
     today = today or datetime.now(UTC).date()
-    listed = approvals.all_approvals(_ledger(policy, ledger))
+    listed = approvals.all_approvals(ledger_of(policy, ledger))
     ours = [one for one in listed if one.release == _release(policy)]
     if not ours:
         said = f"is missing: nobody has approved {_release(policy)}"
@@ -175,7 +175,11 @@ def _release(policy: AnyPolicy) -> str:
     return Names.of(policy, "").release
 
 
-def _ledger(policy: AnyPolicy, given: str | None) -> Path:
+def ledger_of(policy: AnyPolicy, given: str | None = None) -> Path:
+    """The ledger beside which approvals are kept: the policy's own, or a given one.
+
+    Raises PolicyError if there is none, or if its folder does not exist.
+    """
     if given is not None:
         where, path = "--approvals", Path(given)
     elif policy.ledger is not None:

@@ -45,6 +45,9 @@ from anonymizer.review.report.content import CHECKS, Report
 from anonymizer.review.report.page import heading
 
 T = TypeVar("T")
+ACCEPTABLE = "acceptable_risk"
+ATTACKS = ("attacks", "picked", "linked", "inferred")
+"""Parts that are open without figures of attacks."""
 
 # Standards, as they are written in their file.
 
@@ -71,6 +74,20 @@ class Standard(BaseModel):
     preset: str | None = None
     """The preset that a policy must have."""
     sections: tuple[Clause, ...]
+
+    @property
+    def attacked(self) -> bool:
+        """True if the page asks for figures of attacks, and is open without them."""
+        return any(kind in ATTACKS for one in self.sections for part in one.parts for kind in part)
+
+    @property
+    def asked(self) -> tuple[tuple[str, str], ...]:
+        """The fields of the policy's context that the page asks for, in the standard's words."""
+        kinds = (
+            (kind, says) for one in self.sections for p in one.parts for kind, says in p.items()
+        )
+        named = ((ACCEPTABLE if kind == "acceptable" else kind, says) for kind, says in kinds)
+        return tuple({kind: says for kind, says in named if kind in Context.model_fields}.items())
 
 
 @cache
@@ -190,6 +207,11 @@ ATTACKED: Figures = (
     ("Largest chance of an attack to pick the right one", "attack.linking.most"),
     ("Share found on average", "attack.linking.success"),
 )
+PICKED: Figures = (ATTACKED[1],)
+LINKED: Figures = (
+    *ATTACKED[::2],
+    ("Fewest candidates that the attack is left with", "attack.linking.fewest_candidates"),
+)
 WITH_SOURCE = "anonymizer report POLICY --source DATABASE"
 BY_HAND = "to be filled in by a person"
 IN_CONTEXT = "state it in the policy: context: {{{field}: …}}"
@@ -283,6 +305,20 @@ def checks(of: Callable[[Check], bool], facts: Facts, caption: str) -> Iterator[
         yield say(f"{caption}: the policy asks for none.")
 
 
+def inferred(facts: Facts, caption: str) -> Iterator[Block]:
+    """By sensitive column, how sure an attack is of the value of somebody."""
+    rows: list[tuple[Inline, ...]] = []
+    for at, one in enumerate((facts.data["attack"] or {}).get("inference", ())):
+        path = f"attack.inference.{at}"
+        sure, bound = facts.value(f"{path}.most_confident"), facts.value(f"{path}.bound")
+        held = verdict(one["holds"]) if bound is not None else "nothing is promised"
+        rows.append((one["column"], sure or "-", bound or "-", held))
+    if rows:
+        yield Rows(caption, ("Column", "Largest certainty", "Promised", "Verdict"), tuple(rows))
+    else:
+        yield Open(caption, f"{WITH_SOURCE} --attack")
+
+
 def quotes(facts: Facts, what: str) -> Iterator[Block]:
     """Sentences of the report."""
     report = facts.report
@@ -301,7 +337,10 @@ def quotes(facts: Facts, what: str) -> Iterator[Block]:
 
 PARTS: dict[str, Callable[[Facts, Any], Iterator[Block]]] = {
     **{name: partial(ask, name) for name in Context.model_fields},
-    **{part.__name__: part for part in (acceptable, threshold, by_hand, columns, identifiers)},
+    **{
+        part.__name__: part
+        for part in (acceptable, threshold, by_hand, columns, identifiers, inferred)
+    },
     "says": standard_text,
     "quotes": quotes,
     "checks": partial(checks, lambda check: not check.form),
@@ -314,6 +353,8 @@ PARTS: dict[str, Callable[[Facts, Any], Iterator[Block]]] = {
     "risks_before": partial(figures, BEFORE, without=WITH_SOURCE),
     "attacked": partial(figures, ATTACKED),
     "attacks": partial(figures, ATTACKED, without=f"{WITH_SOURCE} --attack"),
+    "picked": partial(figures, PICKED, without=f"{WITH_SOURCE} --attack"),
+    "linked": partial(figures, LINKED, without=f"{WITH_SOURCE} --attack"),
 }
 
 

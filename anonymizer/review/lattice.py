@@ -164,14 +164,15 @@ def _over_levels(policy: Policy, measure: str | None) -> tuple[Policy, str]:
     by = "dcp" if named == "c_dm" else named
     if by not in MEASURES:
         raise PolicyError(Problem("--measure", "is not a measure", allowed=", ".join(MEASURES)))
-    missing = _without_hierarchy(policy)
+    missing = without_hierarchy(policy)
     if missing:
         raise PolicyError(missing)
     algorithm = FullDomain.model_validate({"name": "full_domain", "optimum": by})
     return policy.model_copy(update={"algorithm": algorithm}), by
 
 
-def _without_hierarchy(policy: Policy) -> Sequence[Problem]:
+def without_hierarchy(policy: Policy) -> Sequence[Problem]:
+    """Why a policy has no lattice: quasi-identifiers without a hierarchy; empty if it has one."""
     if not policy.quasi:
         return [Problem("columns", "has no quasi column, so there is no lattice")]
     return [

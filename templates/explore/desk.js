@@ -1,16 +1,19 @@
 // The page: asks for the state, draws what has changed, and sends what is changed.
 import { call, state } from "./api.js";
 import { count, draw, h } from "./dom.js";
-import { frontier } from "./frontier.js";
+import { askApproval, evidence, grey, handing } from "./evidence.js";
+import { frontier, lattice } from "./frontier.js";
 import { columnList, policyText, tableControls } from "./policy.js";
-import { distributions, examples, figures, observers } from "./results.js";
+import { classes, distributions, examples, figures, observers } from "./results.js";
 import { actions, states } from "./states.js";
 import { chooseHierarchy } from "./tree.js";
+import { judgement, progress, reason, verdict } from "./verdict.js";
 import { why } from "./why.js";
 
 const EVERY = 300;
 let desk = null;
 let raw = null;
+let refused = null;
 let waiting = false;
 let timer = null;
 
@@ -25,7 +28,7 @@ async function act(name, given, says) {
   if (waiting) return;
   waiting = true;
   document.body.setAttribute("aria-busy", "true");
-  if (says) at("status").textContent = `${says} …`;
+  if (says) at("status").textContent = `${says}: being tried on ${desk.is_sample ? "the sample" : "the table"}`;
   try {
     desk = await call(name, given);
     at("errors").replaceChildren();
@@ -51,6 +54,25 @@ function redraw(ids) {
   for (const id of ids) again.set(id, (again.get(id) ?? 0) + 1);
 }
 
+async function make(form, standard) {
+  at("status").textContent = `${standard ?? "report"}: being made from the release${standard === "gdpr" ? ", with attacks on it" : ""}`;
+  document.body.setAttribute("aria-busy", "true");
+  try {
+    const name = await call("paper", { form, standard });
+    desk = await state();
+    render();
+    at("status").textContent = `${name} is made: open or download it below`;
+    document.querySelector(`[data-key="paper ${name}"]`)?.focus();
+  } catch (error) {
+    at("status").textContent = "";
+    failed(error);
+  } finally {
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+const approve = () => askApproval((says) => { at("status").textContent = says; }).catch(failed);
+
 async function askRaw() {
   try {
     raw = await call("rows");
@@ -63,19 +85,28 @@ async function askRaw() {
 function render() {
   if (!desk) return;
   const given = desk;
+  refused = given.refused ??= refused;  // (of a new state they come a moment later, and nothing jumps)
   document.title = `${given.title} – privacy desk`;
   at("title").textContent = given.title;
   at("subtitle").textContent = `${count(given.rows)} rows. Nothing is published here; the page writes ${given.file} when it is asked to save.`;
   draw("actions", [given.history, given.at, given.saved, given.file], () => actions({ desk: given, act }));
-  draw("table", [given.table, again.get("table")], () => tableControls(given, change));
-  draw("columns", [given.columns, again.get("columns")], () => columnList(given, change, (column) => chooseHierarchy(column, change)));
+  draw("verdict", judgement(given), () => verdict(given));
+  draw("progress", [given.progress, given.rows, given.whole], () => progress({ desk: given, stop: () => act("stop", {}, "Stop") }));
+  draw("handover", given.handover.reasons, () => handing({ desk: given, make, approve }));
+  draw("grey", given.handover.reasons, () => grey(given));
+  draw("table", [given.table, given.refused, again.get("table")], () => tableControls(given, change));
+  draw("columns", [given.columns, given.refused, given.sample?.losses, given.table.unprotected, again.get("columns")], () => columnList(given, change, (column) => chooseHierarchy(column, change)));
   draw("text", given.text, () => policyText(given));
-  draw("figures", [given.sample, given.whole, given.before, given.progress, given.stopped], () => figures({ desk: given, stop: () => act("stop", {}, "Stop") }));
-  draw("frontier", given.frontier, () => frontier({ desk: given, change }));
-  draw("why", given.why, () => why({ desk: given, change }));
-  draw("observers", given.details, () => observers(given));
-  draw("distributions", given.details, () => distributions(given));
-  draw("examples", [given.details, raw], () => examples({ desk: given, raw, askRaw }));
+  draw("figures", [given.sample, given.whole, given.before, given.stopped], () => figures({ desk: given }));
+  const reasons = [reason(given), reason(given, true)];
+  draw("frontier", [given.frontier, reasons], () => frontier({ desk: given, change }));
+  draw("why", [given.why, reasons], () => why({ desk: given, change }));
+  draw("observers", [given.details, reasons], () => observers(given));
+  draw("classes", [given.details, reasons], () => classes(given));
+  draw("lattice", [given.at, given.table.no_lattice], () => lattice({ desk: given, failed }));
+  draw("distributions", [given.details, reasons], () => distributions(given));
+  draw("examples", [given.details, raw, reasons], () => examples({ desk: given, raw, askRaw }));
+  draw("evidence", [given.handover, again.get("evidence")], () => evidence({ desk: given, change, make, redraw: () => { redraw(["evidence"]); render(); } }));
   draw("states", [given.history, given.at], () => states({ desk: given, failed }));
   if (given.defects.length) failed(new Error(`a defect of the tool: ${given.defects.join(", ")}`));
   clearTimeout(timer);

@@ -1,5 +1,7 @@
 // Risk against loss: the points around the policy; each can be chosen, by mouse or keyboard.
-import { h, percent, svg, table } from "./dom.js";
+import { call } from "./api.js";
+import { count, h, percent, svg, table } from "./dom.js";
+import { reason } from "./verdict.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [560, 330, 88, 56, 16, 24];
 
@@ -70,7 +72,7 @@ export function chart(points, change) {
 
 export function frontier({ desk, change }) {
   const found = desk.frontier;
-  if (!found) return h("p", { class: "soft" }, "…");
+  if (!found) return h("p", { class: desk.busy ? "soft pending" : "soft" }, reason(desk, true));
   const points = found.points.filter((one) => one.risk !== null && one.loss !== null);
   const failed = found.points.filter((one) => one.problem);
   const rows = found.points.filter((one) => !one.problem).map((one) => [
@@ -85,5 +87,36 @@ export function frontier({ desk, change }) {
     h("details", { "data-key": "points" }, h("summary", null, "The points as a table"),
       table("", ["point", "mean risk", "lost", "left out", "verdict"], rows),
       failed.length ? h("ul", null, failed.map((one) => h("li", null, `${one.name} cannot work: ${one.problem}`))) : null),
+  ];
+}
+
+// The lattice of the hierarchies: the nodes that no other beats in both k and loss.
+export function lattice({ desk, failed }) {
+  const into = h("div");
+  const refused = desk.table.no_lattice;
+  const look = async () => {
+    into.replaceChildren(h("p", { class: "soft", role: "status" }, "Every node is being judged on the whole table."));
+    try {
+      const found = await call("lattice");
+      const lost = (share) => {
+        const bar = h("span", { class: "bar" });
+        bar.style.width = `${4 * share}rem`;
+        return h("span", { class: "is" }, bar, percent(share));
+      };
+      const says = (one) => (one.optimum ? "holds, and loses least" : one.holds ? "holds" : "does not hold");
+      into.replaceChildren(
+        h("p", null, `${count(found.nodes)} nodes, of which ${count(found.holding)} hold. Those that no other beats in both k and loss, without leaving out rows:`),
+        h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "the front of the lattice" },
+          table("Levels of the hierarchies; 0 is as it was", ["node", "lost", "verdict", ...found.columns], found.front.map((one) => [
+            `k=${count(one.k)}`, lost(one.ncp), h("span", { class: one.holds ? "holds" : "fails" }, says(one)),
+            ...found.columns.map((name) => count(one.levels[name]))]))));
+    } catch (error) {
+      into.replaceChildren();
+      failed(error);
+    }
+  };
+  return [
+    h("p", { class: "soft", id: "no-lattice" }, refused ? `There is none: ${refused}` : "Full-domain generalization: every column on one level of its hierarchy."),
+    h("button", { type: "button", "data-key": "lattice", disabled: Boolean(refused), "aria-describedby": "no-lattice", onclick: look }, "Look at the lattice"), into,
   ];
 }

@@ -39,7 +39,7 @@ export function states({ desk, failed }) {
     }
   };
   return [
-    h("ol", { start: 0 }, desk.history.map((one) => h("li", one.number === desk.at ? { "aria-current": "true" } : null, one.label))),
+    h("ol", null, desk.history.map((one) => h("li", { value: one.number, "aria-current": one.number === desk.at ? "true" : null }, one.label))),
     h("div", { class: "controls" }, listed("first-state", "first", desk.history[0].number), listed("second-state", "second", desk.at),
       h("button", { type: "button", "data-key": "compare", onclick: compare }, "Compare")),
     into,

@@ -18,7 +18,7 @@ function branch(node, below) {
   const opened = h("details", { ontoggle: () => {
     if (list.children.length) return;
     list.append(...children.slice(0, MOST).map((child) => branch(child, below)),
-      ...(children.length > MOST ? [h("li", { class: "soft" }, `… ${count(children.length - MOST)} more`)] : []));
+      ...(children.length > MOST ? [h("li", { class: "soft" }, `and ${count(children.length - MOST)} more`)] : []));
   } }, h("summary", null, name(node)), list);
   return h("li", null, opened);
 }

@@ -25,11 +25,16 @@ end
 {% macro high_place(x) -%}
 {% if column.top is not none %}case when {{ x }} is not null then least({{ place(x) }}, {{ place(code(column.top)) }}) end{% else %}{{ place(x) }}{% endif %}
 {%- endmacro %}
-{#- `cells`: every different generalized cell, parsed, with the number of its rows. -#}
+{#- `cells`: every different generalized cell, parsed, with the number of its rows; with `holder`, by
+    that column. -#}
+{% macro holding() -%}{% if holder is defined %}holder, {% endif %}{%- endmacro %}
 {% macro cells() %}
 {% set written = column.lo is none and column.nullable is none and not column.list_cells %}
 {% if written %}published{% else %}cells{% endif %} as (
     select
+        {% if holder is defined %}
+        {{ holder | ident }} as holder,
+        {% endif %}
         {% if column.lo is not none %}
         {{ column.lo | ident }} as lo, {{ column.hi | ident }} as hi,
         {% elif column.nullable is not none %}
@@ -46,14 +51,14 @@ end
 )
 {%- if written %},
 cells as (
-    select {{ body("cell" | ident) }} as body, coalesce(ends_with(cell, ' or NULL'), false) as nullable, n
+    select {{ holding() }}{{ body("cell" | ident) }} as body, coalesce(ends_with(cell, ' or NULL'), false) as nullable, n
     from published
 )
 {%- endif %}
 {% if column.kind != "categorical" %},
 placed as (
     select
-        n,
+        {{ holding() }}n,
         {% if column.lo is not none %}
         false as everything, {{ low_place("lo" | ident) }} as lo, {{ high_place("hi" | ident) }} as hi
         {% else %}
@@ -186,18 +191,19 @@ limit 1
 -- not depend on the order of the rows. The domain is that of the release, so that a recipient can
 -- compute the same figures, and they disclose nothing of the rows left out.
 -- parameters: nodes: published values with the labels of their nodes; leaves: those that a file declares;
--- unknown: nobody knows what nodes stand for, so that all but `*` cost nothing
+-- unknown: nobody knows what nodes stand for, so that all but `*` cost nothing;
+-- holder: if given, a column of the release (the class), and every value of it has its own line
 {% from "verify/_cells" import body, bound, unquoted, members, value with context %}
-{% from "measure/_losses" import cells, domain, width with context %}
+{% from "measure/_losses" import cells, domain, width, holding with context %}
 with {{ cells() }},
 {{ domain() }},
 {% if column.kind != "categorical" %}
 shares as (
-    select n, case when everything then 1 else {{ width("lo" | ident, "hi" | ident) }} end as ncp
+    select {{ holding() }}n, case when everything then 1 else {{ width("lo" | ident, "hi" | ident) }} end as ncp
     from placed c
     cross join domain d
 ),
-losses as (select n, ncp, ncp as glm from shares)
+losses as (select {{ holding() }}n, ncp, ncp as glm from shares)
 {% else %}
 {% set labelled = leaves if leaves is not none else nodes %}
 {% if labelled is not none %}
@@ -205,7 +211,7 @@ labels as (select label, count(distinct value) as leaves from {{ labelled | iden
 {% endif %}
 sizes as (
     select
-        c.n,
+        {{ holding() }}c.n,
         {% if column.list_cells %}
         false as everything,
         coalesce(len(c.cell), 0) as size,
@@ -231,17 +237,20 @@ sizes as (
 ),
 losses as (
     select
-        n,
+        {{ holding() }}n,
         case when everything then 1 when size > 1 then size / cast(domain_size as double) else 0 end as ncp,
         case when everything then 1 when size > 1 then (size - 1) / cast(domain_size - 1 as double) else 0 end as glm
     from sizes
 )
 {% endif %}
 select
-    cast(coalesce(sum(n), 0) as bigint) as cells,
+    {{ holding() }}cast(coalesce(sum(n), 0) as bigint) as cells,
     cast(coalesce(sum(n * cast(ncp as decimal(18, 15))), 0) as double) as ncp_sum,
     cast(coalesce(sum(n * cast(glm as decimal(18, 15))), 0) as double) as glm_sum
 from losses
+{% if holder is defined %}
+group by holder
+{% endif %}
 
 -- name: bucket_ranges
 -- The mean range of a column's buckets, relative to the range of its published domain: by value

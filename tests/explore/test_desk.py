@@ -15,6 +15,8 @@ from anonymizer.errors import PolicyError, TargetError
 from anonymizer.explore.desk import desk_input
 from anonymizer.explore.edits import Edit
 from anonymizer.explore.server import view
+from anonymizer.measure.loss import class_losses_sql
+from anonymizer.review.lattice import lattice_table
 from anonymizer.review.trial import without_refinement
 from tests.explore.conftest import HOSTILE, POLICY, RARE, Clinic, Served, settled
 
@@ -198,6 +200,49 @@ def test_the_observers(unchanged: Served) -> None:
     assert first["after"] <= first["promised"] == 0.2
     assert first["stopped"] is True
     assert any(one["promised"] is None and one["stopped"] is None for one in found)
+
+
+@pytest.mark.slow
+def test_the_classes_that_lose_most(unchanged: Served) -> None:
+    """Their shares of the loss add up to all of it, and no cell shows a rare value."""
+    shown = settled(unchanged.desk)
+    details = shown["details"]["whole"]
+    for when in ("before", "after"):
+        assert sum(one[when] for one in details["sizes"]) == pytest.approx(1, abs=0.05)
+    assert all(one["after"] == 0 for one in details["sizes"] if one["label"] in "1234")
+    costly = details["costly_classes"]
+    assert costly["columns"] == ["age", HOSTILE]
+    *_, losses, shares = zip(*costly["rows"], strict=True)
+    assert list(shares) == sorted(shares, reverse=True)
+    assert all(0 < loss <= 1 for loss in losses)
+
+    found = unchanged.desk.whole.scratch
+    assert found is not None
+    beside = found.beside(unchanged.desk.history.now.policy)
+    texts = class_losses_sql(found.layout, beside.view, beside.originals)
+    lost = sum(row[2] for text in texts for row in beside.run_sql(text.text))
+    assert lost == pytest.approx(found.measures["ncp_sum"])
+    assert shares[0] * lost == pytest.approx(losses[0] * costly["rows"][0][-3] * 2)
+
+
+@pytest.mark.slow
+def test_the_lattice_is_that_of_plan(clinic: Clinic) -> None:
+    with clinic.desk() as desk:
+        assert "hierarchy is missing" in view(desk)["table"]["no_lattice"]
+        with pytest.raises(PolicyError, match="is missing"):
+            desk.lattice()
+        desk.change(
+            (Edit(("columns", HOSTILE, "role"), "drop"),
+             Edit(("columns", "age", "hierarchy"), {"builder": "divisor", "divisors": [10, 30]})),
+            "one hierarchy",
+        )  # fmt: skip
+        assert view(desk)["table"]["no_lattice"] is None
+        found = desk.lattice()
+        table = lattice_table(desk.history.now.policy, clinic.database)
+        assert found["nodes"] == len(table.rows)
+        assert [one["k"] for one in found["front"]] == [node["k"] for node in table.front]
+        assert 0 < found["holding"] < found["nodes"]
+        assert sum(bool(one["optimum"]) for one in found["front"]) <= 1
 
 
 @pytest.mark.slow

@@ -107,7 +107,12 @@ def test_rules_come_and_go() -> None:
         (["columns", "age", "vault"], "/tmp/vault.duckdb"),
         (["columns", "age", "sensitive_when"], "true"),
         (["columns", "age"], {"role": "token", "vault": "/tmp/v.duckdb"}),
-        (["columns", "age", "role"], "token"),
+        (["columns", "age", "sensitive_when"], "(select true from other)"),
+        (["columns", "age", "sensitive_when"], '"quoted name"'),
+        (["columns", "age", "sensitive_when"], ["flag"]),
+        (["columns", "age", "population"], "/etc/passwd"),
+        (["columns", "age", "per"], "name"),
+        (["columns", "age", "role"], "tokens"),
         (["columns", "age", "role"], {"a": 1}),
         (["privacy", "k_map"], {"k": 2, "population": {"file": "/etc/passwd"}}),
         (["privacy"], {"k_map": {"k": 2, "population": {"file": "/etc/passwd"}}}),
@@ -121,6 +126,18 @@ def test_rules_come_and_go() -> None:
 def test_what_reads_or_writes_is_not_changed_here(path: Any, value: Any) -> None:
     with pytest.raises(PolicyError):
         edits_of([{"path": path, "value": value}])
+
+
+def test_a_mask_replaces_what_a_column_had() -> None:
+    made = changed(
+        *edits_of([
+            {"path": ["columns", "disease", "role"], "value": "constant"},
+            {"path": ["columns", "disease", "value"], "value": "removed"},
+            {"path": ["columns", "name", "role"], "value": "token"},
+        ])
+    )  # fmt: skip
+    assert "disease: {role: constant, value: removed}" in made
+    assert "name: {role: token}" in made
 
 
 @pytest.mark.parametrize("given", [None, [], {}, "x", [1], [{"value": 1}], [{"path": []}] * 2_000])

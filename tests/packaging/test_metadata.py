@@ -51,8 +51,10 @@ def test_lowest_versions_are_the_declared_bounds(project: dict[str, Any]) -> Non
     needed = ("pytest-xdist", "phonenumbers", "python-stdnum")
     extras = project["optional-dependencies"]
     extra = [e for e in extras["test"] if e.startswith(needed)]
-    assert "sql-anonymizer[aggregate,dp,excel,explore]" in extras["test"]
-    named = [one for name in ("aggregate", "dp", "excel", "explore") for one in extras[name]]
+    assert "sql-anonymizer[aggregate,docx,dp,excel,explore]" in extras["test"]
+    named = [
+        one for name in ("aggregate", "docx", "dp", "excel", "explore") for one in extras[name]
+    ]
     entries = [*project["dependencies"], *extra, *named]
     declared = {
         match[1]: match[2]

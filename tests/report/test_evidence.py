@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from anonymizer.review.evidence import (
     collect_evidence,
     standards,
 )
-from anonymizer.review.report import rendered
+from anonymizer.review.report import rendered, rendered_bytes
 from anonymizer.review.report.content import Report, collect
 from tests import runs
 from tests.report.conftest import RARE, Clinic
@@ -262,7 +263,7 @@ def test_what_has_no_page(report: Report) -> None:
     with pytest.raises(PolicyError, match="was not made with preset: safe_harbor"):
         collect_evidence(report, "safe-harbor")
     with pytest.raises(PolicyError, match="allowed: hipaa-expert, ema"):
-        collect_evidence(report, "gdpr")
+        collect_evidence(report, "iso9001")
 
 
 def test_the_eighteen_identifiers(harbor: Report) -> None:
@@ -297,3 +298,37 @@ def test_json_is_plain(report: Report) -> None:
     for name in OTHERS:
         data = collect_evidence(report, name).as_dict()
         assert json_value(data) == json.loads(rendered(report, "json", name))
+
+
+@pytest.mark.parametrize("context", [Context(), FILLED])
+def test_a_text_document_has_what_the_page_has(report: Report, context: Context) -> None:
+    docx = pytest.importorskip("docx")
+    of = with_context(report, context)
+    made = docx.Document(BytesIO(rendered_bytes(of, "docx", "gdpr")))
+    cells = [cell.text for table in made.tables for row in table.rows for cell in row.cells]
+    text = "\n".join([*(one.text for one in made.paragraphs), *cells])
+    evidence = collect_evidence(of, "gdpr")
+    for value in values(evidence):
+        assert value.text in cells or value.text in text
+    for clause in evidence.clauses:
+        assert f"{clause.number} {clause.title}" in text
+    assert text.count("☐ Open: ") == len(evidence.open)
+    assert not [value for value in RARE if value in text]
+    if context.controls:
+        assert "<script>alert(1)</script>" in text
+        assert [one.style.name for one in made.paragraphs if one.text == "no linking"] == ["Quote"]
+
+
+def test_the_page_for_the_gdpr_has_the_three_ways(report: Report) -> None:
+    evidence = collect_evidence(report, "gdpr")
+    shown = {value.figure: value.value for value in values(evidence)}
+    attacked = report.attacked
+    assert attacked is not None
+    assert shown["attack.linking.most"] == attacked.linking.most
+    assert shown["attack.linking.success"] == attacked.linking.success
+    for at, one in enumerate(attacked.inference):
+        assert shown[f"attack.inference.{at}.most_confident"] == one.most_confident
+    without = collect_evidence(replace(report, attacked=None), "gdpr")
+    assert {"WP216, 3"} <= {
+        clause.number for clause, entry in without.open if "--attack" in entry.how
+    }

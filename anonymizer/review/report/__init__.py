@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from anonymizer.engines.base import Limits
     from anonymizer.policy import AnyPolicy
+    from anonymizer.process.document import Document
     from anonymizer.review.counts_report import CountsReport
     from anonymizer.review.report.content import Report
 
@@ -26,7 +27,8 @@ def write_report(
     standard: str | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Write the report of a release to `target`; its suffix gives the format: .html, .md, .json.
+    """Write the report of a release to `target`; its suffix gives the format: .html, .docx, .md,
+    .json.
 
     `database`: the release (default: publish.database of the policy); `source`: the database it
     was made from, for the figures before. `attacks`: run the attacks; `earlier`: also together with
@@ -37,12 +39,12 @@ def write_report(
     from pathlib import Path
 
     from anonymizer.policy.referenced_files import refuse_files
-    from anonymizer.process.files import write_text
+    from anonymizer.process.files import write_bytes
 
     refuse_files(Path(target), [policy], filter(None, (database, source, earlier)), "target")
     options = {"attacks": attacks, "earlier": earlier, "limits": limits}
     found = collected(policy, database, source, **options)
-    write_text(str(target), rendered(found, form_of(target), standard))
+    write_bytes(str(target), rendered_bytes(found, form_of(target), standard))
 
 
 def collected(
@@ -60,7 +62,7 @@ def collected(
 
 
 def form_of(target: str | Path) -> str:
-    """Return `html`, `md` or `json`, by the suffix of a file."""
+    """Return `html`, `docx`, `md` or `json`, by the suffix of a file."""
     from pathlib import Path
 
     suffix = Path(target).suffix.lower().lstrip(".")
@@ -74,26 +76,11 @@ def rendered(report: Report | CountsReport, form: str, standard: str | None = No
     """
     import json
 
-    from anonymizer.errors import PolicyError, TargetError
+    from anonymizer.errors import TargetError
     from anonymizer.process.document import html, markdown
     from anonymizer.process.text import json_value
-    from anonymizer.review.counts_report import CountsReport
-    from anonymizer.review.evidence import collect_evidence
-    from anonymizer.review.report import page
 
-    data: Any = report
-    if isinstance(report, CountsReport):
-        if standard is not None:
-            report.policy.one_table("report --as")
-        document = report.document()
-    elif standard is not None:
-        if report.linked is not None:
-            hint = "anonymizer report POLICY, without --as"
-            raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
-        data = collect_evidence(report, standard)
-        document = data.document()
-    else:
-        document = page.document(report)
+    data, document = _arranged(report, standard)
     match form:
         case "json":
             return json.dumps(json_value(data.as_dict()), indent=2, allow_nan=False) + "\n"
@@ -101,4 +88,37 @@ def rendered(report: Report | CountsReport, form: str, standard: str | None = No
             return html(document)
         case "md":
             return markdown(document)
-    raise TargetError.at("-o", "has an unknown format", allowed="*.html, *.md, *.json")
+    raise TargetError.at("-o", "has an unknown format", allowed="*.html, *.docx, *.md, *.json")
+
+
+def rendered_bytes(report: Report | CountsReport, form: str, standard: str | None = None) -> bytes:
+    """Render a collected report as the content of a file; `docx` needs the extra docx.
+
+    Raises TargetError for an unknown form, PolicyError for a standard without a page, EngineError
+    without the library for docx.
+    """
+    if form != "docx":
+        return rendered(report, form, standard).encode()
+    from anonymizer.process.word_document import word
+
+    return word(_arranged(report, standard)[1])
+
+
+def _arranged(report: Report | CountsReport, standard: str | None) -> tuple[Any, Document]:
+    """The data of a report, or of the page of a standard, and its document."""
+    from anonymizer.errors import PolicyError
+    from anonymizer.review.counts_report import CountsReport
+    from anonymizer.review.evidence import collect_evidence
+    from anonymizer.review.report import page
+
+    if isinstance(report, CountsReport):
+        if standard is not None:
+            report.policy.one_table("report --as")
+        return report, report.document()
+    if standard is None:
+        return report, page.document(report)
+    if report.linked is not None:
+        hint = "anonymizer report POLICY, without --as"
+        raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
+    found = collect_evidence(report, standard)
+    return found, found.document()

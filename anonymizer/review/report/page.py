@@ -28,6 +28,7 @@ from anonymizer.process.document import (
 from anonymizer.process.text import figure, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.release.manifest import shown_measures
+from anonymizer.review.assess.assessment import Assessment
 from anonymizer.review.attack import Attack
 from anonymizer.review.observers import Observer
 from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
@@ -315,20 +316,27 @@ def risk_rows(report: Report) -> Iterator[tuple[str, str, str]]:
 
 def _sizes(report: Report) -> Bars:
     """Share of units by size of their class, before and after."""
-    after = {b["from"]: b["units"] for b in report.after.size_bins}
-    before = {b["from"]: b["units"] for b in report.before.size_bins} if report.before else None
-    listed = sorted({*after, *(before or {})})
-    rows = tuple(
+    unit = report.unit
+    axis = f"percent of {unit}, by {unit} in their class"
+    rows = size_shares(report.before, report.after)
+    return Bars(f"Percent of {unit} by the size of their class", "in a class of", rows, axis)
+
+
+def size_shares(
+    before: Assessment | None, after: Assessment
+) -> tuple[tuple[str, float | None, float], ...]:
+    """Bins of class sizes: label, and the shares of units in such classes before and after."""
+    now = {b["from"]: b["units"] for b in after.size_bins}
+    was = {b["from"]: b["units"] for b in before.size_bins} if before else None
+    listed = sorted({*now, *(was or {})})
+    return tuple(
         (
             _size_label(low, listed[at:]),
-            before.get(low, 0) / report.before.sizes.units if before and report.before else None,
-            after.get(low, 0) / report.after.sizes.units,
+            was.get(low, 0) / before.sizes.units if was and before else None,
+            now.get(low, 0) / after.sizes.units,
         )
         for at, low in enumerate(listed)
     )
-    unit = report.unit
-    axis = f"percent of {unit}, by {unit} in their class"
-    return Bars(f"Percent of {unit} by the size of their class", "in a class of", rows, axis)
 
 
 def _size_label(low: int, rest: list[int]) -> str:
