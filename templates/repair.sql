@@ -25,7 +25,7 @@ with wide as (
         , coalesce(bit_or(case when item = {{ item | lit }} then {{ one.word }} end), 0) as {{ one.word }}_{{ item | lit }}
         {% endfor %}
         {% for column in columns %}
-        , coalesce({{ column.of_rows("case when item = " ~ item ~ " then " ~ column.name ~ " end") }}, {{ column.empty }}) as {{ column.sql }}_{{ item | lit }}
+        , coalesce({{ column.of_rows("case when item = " ~ item ~ " then " ~ column.name ~ " end") }}, {{ column.absent }}) as {{ column.sql }}_{{ item | lit }}
         {% endfor %}
         {% endfor %}
     from {{ items | ident }}

@@ -71,9 +71,13 @@ class Column:
         bits = [(f"w.{self.name}_{i}", f"((s.part >> {i - 1}) & 1)") for i in range(1, most + 1)]
         if self.way == "bits":
             return Sql(" | ".join(f"({value} & -{bit})" for value, bit in bits))
-        empty = self.empty if self.way != "kept" else FAR
-        each = ", ".join(f"case when {bit} = 1 then {v} else {empty} end" for v, bit in bits)
+        each = ", ".join(f"case when {bit} = 1 then {v} else {self.absent} end" for v, bit in bits)
         return Sql(f"{'greatest' if self.way == 'greatest' else 'least'}({each})")
+
+    @property
+    def absent(self) -> Sql:
+        """Of an item that a class does not have: it changes no extent that it is added to."""
+        return Sql(str(self.far)) if self.way == "kept" else self.empty
 
     @property
     def empty(self) -> Sql:
