@@ -47,7 +47,7 @@ def text_of(path: Path) -> str:
         if is_waited_for(path):
             raise PolicyError.at(name, "is a named pipe, not a policy file")
         if file_format(path.name) in ("parquet", "csv", "excel") and path.is_file():
-            hint = f"anonymizer init {path.name} -o policy.yml drafts a policy for it"
+            hint = f"anonymizer init {path} -o policy.yml drafts a policy for it"
             raise PolicyError.at(name, "is a file of data, not a policy file", hint=hint)
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)

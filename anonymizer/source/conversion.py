@@ -25,6 +25,7 @@ AT_END = 1 << 16
 """Bytes at the end of a file that are looked at; an even number."""
 TOTALS = re.compile(
     r"(?i)\W*(total|totals|sum|sums|grand total|summe|gesamt|gesamtsumme|insgesamt|somme|suma|"
+    r"average|mean|count|mittel|mittelwert|durchschnitt|anzahl|moyenne|promedio|gemiddelde|średnia|"
     r"totale|somma|totaal|totalt|i alt|yhteensä|razem|celkem|összesen|toplam|итого|合計|总计)\b"
 )
 """The beginning of a line that adds up others."""
@@ -36,6 +37,10 @@ OPEN_FORMULA = re.compile(
 """A cell with a formula and no value; that of an empty text is none."""
 FEWEST_COLUMNS = 3
 """Columns of a table in which a line with fewer cells may be a title."""
+BLOCK = 1 << 22
+"""Bytes that are read at once."""
+OF_ONE_BYTE = frozenset(ENCODINGS) - {"utf-8", "utf-16", "utf-16-le", "utf-16-be"}
+"""Encodings in which text in UTF-8 is read as other letters."""
 EXTRA = "python -m pip install 'sql-anonymizer[excel]'"
 
 
@@ -43,7 +48,16 @@ def needs_copy(path: Path, read: Reading | None) -> bool:
     """Return whether the engine cannot read a file as it is."""
     if file_format(path.name) == "excel":
         return True
-    return read is not None and (read.encoding != "utf-8" or read.skip_last > 0)
+    if read is not None and (read.encoding != "utf-8" or read.skip_last > 0):
+        return True
+    of_lines = file_format(path.name) == "csv" and path.suffix.lower() != PACKED
+    return of_lines and _ends_with_separators(path)
+
+
+def _ends_with_separators(path: Path) -> bool:
+    """Return whether the last line has separators only: it is no row."""
+    last = last_bytes(path, AT_END).rstrip(b"\r\n").rpartition(b"\n")[2]
+    return bool(last) and not last.strip(b"\r\n \t;,|")
 
 
 def of_copy(path: Path, read: Reading | None) -> Reading:
@@ -59,6 +73,9 @@ def write_copy(path: Path, read: Reading | None, target: Path, where: str) -> No
     in another encoding, and for a sheet that cannot be read.
     """
     read = read or Reading()
+    if not _is_sheet(path) and read.encoding in OF_ONE_BYTE and _is_unicode(path):
+        said = f"has letters in utf-8, and the policy says {read.encoding}"
+        raise SourceError.at("source.read.encoding", said, hint="utf-8, or the other file")
     left_out: list[Any] = []
     with target.open("w", encoding="utf-8", newline="") as handle:
         if _is_sheet(path):
@@ -71,6 +88,40 @@ def write_copy(path: Path, read: Reading | None, target: Path, where: str) -> No
                 handle.writelines(_without_last(lines, read.skip_last, left_out))
     if left_out:
         _refuse_rows(left_out, target, read)
+
+
+def _is_unicode(path: Path) -> bool:
+    """Return whether all of a text is UTF-8, and some of it is not ASCII."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    strange = False
+    with gzip.open(path) if path.suffix.lower() == PACKED else path.open("rb") as handle:
+        try:
+            while block := handle.read(BLOCK):
+                strange |= not decoder.decode(block).isascii()
+            decoder.decode(b"", final=True)
+        except (UnicodeError, OSError, EOFError):  # (refused when it is read)
+            return False
+    return strange
+
+
+def refuse_total(path: Path, read: Reading | None, where: str) -> None:
+    """Raise SourceError if the last line that is read adds up others, and the policy does not say
+    that it is a row.
+    """
+    read = read or Reading()
+    if file_format(path.name) != "csv" or (
+        "skip_last" in read.model_fields_set and not read.skip_last
+    ):
+        return
+    lines = last_lines(path, read.encoding, read.skip_last + 1)
+    for line in lines[: len(lines) - read.skip_last]:
+        sign = read.delimiter or next((one for one in ";\t|," if one in line), ",")
+        row = [cell.strip() for cell in next(csv.reader([line], delimiter=sign), [])]
+        if len(row) >= FEWEST_COLUMNS and any(row[1:]) and is_total(row, len(row)):
+            said = "has, as its last row, a line that adds up others as it looks"
+            more = read.skip_last + 1
+            hint = f"source.read: {{skip_last: {more}}}; or if it is a row, skip_last: 0"
+            raise SourceError.at(where, said, hint=hint)
 
 
 def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading) -> None:
@@ -187,7 +238,7 @@ def _cell(value: Any, decimal: str) -> str:
         case bool():
             return "true" if value else "false"
         case float():
-            whole = value.is_integer() and abs(value) < 1e15
+            whole = value.is_integer() and abs(value) <= 2**53
             return str(int(value)) if whole else repr(value).replace(".", decimal)
         case dt.datetime():
             whole = value.time() == dt.time()

@@ -46,17 +46,20 @@ AT_END = 6
 """Lines at the end that may be no rows."""
 _UNKNOWN = """
 null none n/a na n.a. nan nil - -- --- . ? ?? unknown unk missing not*available not*known
-k.a. k.a k.\u202fa. ka keine*angabe unbekannt fehlt o.a. nicht*bekannt
+k.a. k.a k.\u202fa. k.*a. ka keine*angabe keine*angaben ohne*angabe unbek. n.b. entfällt
+unbekannt fehlt o.a. nicht*bekannt
 inconnu inconnue n.c. nc n.d. nd non*renseigné non*renseignée nr
 desconocido desconocida s/d s.d. sin*dato sin*datos no*consta
 sconosciuto sconosciuta non*disponibile n.d
 desconhecido desconhecida não*informado nao*informado s/i ignorado
 onbekend n.v.t. nvt okänd ukjent ukendt tuntematon
-nieznany nieznana brak brak*danych b.d. bd neznámý neznámé bilinmiyor
+nieznany nieznana brak brak*danych b.d. bd neznámý neznámé neuvedeno bilinmiyor
 неизвестно нет*данных н/д 不明 未知 #n/a #nv #null! #value!
 """
 UNKNOWN = frozenset(one.replace("*", " ") for one in _UNKNOWN.split())
 """Spellings of unknown, in lower case."""
+DOTTED = " *-?[0-9]{1,3}([.][0-9]{3})* *"
+"""Whole numbers, with points between groups of three digits."""
 SIGNS: tuple[tuple[Decimal, Thousands], ...] = (
     (",", "."),
     (",", " "),
@@ -267,7 +270,8 @@ def recognize_cells(
         )
     text_like = [name for name, kind in columns if kind == "VARCHAR"]
     types: dict[str, ColumnType] = {}
-    types |= _numbers(found, text_like, known, ask)
+    dotted = _dotted([n for n, kind in columns if kind in ("VARCHAR", "DOUBLE")], known, ask)
+    types |= _numbers(found, text_like, dotted if zeros else (), known, ask)
     types |= _dates(found, [n for n, _ in columns if n not in types], dict(columns), known, ask)
     if zeros:
         types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
@@ -311,9 +315,33 @@ def _unknowns(names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, int]:
     }
 
 
-def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, ColumnType]:
+def _dotted(names: Sequence[str], texts: Sql, ask: Ask) -> list[str]:
+    """The columns of whole numbers below a thousand, and others with a point before three digits:
+    these may be thousands, or decimals.
+    """
+    if not names:
+        return []
+    counted = [
+        sql(
+            "count(*) filter (where not regexp_full_match({c}, {f})) = 0"
+            " and count(*) filter (where contains({c}, '.')) > 0"
+            " and count(*) filter (where not contains({c}, '.')) > 0"
+            " and count(*) filter (where starts_with(ltrim({c}, ' -'), '0.')) = 0",
+            c=ident(name),
+            f=lit(DOTTED),
+        )
+        for name in names
+    ]
+    (row,) = ask(sql("select {c} from {t}", c=join(counted), t=texts).text)
+    return [name for name, found in zip(names, row, strict=True) if found]
+
+
+def _numbers(
+    found: _Found, names: Sequence[str], dotted: Sequence[str], texts: Sql, ask: Ask
+) -> dict[str, ColumnType]:
     """The columns of numbers with a decimal comma, or with signs of thousands: those with the signs
-    of most; others stay text, and those that have two meanings.
+    of most; others stay text, and those that have two meanings. `dotted`: columns whose points may
+    be thousands, which a decimal comma in another one shows.
     """
     tests = [test for signs in SIGNS for name in names for test in _number_tests(name, *signs)]
     rows = _counts(tests, names, texts, ask)
@@ -341,14 +369,27 @@ def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[
         if groups:
             grouping.add(signs)
     surely = {name for fits in fitting.values() for name in fits}
+    left = [name for name in dotted if name not in surely]
+    if left and any(decimal == "," for decimal, _ in fitting):
+        of_comma = {n: None for (d, _), fits in fitting.items() if d == "," for n in fits}
+        fitting[",", "."] = [*of_comma, *left]
+        grouping.add((",", "."))
+        surely.update(left)
+        left = []
+    for name in left:
+        found.notes.append(
+            f"{name} may have thousands or decimals after its points: say types: {{{name}:"
+            " number}, and for thousands decimal: ',' and thousands: '.' as well"
+        )
     for name in doubtful:
         if name not in surely:
             found.notes.append(
                 f"{name} may have thousands or decimals after its commas: say which, as decimal:"
                 f" ',' or thousands: ',', and types: {{{name}: number}}"
             )
+    texts_too: dict[str, ColumnType] = dict.fromkeys(left, "text")
     if not fitting:
-        return {}
+        return texts_too
     best = max(fitting, key=lambda signs: (len(fitting[signs]), signs in grouping))
     decimal, thousands = best
     for name in sorted(surely.difference(fitting[best])):
@@ -357,7 +398,7 @@ def _numbers(found: _Found, names: Sequence[str], texts: Sql, ask: Ask) -> dict[
     given: dict[str, Any] = {"decimal": ","} if decimal == "," else {}
     given |= {"thousands": thousands} if best in grouping else {}
     found.add(f"numbers with {said}: {', '.join(fitting[best])}", **given)
-    return dict.fromkeys(fitting[best], "number")
+    return texts_too | dict.fromkeys(fitting[best], "number")
 
 
 def _number_tests(name: str, decimal: Decimal, thousands: Thousands) -> Iterator[Sql]:
@@ -409,6 +450,7 @@ def _dates(
         if given[name] >= FEWEST_DATES and n == given[name]:
             fitting.setdefault(name, []).append(form)
     types: dict[str, ColumnType] = {}
+    mixed = len({fits[0] for fits in fitting.values()}) > 1
     for kind, option in OPTIONS:
         of_kind = {
             name: fits
@@ -416,7 +458,7 @@ def _dates(
             if (fits := [form for form in every if (form not in days) == (kind == "time")])
         }
         if of_kind:
-            types |= _of_one_form(found, kind, option, of_kind, kinds)
+            types |= _of_one_form(found, kind, option, of_kind, kinds, mixed=mixed)
     return types
 
 
@@ -426,19 +468,24 @@ def _of_one_form(
     option: str,
     fitting: Mapping[str, list[str]],
     kinds: Mapping[str, str],
+    *,
+    mixed: bool,
 ) -> dict[str, ColumnType]:
     """The columns of dates, or of times: those in the form of most, and those in one of their own;
     where two forms fit, text.
 
     `fitting`: the forms that fit all cells of a column. Another column may show which of two forms
-    is meant.
+    is meant. `mixed`: whether the file has dates in several forms.
     """
     sure = Counter(fits[0] for fits in fitting.values() if len(fits) == 1)
     best = sure.most_common(1)[0][0] if sure else None
     types: dict[str, ColumnType] = {}
     for name, fits in fitting.items():
         if best in fits:
-            if not str(best).startswith(ISO) or kinds[name] == "VARCHAR":
+            if str(best).startswith(ISO) and mixed:
+                # (the engine would read all dates of the file in the form of others)
+                types[name] = DateForm(**{kind: best})
+            elif not str(best).startswith(ISO) or kinds[name] == "VARCHAR":
                 types[name] = kind
             continue
         if len(fits) > 1:

@@ -14,7 +14,7 @@ from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import name_text
 from anonymizer.policy.reading import Reading
-from anonymizer.source.conversion import needs_copy, of_copy, write_copy
+from anonymizer.source.conversion import needs_copy, of_copy, refuse_total, write_copy
 from anonymizer.source.files import file_relation
 from anonymizer.source.snapshot import Relation
 
@@ -48,6 +48,8 @@ def read_files(
     found: list[Sql] = []
     copied: list[Table] = []
     for number, file in enumerate(files):
+        if where == "source.file":
+            refuse_total(file, read, where)
         if needs_copy(file, read):
             own = Table(f"{target.name}_{number}", target.schema, target.catalog)
             with _copied(engine, file, read, where) as copy:
