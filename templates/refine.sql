@@ -447,8 +447,19 @@ cross join (select count(*) as swaps, cast(coalesce(sum(gain), 0) as bigint) as 
 select count(*) from {{ rounds | ident }} where swaps > 0 and number < {{ most_rounds | lit }}
 
 -- name: searches_left
--- Whether the swaps since near classes were looked for saved enough to look again.
-select count(*) from {{ rounds | ident }} where saved * {{ least | lit }} > lost
+-- Whether what was saved since near classes were looked for is enough to look again, and that is allowed.
+select count(*)
+from {{ rounds | ident }} r
+cross join {{ searches | ident }} s
+where r.saved * {{ least | lit }} > r.lost and s.number < {{ most_searches | lit }}
+
+-- name: no_searches
+-- No search has been made yet.
+create or replace table {{ searches | ident }} as select 0 as number
+
+-- name: searches
+-- One more search.
+create or replace table {{ searches | ident }} as select number + 1 as number from {{ searches | ident }}
 
 -- name: first_search
 -- The initial state: as if a search before the first had saved everything.

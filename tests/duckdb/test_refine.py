@@ -15,7 +15,7 @@ import anonymizer
 from anonymizer.algorithms.core import refine as stages
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.partition import MEMBERS
-from anonymizer.compile import ident
+from anonymizer.compile import ident, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.source import open_session
 from anonymizer.engines.execute import Executor
@@ -294,3 +294,55 @@ def test_another_effort_is_refused_in_one_line(tmp_path: Path, refine: Any) -> N
     (problem,) = refused.value.problems
     assert problem.path == "algorithm.refine"
     assert "auto, full" in str(problem)
+
+
+ROUNDS, EXTENTS = work("refine_rounds"), work("refine_classes")
+
+
+class Watching(Executor):
+    """Compares what a round claims to save with what all classes lose after it."""
+
+    def _step(self, step: Any, *given: Any, **more: Any) -> Any:
+        rows = super()._step(step, *given, **more)
+        if step.name in ("no rounds of swaps yet", "no rounds yet"):
+            self.before = (0, self._lost())
+        elif step.name == "units after births and deaths":
+            self.before = None
+        elif step.name in ("rounds of swaps", "rounds of divisions"):
+            now = (self._ask(f"select saved from {ident(ROUNDS)}"), self._lost())
+            if self.before is not None:
+                assert self.before[1] - now[1] == now[0] - self.before[0], step.name
+                self.compared += 1
+            assert self.lost is None or now[1] <= self.lost
+            self.before, self.lost = now, now[1]
+        return rows
+
+    before: tuple[int, int] | None = None
+    lost: int | None = None
+    compared = 0
+
+    def _ask(self, text: str) -> int:
+        return int(self.engine.raw(text, "test")[0][0])
+
+    def _lost(self) -> int:
+        return self._ask(f"select coalesce(sum(lost), 0) from {ident(EXTENTS)}")
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("weight", [1, 20])
+def test_gains_are_exact(tmp_path: Path, seed: int, k: int, weight: int) -> None:
+    """Also where a class has fewer units than a division has items, and a tree a high weight."""
+    draw = random.Random(seed)
+    rows = [
+        (i, draw.choice([1, 2, 3, 5, 8, 13, 40]), draw.choice("abcde"),
+         list(TREE)[i] if i < len(TREE) else draw.choice(list(TREE)), "x")
+        for i in range(150)
+    ]  # fmt: skip
+    kind = {"role": "quasi", "weight": weight, "hierarchy": {"file": str(tmp_path / "tree.csv")}}
+    wanted = given(tmp_path, "full", k=k, columns={"kind": kind})
+    with open_session(wanted, source(tmp_path, TYPES, rows), limits=THRIFTY) as session:
+        session.engine.binds = {"secret": Seed.test(1).secret}
+        executor = Watching(session.engine)
+        executor.run(prepare(wanted, session, executor).compiled.stages)
+        assert executor.compared

@@ -77,7 +77,7 @@ class Column:
     @property
     def absent(self) -> Sql:
         """Of an item that a class does not have: it changes no extent that it is added to."""
-        return Sql(str(self.far)) if self.way == "kept" else self.empty
+        return Sql(str(1 << PATH_BITS)) if self.way == "kept" else self.empty
 
     @property
     def empty(self) -> Sql:
@@ -371,9 +371,9 @@ def _rarity(made: Boxes) -> Sql:
 # starts a class, which takes the unit that widens it least until it is large enough, and so on. A
 # block keeps whichever of its old and new classes lose less.
 #
-# *Divisions.* Two near classes are divided anew: of all ways to give each up to two of the other's
-# units, the best; all pairs at once, of which disjoint ones are taken. Full effort also gives up
-# classes whose units cost others less, and makes new ones of near units that theirs can spare.
+# *Divisions*, with full effort. Two near classes are divided anew: of all ways to give each up to
+# two of the other's units, the best; all pairs at once, of which disjoint ones are taken. Classes
+# whose units cost others less are given up, and new ones made of near units that theirs can spare.
 #
 # *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
@@ -391,6 +391,10 @@ NEAREST = 6
 """Near classes, by what a union with them would lose, with which a class swaps units."""
 DROPPED = 4
 """Attributes of most categories that are left out of an order of units, one or two at a time."""
+ARMS = 8
+"""Orders of units, after which near ones follow each other."""
+NEAR_TO_UNIT = 6
+"""Near units of each one, at least."""
 UNIT_STEPS = 3
 """Units after each one in every order."""
 MOST_DOOMED = 12
@@ -433,10 +437,6 @@ class Effort:
     """Units beyond which there are no swaps."""
     divisions: int = 0
     """Rounds in which pairs of near classes are divided anew, after each search."""
-    arms: int = 6
-    """Orders of units, after which near ones follow each other."""
-    near_to_unit: int = 3
-    """Near units of each one."""
 
 
 AUTO = Effort(
@@ -451,7 +451,6 @@ AUTO = Effort(
     nearest=2,
     most=400_000,
     most_swapped=100_000,
-    divisions=3,
 )
 """About as long as the cuts have taken."""
 AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
@@ -468,8 +467,6 @@ FULL = Effort(
     least=100,
     beside=32,
     divisions=4,
-    arms=8,
-    near_to_unit=6,
 )
 """Until a search for near classes saves less than one percent."""
 
@@ -577,11 +574,8 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     near = (Step("near classes", "refine/near", context, laborious=True), *no_offers)
     none_yet = Step("no rounds yet", "refine/no_rounds", context)
-    near_units = Step("near units", "repair/near_units", context, laborious=True)
     by_units = (Step("classes of near units", "repair/near_by_units", context), *no_offers)
     divides = bool(effort.divisions) and not context["signs"]
-    if divides and effort.searches == 1:
-        return (near_units, *by_units, none_yet, _divisions(context, effort.divisions, classes))
     if effort.rounds == 1:
         return (*near, *swap)
     rounds = Loop(
@@ -593,17 +587,20 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     if effort.searches == 1:
         return (*near, none_yet, rounds)
     repairs: tuple[Step | Loop, ...] = ()
+    near_units: tuple[Step, ...] = ()
     if divides:
+        near_units = (Step("near units", "repair/near_units", context, laborious=True),)
         divisions = _divisions(context, effort.rounds + effort.divisions, classes)
         repairs = (*_births(context, classes), *by_units, divisions)
     search = Loop(
         "search near classes",
-        (*near, none_yet, rounds, *repairs),
+        (*near, none_yet, rounds, *repairs, Step("searches", "refine/searches", context)),
         until=Step("searches left", "refine/searches_left", context),
         at_most=effort.searches,
     )
     first = Step("searches begin", "refine/first_search", context)
-    return (first, *((near_units,) if divides else ()), search)
+    none_made = Step("no searches yet", "refine/no_searches", context)
+    return (first, none_made, *near_units, search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,7 +611,7 @@ class Arm:
     by: Sql
 
 
-def _arms(attributes: Sequence[Attribute], most: int) -> Iterator[Arm]:
+def _arms(attributes: Sequence[Attribute]) -> Iterator[Arm]:
     """Orders in which near units follow each other: all but one or two attributes of categories are
     equal.
     """
@@ -626,7 +623,7 @@ def _arms(attributes: Sequence[Attribute], most: int) -> Iterator[Arm]:
     named = [a for a in others if a is not by]
     left_out: list[tuple[Attribute, ...]] = [(a,) for a in named[:DROPPED]]
     left_out += [pair for n in range(1, DROPPED) for pair in combinations(named[: n + 1], 2)]
-    for some in [(), *dict.fromkeys(left_out)][:most]:
+    for some in [(), *dict.fromkeys(left_out)][:ARMS]:
         for one in [by, *ranges[1:2]]:
             yield Arm(tuple(a.c for a in named if a not in some), one.c)
 
@@ -688,7 +685,7 @@ def _effort(refine: Refine) -> Effort:
         return FULL
     if refine == "auto":
         return AUTO
-    few = replace(AUTO, divisions=0, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
+    few = replace(AUTO, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
     return replace(few, rounds=refine, beside=BESIDE, nearest=NEAREST)
 
 
@@ -705,9 +702,9 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "most_doomed": MOST_DOOMED,
         "near_units": work("refine_near_units"),
         "codes": [a.c for a in attributes],
-        "arms": list(_arms(attributes, effort.arms)),
+        "arms": list(_arms(attributes)),
         "unit_steps": UNIT_STEPS,
-        "near_to_unit": effort.near_to_unit,
+        "near_to_unit": NEAR_TO_UNIT,
         "item_sets": work("refine_item_sets"),
         "most_items": ITEMS,
         "sets_of_items": 1 << ITEMS,
@@ -725,6 +722,8 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "offers": work("refine_offers"),
         "swaps": work("refine_swaps"),
         "rounds": work("refine_rounds"),
+        "searches": work("refine_searches"),
+        "most_searches": effort.searches,
         "columns": made.columns,
         "loss": made.loss,
         "sets": made.addition.sets,
