@@ -167,7 +167,7 @@ placed_{{ loop.index | lit }} as (
     select unit{% for step in range(1, unit_steps + 1) %}, lead(unit, {{ step | lit }}) over w as next_{{ step | lit }}{% endfor %}
 
     from coded
-    window w as ({% if arm.equal %}partition by {{ arm.equal | join(", ") }} {% endif %}order by {{ arm.by }}, unit)
+    window w as ({% if arm.alike %}partition by {{ arm.alike | join(", ") }} {% endif %}order by {{ arm.by }}, unit)
 ),
 {% endfor %}
 beside as (

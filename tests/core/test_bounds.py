@@ -27,7 +27,7 @@ GENERATED = ("rules.sql", "_rules.sql", "anonymizer.sql")
 """Made from the rules by tools/make_macros.py, which a test compares."""
 SEARCH = (
     *("bound", "danonyir", "deal", "geneir", "lattice", "lgb", "mondrian", "msb", "persons"),
-    *("privacyfrost", "refine", "republish", "schema", "split", "algorithms"),
+    *("privacyfrost", "refine", "repair", "republish", "schema", "split", "algorithms"),
 )
 """Folders of algorithms, whose k is the size of the classes that they form."""
 OBSERVERS = ("attack", "ledger", "proofs")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 from anonymizer.algorithms.core.encode import UNITS, in_parts
 from anonymizer.algorithms.core.loss import WORD_BITS, Packed, fits, pack, shape, shows_all
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, Protection
 from anonymizer.algorithms.core.proportional_assignment import Dealing, dealing_stages
+from anonymizer.algorithms.core.repair import repair_context, repair_stages
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
@@ -371,9 +371,7 @@ def _rarity(made: Boxes) -> Sql:
 # starts a class, which takes the unit that widens it least until it is large enough, and so on. A
 # block keeps whichever of its old and new classes lose less.
 #
-# *Divisions*, with full effort. Two near classes are divided anew: of all ways to give each up to
-# two of the other's units, the best; all pairs at once, of which disjoint ones are taken. Classes
-# whose units cost others less are given up, and new ones made of near units that theirs can spare.
+# *Divisions*, with full effort: `anonymizer.algorithms.core.repair`.
 #
 # *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
@@ -389,22 +387,6 @@ BESIDE = 8
 """Classes after each one, in every order of the classes, that are looked at for near ones."""
 NEAREST = 6
 """Near classes, by what a union with them would lose, with which a class swaps units."""
-DROPPED = 4
-"""Attributes of most categories that are left out of an order of units, one or two at a time."""
-ARMS = 8
-"""Orders of units, after which near ones follow each other."""
-NEAR_TO_UNIT = 6
-"""Near units of each one, at least."""
-UNIT_STEPS = 3
-"""Units after each one in every order."""
-MOST_DOOMED = 12
-"""Units of a class that may be given up."""
-ITEMS = 5
-"""Items of a class in a division: single units, and all others together."""
-MOVED = 2
-"""Items that leave a class in a division, at most."""
-RATIO = 185
-"""Of pairs whose union loses more than so many hundredths of what both lose, hardly one gains."""
 RANKS = 1 << 14
 """More than the units of a block: their order decides between equal losses."""
 Refine: TypeAlias = int | Literal["auto", "full"]
@@ -574,7 +556,6 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     near = (Step("near classes", "refine/near", context, laborious=True), *no_offers)
     none_yet = Step("no rounds yet", "refine/no_rounds", context)
-    by_units = (Step("classes of near units", "repair/near_by_units", context), *no_offers)
     divides = bool(effort.divisions) and not context["signs"]
     if effort.rounds == 1:
         return (*near, *swap)
@@ -589,9 +570,9 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     repairs: tuple[Step | Loop, ...] = ()
     near_units: tuple[Step, ...] = ()
     if divides:
+        # (what is near does not change with the classes)
         near_units = (Step("near units", "repair/near_units", context, laborious=True),)
-        divisions = _divisions(context, effort.rounds + effort.divisions, classes)
-        repairs = (*_births(context, classes), *by_units, divisions)
+        repairs = repair_stages(context, effort.rounds + effort.divisions, classes, no_offers)
     search = Loop(
         "search near classes",
         (*near, none_yet, rounds, *repairs, Step("searches", "refine/searches", context)),
@@ -601,60 +582,6 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     first = Step("searches begin", "refine/first_search", context)
     none_made = Step("no searches yet", "refine/no_searches", context)
     return (first, none_made, *near_units, search)
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """An order of units: those that agree in some attributes, by another one."""
-
-    equal: tuple[Sql, ...]
-    by: Sql
-
-
-def _arms(attributes: Sequence[Attribute]) -> Iterator[Arm]:
-    """Orders in which near units follow each other: all but one or two attributes of categories are
-    equal.
-    """
-    ranges = [a for a in attributes if shape(a) == "range"]
-    others = sorted(
-        (a for a in attributes if shape(a) != "range"), key=lambda a: (-a.distinct, a.index)
-    )
-    by = ranges[0] if ranges else others[0]
-    named = [a for a in others if a is not by]
-    left_out: list[tuple[Attribute, ...]] = [(a,) for a in named[:DROPPED]]
-    left_out += [pair for n in range(1, DROPPED) for pair in combinations(named[: n + 1], 2)]
-    for some in [(), *dict.fromkeys(left_out)][:ARMS]:
-        for one in [by, *ranges[1:2]]:
-            yield Arm(tuple(a.c for a in named if a not in some), one.c)
-
-
-def _divisions(context: dict[str, Any], most: int, classes: Step) -> Loop:
-    """Rounds in which disjoint pairs of near classes are divided anew, `most` of all kinds."""
-    context = {**context, "most_rounds": most}
-    return Loop(
-        "divide near classes anew",
-        (
-            Step("items of near classes", "repair/items", context),
-            Step("sets of items", "repair/item_sets", context),
-            Step("divisions of near classes", "repair/divisions", context, laborious=True),
-            Step("divisions", "refine/swaps", context),
-            Step("units after divisions", "repair/divided", context),
-            classes,
-            Step("rounds of divisions", "refine/rounds", context),
-        ),
-        until=Step("divisions left", "refine/swaps_left", context),
-        at_most=most,
-    )
-
-
-def _births(context: dict[str, Any], classes: Step) -> Iterator[Step]:
-    """Steps that give classes up, and make new ones of what classes can spare; where these keep
-    values, nothing is spared.
-    """
-    moved = Step("units after births and deaths", "repair/moved", context)
-    yield from (Step("deaths", "repair/deaths", context, laborious=True), moved, classes)
-    if not context["kept"]:
-        yield from (Step("births", "repair/births", context, laborious=True), moved, classes)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
@@ -697,21 +624,7 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "members": MEMBERS,
         "units": UNITS,
         "points": work("refine_points"),
-        "items": work("refine_items"),
-        "births": work("refine_births"),
-        "most_doomed": MOST_DOOMED,
-        "near_units": work("refine_near_units"),
-        "codes": [a.c for a in attributes],
-        "arms": list(_arms(attributes)),
-        "unit_steps": UNIT_STEPS,
-        "near_to_unit": NEAR_TO_UNIT,
-        "item_sets": work("refine_item_sets"),
-        "most_items": ITEMS,
-        "sets_of_items": 1 << ITEMS,
-        "most_moved": MOVED,
-        "ratio": RATIO,
-        "spread": 7919,
-        "spread_over": 1_000_003,
+        **repair_context(attributes),
         "classes": work("refine_classes"),
         "blocks": work("refine_blocks"),
         "groups": work("refine_groups"),
