@@ -132,8 +132,9 @@ def solve_alone(stage: Parts, file: Path, limits: Limits) -> None:
 def attach_part(engine: Engine, file: Path, *, read_only: bool = False) -> Iterator[None]:
     """Attach the file of a part for the duration of a block."""
     mode = "read_only" if read_only else "read_write, storage_version 'latest'"
-    assert isinstance(engine, DuckDBEngine)
-    engine.attach(file, HANDED, mode, "parts")
+    home = engine.embedded_duckdb
+    assert isinstance(home, DuckDBEngine)
+    home.attach(file, HANDED, mode, "parts")
     with detaching(engine, HANDED, "parts"):
         yield
 
