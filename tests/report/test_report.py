@@ -197,7 +197,7 @@ def test_the_command(clinic: Clinic, capsys: pytest.CaptureFixture[str]) -> None
     assert run("report", policy, "--source", clinic.source, "-o", target) == 0
     assert "| town |" not in target.read_text()
     assert "`town`" in target.read_text()
-    assert run("report", policy, "-o", clinic.folder / "out.docx") == 2
+    assert run("report", policy, "-o", clinic.folder / "out.odt") == 2
     assert run("report", policy, "--database", clinic.folder / "none.duckdb") == 2
 
 
