@@ -308,7 +308,7 @@ with doomed as (
     select p.unit, p.class_id, p.n, c.lost
     from {{ points | ident }} p
     join {{ classes | ident }} c on c.class_id = p.class_id
-    where c.lost > 0 and c.n < {{ 2 | lit }} * {{ k | lit }} and c.units <= {{ most_doomed | lit }}
+    where c.lost > 0 and c.n < 2 * {{ k | lit }} and c.units <= {{ most_doomed | lit }}
 ),
 links as (
     select one as unit, other from {{ near_units | ident }}

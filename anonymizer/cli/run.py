@@ -112,10 +112,10 @@ def describe(release: Release) -> Iterator[str]:
     layout = release.manifest.layout
     words = measure_words(layout) | run_words(layout)
     measures = shown_measures(release.measures, layout)
-    known = {words[name]: value for name, value in measures.items() if name in words}
-    yield from table(("figure", "value"), known.items())
-    if len(known) < len(measures):
-        yield f"  and {len(measures) - len(known)} further ones by --format json"
+    figures = {words[name]: value for name, value in measures.items() if name in words}
+    yield from table(("figure", "value"), figures.items())
+    if len(figures) < len(measures):
+        yield f"  and {len(measures) - len(figures)} further ones by --format json"
     yield ""
     yield str(release.manifest.data["certificate"])
 

@@ -109,8 +109,11 @@ def locked_database(
 
 def _key(file: Path) -> str | None:
     """The key of an encrypted file, from the environment; None for one that is not encrypted."""
-    with file.open("rb") as handle:
-        head = handle.read(FLAGS + 1)
+    try:
+        with file.open("rb") as handle:
+            head = handle.read(FLAGS + 1)
+    except OSError:
+        return None  # (the engine says why it cannot be read)
     if head[8:12] != b"DUCK" or not head[-1] & 1:
         return None
     key = os.environ.get("ANONYMIZER_DATABASE_KEY")

@@ -256,7 +256,7 @@ class SharedExecutor(Executor):
 
     held: Held = field(default_factory=dict)
     left_out: int = 0
-    told: list[tuple[list[str], list[Row]]] = field(default_factory=list)
+    answers: list[tuple[list[str], list[Row]]] = field(default_factory=list)
     """The names and rows of the notes that were computed last."""
 
     def _step(
@@ -282,18 +282,18 @@ class SharedExecutor(Executor):
         reads = sorted(frozenset().union(*(one.reads for one in statements)))
         inputs = [(table, self.held.get(table)) for table in reads]
         key = (repr(inputs), *(one.text for one in statements))
-        told = self.held.get(key) if self.phase in READING else None
-        if told is None:
-            self.told = []
+        answers = self.held.get(key) if self.phase in READING else None
+        if answers is None:
+            self.answers = []
             Executor._note_together(self, notes, number, of)
-            told = self.held[key] = self.told
+            answers = self.held[key] = self.answers
         else:
-            assert isinstance(told, list)
-            for names, rows in told:
+            assert isinstance(answers, list)
+            for names, rows in answers:
                 Executor._keep(self, names, rows)
 
     def _keep(self, names: list[str], rows: list[Row]) -> None:
-        self.told.append((names, rows))
+        self.answers.append((names, rows))
         Executor._keep(self, names, rows)
 
     def _compute(self, compute: Compute, stage: str, number: int, of: int) -> None:

@@ -242,6 +242,18 @@ def test_a_connection_that_has_it_attached(
                            " 'anon%'").fetchall() == [(0,)]  # fmt: skip
 
 
+def test_a_connection_that_may_write_it_publishes_in_it(source: Path, tmp_path: Path) -> None:
+    """The user's own key and cipher are enough where nothing else is written."""
+    chosen = policy(tmp_path, publish={"name": "a"})
+    with duckdb.connect() as con:
+        con.execute("set force_mbedtls_unsafe = 'true'")
+        con.execute("attach 'e.duckdb' as e (encryption_key $key)", {"key": SECRET})
+        con.execute("use e")
+        assert anonymizer.run(chosen, con).verification.passed
+        assert con.execute("select count(*) from e.main.a").fetchall() == [(90,)]
+    assert MARKER not in source.read_bytes()
+
+
 def test_a_plain_vault_is_refused(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,8 +102,8 @@ class FileTarget:
                 self.check_content(gate)
 
     def _choose_encryption(self, engine: Engine) -> None:
-        """Decide whether the file is encrypted. Raises EncryptionError if it has to be, and cannot;
-        where the source is and the release cannot be, that is a warning.
+        """Decide whether the file is encrypted. Raises EncryptionError without a key if it has to
+        be; where the source is and the release cannot be, that is a warning.
         """
         of_source = able = False
         if isinstance(engine, DuckDBEngine):

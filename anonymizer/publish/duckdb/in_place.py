@@ -110,10 +110,10 @@ class InPlaceTarget(StagedTarget):
         path, read_only = refuse_foreign(engine, self.catalog)
         file = Path(path).resolve() if path else None
         self._file = file if file is not None and file.is_file() else None
-        if self._file is not None and is_encrypted(self._file) and not engine.can_encrypt:
-            said = "is needed: the engine cannot write the encrypted file of the source"
-            raise TargetError.at("publish.database", said, hint=WAY_OUT)
         if self.connection is None:
+            if self._file is not None and is_encrypted(self._file) and not engine.can_encrypt:
+                said = "is needed: the engine cannot write the encrypted file of the source"
+                raise TargetError.at("publish.database", said, hint=WAY_OUT)
             return
         if read_only:
             raise TargetError.at(
