@@ -96,6 +96,19 @@ from picked
 where not closes or left_over >= {{ k | lit }}
 {% endmacro %}
 
+-- name: _placed
+-- The units, with the class of those that moved.
+{% macro placed(moved) %}
+select
+    p.unit, coalesce(m.class_id, p.class_id) as class_id, p.n, p.rarity
+    {% for one in kept %}, p.{{ one.word }}{% endfor %}{% for one in signs %}, p.{{ one.sign }}{% endfor %}
+
+    {% for column in columns %}, p.{{ column.sql }}{% endfor %}
+
+from {{ points | ident }} p
+left join {{ moved }} m on m.unit = p.unit
+{% endmacro %}
+
 -- name: points
 -- The units of all classes that lose something (those with more than one unit), with their extents.
 create or replace table {{ points | ident }} as
@@ -350,20 +363,14 @@ select a, b, r, q, gain from taken_3
 
 -- name: swapped
 -- The units in their classes after the swaps of a round.
+{% from "refine/_placed" import placed with context %}
 create or replace table {{ points | ident }} as
 with moved as (
     select r as unit, b as class_id from {{ swaps | ident }}
     union all
     select q, a from {{ swaps | ident }}
 )
-select
-    p.unit, coalesce(m.class_id, p.class_id) as class_id, p.n, p.rarity
-    {% for one in kept %}, p.{{ one.word }}{% endfor %}{% for one in signs %}, p.{{ one.sign }}{% endfor %}
-
-    {% for column in columns %}, p.{{ column.sql }}{% endfor %}
-
-from {{ points | ident }} p
-left join moved m on m.unit = p.unit
+{{ placed("moved" | ident) }}
 
 -- name: near
 -- Pairs of near classes: of those that follow a class in some order, the ones that lose least in a

@@ -129,6 +129,7 @@ where a not in (select class_id from changed) and b not in (select class_id from
 
 -- name: divided
 -- The units in their classes after the divisions of a round.
+{% from "refine/_placed" import placed with context %}
 create or replace table {{ points | ident }} as
 with ends as (
     select a as class_id, a, b, r as part from {{ swaps | ident }}
@@ -140,14 +141,7 @@ moved as (
     from {{ items | ident }} i
     join ends e on e.class_id = i.class_id
 )
-select
-    p.unit, coalesce(m.class_id, p.class_id) as class_id, p.n, p.rarity
-    {% for one in kept %}, p.{{ one.word }}{% endfor %}{% for one in signs %}, p.{{ one.sign }}{% endfor %}
-
-    {% for column in columns %}, p.{{ column.sql }}{% endfor %}
-
-from {{ points | ident }} p
-left join moved m on m.unit = p.unit
+{{ placed("moved" | ident) }}
 
 -- name: near_units
 -- Pairs of units that agree in nearly all attributes, each with the next ones by another; of these the
@@ -290,15 +284,9 @@ where g.before < {{ k | lit }}
 
 -- name: moved
 -- The units in their classes after births, or deaths.
+{% from "refine/_placed" import placed with context %}
 create or replace table {{ points | ident }} as
-select
-    p.unit, coalesce(b.class_id, p.class_id) as class_id, p.n, p.rarity
-    {% for one in kept %}, p.{{ one.word }}{% endfor %}{% for one in signs %}, p.{{ one.sign }}{% endfor %}
-
-    {% for column in columns %}, p.{{ column.sql }}{% endfor %}
-
-from {{ points | ident }} p
-left join {{ births | ident }} b on b.unit = p.unit
+{{ placed(births | ident) }}
 
 -- name: deaths
 -- Classes that are given up: every unit joins the class of a near unit where it adds least, if that

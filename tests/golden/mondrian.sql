@@ -1321,7 +1321,7 @@ select
 
 , p.w1, p.l1, p.h1
 from anon_scratch.main.refine_points p
-left join moved m on m.unit = p.unit;
+left join "moved" m on m.unit = p.unit;
 
 -- final classes: The units in their final classes.
 create or replace table anon_scratch.main.members as
