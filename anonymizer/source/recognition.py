@@ -87,6 +87,8 @@ CLEARLY = 1.15
 """How much more likely than the most frequent encoding another one has to be."""
 NEARLY = 0.9
 """Share of the records of the best separator by which another one may be it."""
+ALMOST_ALL = 0.95
+"""Share of the cells of a column from which the others are likely mistakes."""
 FEWEST_DATES = 2
 """Cells by which a column is one of dates."""
 TWO_LETTERS = "[A-Z]{2}"
@@ -272,6 +274,9 @@ def recognize_cells(
     types: dict[str, ColumnType] = {}
     dotted = _dotted([n for n, kind in columns if kind in ("VARCHAR", "DOUBLE")], known, ask)
     types |= _numbers(found, text_like, dotted if zeros else (), known, ask)
+    for name, n, all_cells in _nearly_numbers(text_like, known, ask):
+        if name not in types:
+            found.notes.append(_other_cells(name, n, all_cells, "numbers"))
     types |= _dates(found, [n for n, _ in columns if n not in types], dict(columns), known, ask)
     if zeros:
         types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
@@ -446,9 +451,15 @@ def _dates(
     rows = _counts(tests, names, texts, ask)
     given = dict(zip(names, rows[len(tests) :], strict=True))
     fitting: dict[str, list[str]] = {}
+    nearly: dict[str, tuple[int, str]] = {}
     for (form, name), n in zip(product(forms, names), rows, strict=False):
         if given[name] >= FEWEST_DATES and n == given[name]:
             fitting.setdefault(name, []).append(form)
+        elif n >= ALMOST_ALL * given[name] and n > nearly.get(name, (0, ""))[0]:
+            nearly[name] = n, form
+    for name, (n, form) in nearly.items():
+        if name not in fitting:
+            found.notes.append(_other_cells(name, given[name] - n, given[name], f"dates as {form}"))
     types: dict[str, ColumnType] = {}
     mixed = len({fits[0] for fits in fitting.values()}) > 1
     for kind, option in OPTIONS:
@@ -460,6 +471,12 @@ def _dates(
         if of_kind:
             types |= _of_one_form(found, kind, option, of_kind, kinds, mixed=mixed)
     return types
+
+
+def _other_cells(name: str, n: int, known: int, kind: str) -> str:
+    """What a draft says of a column that stays text for few of its cells."""
+    said = many(n, "cell is none", "cells are none")
+    return f"{name} stays text: {said} of {known:,}, and all others are {kind}: mend the file"
 
 
 def _of_one_form(
@@ -498,6 +515,15 @@ def _of_one_form(
     if best is not None and not best.startswith(ISO) and chosen:
         found.add(f"{kind}s as {best}: {', '.join(chosen)}", **{option: best})
     return types
+
+
+def _nearly_numbers(names: Sequence[str], texts: Sql, ask: Ask) -> Iterator[tuple[str, int, int]]:
+    """The columns of which few cells are no numbers: how many, and of how many."""
+    plain = [sql("regexp_full_match({c}, {f})", c=ident(n), f=lit(REAL)) for n in names]
+    rows = _counts(plain, names, texts, ask)
+    for name, fit, known in zip(names, rows, rows[len(names) :], strict=False):
+        if ALMOST_ALL * known <= fit < known:
+            yield name, known - fit, known
 
 
 def _of_form(pattern: str, names: Sequence[str], texts: Sql, ask: Ask) -> list[str]:

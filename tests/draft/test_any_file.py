@@ -283,6 +283,16 @@ def test_dates_of_other_forms_beside_those_of_iso(tmp_path: Path, names: str, un
     assert found[1]["e"] == (dt.date(1990, 1, 1) if unknown[0] == "1" else None)
 
 
+def test_few_mistakes_in_a_column_are_counted(tmp_path: Path) -> None:
+    def line(i: int) -> str:
+        day = "31.02.1980" if i == 7 else f"{13 + i % 9}.03.19{50 + i % 40}"
+        return f"{i};{day};{'ca. 5' if i in (3, 9) else i % 7};{ILL[i % 3]}"
+
+    text, _ = rows_of(tmp_path, "nr;born;dose;ill\n" + "\n".join(map(line, range(120))) + "\n")
+    assert "born stays text: 1 cell is none of 120, and all others are dates as %d.%m.%Y" in text
+    assert "dose stays text: 2 cells are none of 120, and all others are numbers" in text
+
+
 def test_points_may_be_thousands(tmp_path: Path) -> None:
     cells = ["850", "2.050", "3.100", "1.200.300"]
     lines = [f"{i};{cells[i % 4]};{ILL[i % 3]};{i % 9},5" for i in range(120)]
