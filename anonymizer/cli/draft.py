@@ -19,22 +19,26 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table_name", metavar="[TABLE]", required=False)
+@click.argument("tables", metavar="[TABLE]...", nargs=-1)
 @database_option("Database file; not needed if TABLE is a file.")
 @click.option("-o", "--output", "target", metavar="FILE", help="Write to FILE, which must be new.")
 @limit_options
 @output_options
 def init_command(
-    output: Output, table_name: str | None, database: str | None, target: str | None, limits: Limits
+    output: Output,
+    tables: tuple[str, ...],
+    database: str | None,
+    target: str | None,
+    limits: Limits,
 ) -> None:
     """Draft a policy for TABLE (a table, a view, or a file, such as a .csv, .xlsx or .parquet one).
 
     TABLE may also be the query of a table of counts, as "select region, count(*) from visits group
     by cube(region)": the policy then publishes its counts.
 
-    Without TABLE, one policy is drafted for all tables of the database whose rows lead to a person.
-    The table of the persons, keys and links are found from declarations, else from names and
-    values.
+    Without TABLE, one policy is drafted for all tables of the database whose rows lead to a person;
+    with several, for these tables or files. The table of the persons, keys and links are found from
+    declarations, else from names and values.
 
     Roles are guessed from names, types and counts, each with its reason as a comment. Review them
     before you run the policy: only you know what others know. No value of a table is shown.
@@ -50,17 +54,17 @@ def init_command(
     check_target(target)
     base = Path(target).parent if target is not None else Path()
     found: Draft | TablesDraft
-    if table_name is None:
-        found = draft_tables(database, base=base, limits=limits)
+    if len(tables) == 1:
+        found = draft_table_or_query(tables[0], database, base=base, limits=limits)
     else:
-        found = draft_table_or_query(table_name, database, base=base, limits=limits)
+        found = draft_tables(database, tables=tables, base=base, limits=limits)
     if target is None:
         output.result(found.as_dict(), [found.text.rstrip("\n")])
         return
     write_text(target, found.text)
     source = f" --database {database}" if database else ""
     reviewed = "the role of every column"
-    if table_name is None:
+    if isinstance(found, TablesDraft):
         reviewed = f"every link, and {reviewed}"
     untold = found.not_linked if isinstance(found, TablesDraft) else {}
     output.done(

@@ -127,7 +127,7 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
     masked = list(_masked_lines(policy))
     yield from [*masked, ""] if masked else []
     if found.forecast is not None:
-        yield _forecast_line(found.forecast)
+        yield _forecast_line(found.forecast, policy.person if policy.several else None)
         yield ""
     if found.steps:
         name = policy.counts.method if policy.counts is not None else policy.algorithm.name
@@ -214,13 +214,15 @@ def _series_lines(seen: Outlook) -> Iterator[str]:
         yield "    (to let those who leave stay until a whole class does is not offered)"
 
 
-def _forecast_line(seen: Forecast) -> str:
+def _forecast_line(seen: Forecast, persons: str | None) -> str:
     told = [
         f"{seen.seconds:.1f} s" if seen.seconds < 100 else f"{seen.seconds / 60:.0f} min",
         f"{seen.memory / 1e6:,.0f} MB of memory",
     ]
     if seen.loss is not None:
-        told.append(f"and to lose {figure(round(seen.loss, 4))} per cell (NCP)")
+        parts = [figure(round(seen.loss, 4)) + (f" in {persons}" if persons else "")]
+        parts += [f"{figure(round(loss, 4))} in {name}" for name, loss in seen.others.items()]
+        told.append(f"and to lose {', '.join(parts)} per cell (NCP)")
     return (
         f"a run is expected to take {', '.join(told)};"
         f" tried on {seen.sampled:,} rows, half or twice as much is possible"

@@ -7,9 +7,10 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from statistics import mean
 from typing import Any
 
 from anonymizer.algorithms.core.split import ABOVE
@@ -69,6 +70,8 @@ class Forecast:
     """NCP per cell."""
     sampled: int
     """Rows of the largest sample; all rows if the table was used as a whole."""
+    others: Mapping[str, float] = field(default_factory=dict)
+    """With several tables: NCP per cell of each one with events, beside the persons' `loss`."""
 
 
 def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forecast | None:
@@ -113,6 +116,41 @@ def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forec
         memory=round((PROCESS + needed) * 1e6),
         loss=loss,
         sampled=large.rows,
+    )
+
+
+def forecast_tables(
+    policy: AnyPolicy, bench: Bench, tables: Sequence[PlannedTable], reading: float
+) -> Forecast | None:
+    """Forecast a run over several tables; of large ones, over a sample of the persons with their
+    rows. None if the engine is not embedded, or if the sample cannot be released.
+    """
+    session = bench.session
+    if not session.engine.embedded or bench.rows == 0:
+        return None
+    rows, share = sum(table.rows or 0 for table in tables), 1.0
+    if rows > WHOLE:
+        wanted = max(bench.rows * WHOLE // rows, 1)
+        sample, drawn = sample_of(policy.lead, session, bench.rows, wanted)
+        bench, share = Bench(sample, rows=drawn), drawn / bench.rows
+        policy = policy.model_copy(
+            update={
+                "tables": {
+                    name: table.model_copy(update={"orphans": "drop"})
+                    for name, table in policy.tables.items()
+                }
+            }
+        )
+    made = bench.figures(policy)
+    if not made.runs:
+        return None
+    peak = _peak() or PROCESS
+    return Forecast(
+        seconds=made.seconds / share + (reading if share == 1.0 else 0.0),
+        memory=round((PROCESS + max(peak - PROCESS, 0.0) / share) * 1e6),
+        loss=made.loss,
+        sampled=round(rows * share),
+        others={name: mean(of["ncp"].values()) for name, of in made.others.items() if of["ncp"]},
     )
 
 
@@ -192,8 +230,8 @@ def preview(
 ) -> Preview:
     """Read the source into memory, compile, and try every check that precedes a run.
 
-    With `foresee`, samples are anonymized in scratch to forecast time, memory and loss of a run
-    over a single table. Problems are collected; AnonymizerError is raised only if the source cannot
+    With `foresee`, samples are anonymized in scratch to forecast time, memory and loss of a run.
+    Problems are collected; AnonymizerError is raised only if the source cannot
     be opened.
     """
     found = Preview(kind=policy.release_kind)
@@ -261,9 +299,12 @@ def _try(
         with _collecting(found), at_persons(policy):
             _look(policy.lead, session if read is None else read.session, found)
     reading = time.perf_counter() - began
-    if seed and not policy.several and read and found.current and not found.problems:
+    if seed and read and found.current and not found.problems:
         bench = Bench(session, seed, rows=found.current["rows"], held=executor.held)
-        found.forecast = forecast(policy.lead, bench, found.current["classes"], reading)
+        if policy.several:
+            found.forecast = forecast_tables(policy, bench, found.tables, reading)
+        else:
+            found.forecast = forecast(policy.lead, bench, found.current["classes"], reading)
         if found.forecast is not None:
             found.warnings += _too_large(found.forecast, read.prepared)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -10,10 +11,11 @@ import pytest
 import anonymizer
 from anonymizer import SchemaPolicy, run
 from anonymizer.engines.duckdb.connection import DuckDBEngine
-from anonymizer.errors import SourceError
+from anonymizer.errors import AnonymizerError, SourceError
 from anonymizer.policy.model import load_policy
 from anonymizer.review.draft.schema_draft import TablesDraft, draft_tables
 from anonymizer.review.draft.table_draft import draft
+from anonymizer.review.preview import preview
 from tests.draft.test_any_table import TYPES
 
 PATIENTS = """select i as patient_id, 'Name ' || i as name,
@@ -536,3 +538,56 @@ def test_what_is_missing_is_told(tables: dict[str, str], said: str, tmp_path: Pa
     (problem,) = refused.value.problems
     assert said in problem.message
     assert "anonymizer init" in str(problem.hint)
+
+
+def test_files_are_tables(tmp_path: Path) -> None:
+    """Several files are drafted together, each read as it is meant, and the draft runs."""
+    persons = "\n".join(
+        f"{i};{date(1950 + i % 40, 1 + i % 12, 1 + i % 28):%d.%m.%Y};{'MF'[i % 2]}"
+        for i in range(300)
+    )
+    (tmp_path / "persons.csv").write_text(f"patient_id;birth_date;sex\n{persons}\n", "utf-8")
+    visits = "\n".join(f"{i * 7 % 300}\t{['east', 'west'][i % 2]}" for i in range(600))
+    (tmp_path / "visits.tsv").write_text(f"patient_id\tward\n{visits}\n", "utf-8")
+    files = [str(tmp_path / name) for name in ("persons.csv", "visits.tsv")]
+    (tmp_path / "policy.yml").write_text(draft_tables(tables=files, base=tmp_path).text, "utf-8")
+    loaded = load_policy(tmp_path / "policy.yml")
+    assert isinstance(loaded, SchemaPolicy)
+    read = loaded.tables["persons"].source.read
+    assert read is not None
+    assert read.dates is not None
+    assert dict(loaded.tables["visits"].links) == {"patient_id": "persons"}
+    seen = preview(loaded, None).forecast
+    assert seen is not None
+    release = run(loaded)
+    assert release.verification.passed
+    assert seen.loss == pytest.approx(release.measures["ncp"], abs=0.05)
+    assert set(seen.others) == {"visits"}
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["persons.csv", "visits"], "visits is not a data file, and the others are"),
+        (["persons.csv", "no.csv", "other.csv"], "there is no file other.csv"),
+        (["persons.csv", "broken.csv"], "broken.csv: a CSV file cannot be read"),
+        (["persons.csv", "persons.csv"], "has one table with rows, persons"),
+    ],
+)
+def test_files_that_are_no_tables(
+    names: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("persons.csv").write_text("patient_id,sex\n1,F\n2,M\n", "utf-8")
+    Path("broken.csv").write_text('a;b\n"1;2\n', "utf-8")
+    with pytest.raises(AnonymizerError) as error:
+        draft_tables(tables=names)
+    assert said in str(error.value)
+    assert all(one.path == "TABLE" for one in error.value.problems)
+
+
+def test_some_tables_of_a_database(tmp_path: Path) -> None:
+    path = filled(tmp_path / "source.duckdb", {**HOSPITAL, "wards": WARDS})
+    made = draft_tables(path, tables=["visits", "patients"], base=tmp_path)
+    assert set(made.guesses) == {"patients", "visits"}
+    assert not made.left_out

@@ -17,7 +17,7 @@ from anonymizer.engines.duckdb.files import matching, read_files
 from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
 from anonymizer.engines.duckdb.source import run_query
 from anonymizer.engines.session import Database, find_table
-from anonymizer.errors import Problem, SourceError
+from anonymizer.errors import AnonymizerError, Problem, SourceError
 from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import FORMATS, file_format
 from anonymizer.source.files import file_relation
@@ -107,6 +107,34 @@ def open_database(database: Database, limits: Limits | None = None) -> Iterator[
         opened = borrowed_connection(database)
     with opened as engine:
         yield engine
+
+
+@contextmanager
+def open_files(files: Sequence[str], limits: Limits | None = None) -> Iterator[list[AssessedTable]]:
+    """Open several data files (or patterns), each as a table of its own; their rows are copied into
+    scratch tables. Raises SourceError if one is missing or cannot be read.
+    """
+    there = [matching(Path(file)) for file in files]
+    named = [path.resolve() for paths in there for path in paths]
+    missing = [path for path in named if not path.is_file()]
+    SourceError.refuse(Problem("TABLE", f"there is no file {path.name}") for path in missing)
+    with own_connection(None, files=named, limits=limits or Limits()) as engine:
+        opened = []
+        for number, paths in enumerate(there):
+            copy = work(f"assess_file_{number}")
+            try:
+                recognized = recognize(engine, paths)
+                relation = read_files(engine, paths, recognized.read, QUERIED, "TABLE")
+            except AnonymizerError as error:
+                said = f"{paths[0].name}: "
+                raise type(error)(
+                    replace(one, message=said + one.message) for one in error.problems
+                ) from error
+            engine.raw(f"create or replace table {ident(copy)} as from {relation.sql}", "TABLE")
+            read = Relation(ident(copy), copy)
+            columns = tuple(engine.describe(read.sql.text, "TABLE"))
+            opened.append(AssessedTable(engine, read, columns, recognized, True))
+        yield opened
 
 
 QUERY = re.compile(r"\s*(select|with|from|values)\s|\s*\(", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from anonymizer.compile import Table, ident, quote
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.session import Database
+from anonymizer.errors import SourceError
 from anonymizer.policy import Policy
+from anonymizer.policy.values import file_format
 from anonymizer.process.text import many
-from anonymizer.review.assess.classes import open_database
+from anonymizer.review.assess.classes import open_database, open_files
 from anonymizer.review.draft.guess import (
     A_HANDFUL,
     ANOTHER,
@@ -39,17 +42,21 @@ from anonymizer.review.draft.table_draft import (
     least_k,
     options,
     own_names,
+    relative,
     release_file,
     rule,
     scalar,
+    source_lines,
 )
 from anonymizer.review.draft.table_links import (
     OWN,
+    WHERE,
     Found,
     Link,
     Several,
     Tables,
     Tree,
+    find_files,
     find_links,
     find_tables,
     find_tree,
@@ -81,6 +88,8 @@ class TableDraft:
     everybody: str | None
     """Name of the column that its query adds."""
     not_linked: tuple[Several, ...]
+    file: str | None
+    """Its file, as seen from the folder of the policy."""
 
     def of_role(self, role: str) -> int:
         """The number of its columns with a role."""
@@ -131,7 +140,10 @@ def _lines(given: Written) -> Iterator[str]:
         yield f"  # {comment(f'Left out: {name} {why}.')}"
     if given.views:
         yield f"  # Left out: {given.views:,} views, which show rows of tables."
-    yield "# What is known beside the quasi columns: one row of a person, by its event columns."
+    if events:
+        yield "# knows: somebody who knows one row of a person, by any of its event columns,"
+        yield "# still finds k persons. events: 2 is for two known rows, and loses more; without"
+        yield "# knows, one known row may single a person out: the report counts for how many."
     knows = ", knows: {events: 1}" if events else ""
     k = least_k(persons.found.rows)
     yield f"privacy: {{k_anonymity: {k}{knows}}}    # {AUDIENCE}"
@@ -146,7 +158,9 @@ def _lines(given: Written) -> Iterator[str]:
 
 def _table(one: TableDraft) -> Iterator[str]:
     found = one.found
-    if one.everybody is not None:
+    if one.file is not None:
+        yield from source_lines(found.name, one.file, None, found.recognized)
+    elif one.everybody is not None:
         parts = (found.table.schema, found.table.name)
         yield from everybody_source(one.everybody, filter(None, parts))
     else:
@@ -385,35 +399,58 @@ class TablesDraft:
 
 
 def draft_tables(
-    database: Database, *, base: str | Path = ".", limits: Limits | None = None
+    database: Database = None,
+    *,
+    tables: Sequence[str] = (),
+    base: str | Path = ".",
+    limits: Limits | None = None,
 ) -> TablesDraft:
     """Draft one policy for the tables of `database` whose rows reach a person.
 
-    `base`: the folder of the policy file. Raises SourceError if no table has one row per person, or
-    if no other table links to it.
+    `tables`: only these tables, or data files, each of which is a table. `base`: the folder of the
+    policy file. Raises SourceError if no table has one row per person, or if no other table links
+    to it.
     """
-    with open_database(database, limits) as engine:
-        known = find_tables(engine)
-        tables = known.found
-        links, missed = find_links(engine, tables)
-        several = links_of_several(tables)
-        tree = find_tree(engine, tables, links, missed, several)
-        others = _others(engine, tree, tables)
+    tables = list(dict.fromkeys(tables))
+    files = [name for name in tables if file_format(name)] if database is None else []
+    if files and len(files) < len(tables):
+        other = next(name for name in tables if name not in files)
+        said = f"{other} is not a data file, and the others are"
+        raise SourceError.at("TABLE", said, hint="name files alone, or tables with --database")
+    with ExitStack() as stack:
+        if files:
+            opened = stack.enter_context(open_files(files, limits))
+            engine, known = opened[0].engine, find_files(files, opened)
+        else:
+            engine = stack.enter_context(open_database(database, limits))
+            known = find_tables(engine, tables)
+        there = known.found
+        links, missed = find_links(engine, there)
+        several = links_of_several(there)
+        where = "TABLE" if tables else WHERE
+        tree = find_tree(engine, there, links, missed, several, where)
+        others = _others(engine, tree, there)
     drafted: dict[str, TableDraft] = {}
     for table in (tree.person, *tree.links):
-        guesses = roles(table, tree, tables, links, others[table])
-        person = table == tree.person
-        everybody = without_quasi(tables[table].profiles, guesses, file=False) if person else None
+        guesses = roles(table, tree, there, links, others[table])
+        one, key = there[table], key_of(table, tree, there)
+        everybody = None
+        if table == tree.person:
+            file = one.file is not None
+            everybody = without_quasi(one.profiles, guesses, file=file, key=key)
         drafted[table] = TableDraft(
-            tables[table],
+            one,
             guesses,
-            key_of(table, tree, tables),
+            key,
             tree.links.get(table),
             everybody,
             tuple(one for one in several if one.table == table),
+            relative(one.file, base) if one.file is not None else None,
         )
     without = left_out(known, tree, links, missed, several)
-    stem = Path(database).stem if isinstance(database, str | Path) else None
+    stem = tree.person if files else None
+    if isinstance(database, str | Path):
+        stem = Path(database).stem
     text = text_of(
         Written(stem, tree.person, tuple(drafted.values()), tree.others, without, known.views)
     )

@@ -226,12 +226,12 @@ def draft(
         varying = _varying(opened, guesses, person)
         like = {} if varying else followers(opened, found, guesses)
         stem = file_stem(table) if form else table_parts(table)[-1]
-        path = os.path.relpath(Path(table).resolve(), Path(base).resolve()) if form else None
+        path = relative(table, base) if form else None
         lines = [
             f"# A draft for {stem} ({found[0].rows:,} rows), made from names, types and counts.",
             f"# {REVIEW}",
             "version: 1",
-            *_source_lines(table, path, everybody, opened.recognized),
+            *source_lines(table, path, everybody, opened.recognized),
             *_key_lines(key, person, perhaps),
             *_column_lines(found, guesses, varying, everybody, like),
             *_privacy_lines(found, guesses, person),
@@ -339,12 +339,17 @@ def _varying(opened: AssessedTable, guesses: dict[str, Guess], person: str | Non
     return int(found[0][0])
 
 
-def _source_lines(
+def relative(file: str, base: str | Path) -> str:
+    """The path of a file from the folder of the policy, with slashes."""
+    return os.path.relpath(Path(file).resolve(), Path(base).resolve()).replace(os.sep, "/")
+
+
+def source_lines(
     table: str, file: str | None, everybody: str | None, recognized: Recognized
 ) -> Iterator[str]:
     """Source lines of the policy: a file, a table, or a query that adds the column `everybody`."""
     if file is not None:
-        named = f"file: {scalar(file.replace(os.sep, '/'))}"
+        named = f"file: {scalar(file)}"
         given = plain(recognized.read, defaults=False)
         if not given and not recognized.notes:
             yield f"source: {{{named}}}"

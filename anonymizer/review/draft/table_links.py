@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from anonymizer.compile import Sql, Table, ident, lit, quote, render
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.session import find_table
 from anonymizer.errors import SourceError
 from anonymizer.policy.paths import words
+from anonymizer.policy.values import file_stem
 from anonymizer.release import objects
 from anonymizer.review.assess.classes import AssessedTable
 from anonymizer.review.draft.guess import Guess, Profile, guesses, profiles
@@ -17,6 +20,7 @@ from anonymizer.review.draft.table_draft import PLAIN
 from anonymizer.source import column_names
 from anonymizer.source.child import family
 from anonymizer.source.column_names import countable
+from anonymizer.source.recognition import UNREAD, Recognized
 from anonymizer.source.snapshot import Relation
 
 # The tables of a database, each with its counts, guessed roles and candidate keys.
@@ -133,6 +137,10 @@ class Found:
     declared: DeclaredKeys
     keys: tuple[str, ...]
     """Candidate keys: unique columns without NULLs, the most likely first."""
+    file: str | None = None
+    """The file of its rows, as named by the user."""
+    recognized: Recognized = UNREAD
+    """How the file is meant."""
 
     @property
     def rows(self) -> int:
@@ -154,11 +162,28 @@ class Tables:
     """Views that are left out because they show rows of tables."""
 
 
-def find_tables(engine: DuckDBEngine) -> Tables:
+def find_files(files: Sequence[str], opened: Sequence[AssessedTable]) -> Tables:
+    """The tables of files, each under the name of its file."""
+    named = [Table(file_stem(file), Path(file).resolve().parent.name) for file in files]
+    found: dict[str, Found] = {}
+    empty: list[str] = []
+    for file, table, one, name in zip(files, named, opened, _names(named), strict=True):
+        counted = _counted(name, table, one, DeclaredKeys())
+        if counted.rows:
+            found[name] = replace(counted, file=file, recognized=one.recognized)
+        else:
+            empty.append(name)
+    return Tables(found, tuple(empty), 0)
+
+
+def find_tables(engine: DuckDBEngine, named: Sequence[str] = ()) -> Tables:
     """Find all tables except the tool's own, or the views of a database without tables.
 
-    Raises SourceError if there are neither.
+    `named`: only these tables or views. Raises SourceError if there are none.
     """
+    if named:
+        wanted = [find_table(engine, name, "TABLE") for name in dict.fromkeys(named)]
+        return _counted_tables(engine, [(table, table) for table in wanted], 0)
     catalog = lit(engine.catalog)
     listed = engine.raw(render("drafting/catalog", {"catalog": catalog}).text, WHERE)
     ours = {
@@ -174,17 +199,30 @@ def find_tables(engine: DuckDBEngine) -> Tables:
     if not chosen:
         hint = "views and rows of releases are left out; anonymizer init FILE drafts for a file"
         raise SourceError.at(WHERE, "has no tables", hint=hint)
+    return _counted_tables(
+        engine,
+        [(t, t if tables else engine.readable_relation(t, WHERE)) for t in chosen],
+        len(others) - len(chosen),
+    )
+
+
+def _counted_tables(
+    engine: DuckDBEngine, chosen: Sequence[tuple[Table, Table]], views: int
+) -> Tables:
+    """Count tables, each with the relation from which its rows are read."""
     declared = _declared(engine)
     found: dict[str, Found] = {}
     empty: list[str] = []
-    for table, name in zip(chosen, _names(chosen), strict=True):
-        relation = table if tables else engine.readable_relation(table, WHERE)
-        one = _links_between(engine, name, table, relation, declared[str(table.schema), table.name])
+    for (table, relation), name in zip(chosen, _names([t for t, _ in chosen]), strict=True):
+        text = ident(relation)
+        columns = tuple(engine.describe(text.text, WHERE))
+        opened = AssessedTable(engine, Relation(text, relation), columns)
+        one = _counted(name, table, opened, declared[str(table.schema), table.name])
         if one.rows:
             found[name] = one
         else:
             empty.append(name)
-    return Tables(found, tuple(empty), len(others) - len(chosen))
+    return Tables(found, tuple(empty), views)
 
 
 def _declared(engine: DuckDBEngine) -> dict[tuple[str, str], DeclaredKeys]:
@@ -221,12 +259,9 @@ def _names(tables: list[Table]) -> list[str]:
     return made
 
 
-def _links_between(
-    engine: DuckDBEngine, name: str, table: Table, relation: Table, declared: DeclaredKeys
-) -> Found:
-    text = ident(relation)
-    columns = tuple(engine.describe(text.text, WHERE))
-    opened = AssessedTable(engine, Relation(text, relation), columns)
+def _counted(name: str, table: Table, opened: AssessedTable, declared: DeclaredKeys) -> Found:
+    relation = opened.relation.table
+    assert relation is not None
     counted = profiles(opened, identifiers=True)
     if not counted or not counted[0].rows:
         return Found(name, table, relation, counted, {}, declared, ())
@@ -462,13 +497,14 @@ def find_tree(
     links: Sequence[Link],
     missed: Sequence[Link] = (),
     several: Sequence[Several] = (),
+    where: str = WHERE,
 ) -> Tree:
     """The tree of tables. Raises SourceError where there are no persons, or nothing of them.
 
     `missed`: links but for a few values; `several`: links of several columns. They are named where
-    there is no other one.
+    there is no other one. `where`: what errors refer to.
     """
-    person, others = _persons(tables, links, missed, several)
+    person, others = _persons(tables, links, missed, several, where)
     found = Tree(person, _nearest(person, links), others, {})
     _hang_deeper(engine, tables, links, found)
     chosen = dict(sorted(found.links.items(), key=lambda item: len(found.way(item[0]))))
@@ -480,6 +516,7 @@ def _persons(
     links: Sequence[Link],
     missed: Sequence[Link],
     several: Sequence[Several],
+    where: str,
 ) -> tuple[str, tuple[str, ...]]:
     """The table with one row per person, and others that look like one."""
     reached = {name: _reaching(name, links) for name in tables}
@@ -509,8 +546,8 @@ def _persons(
         )
     if several:
         said += f"; in {several[0].table}, {several[0].description}"
-        raise SourceError.at(WHERE, said, hint=f"add such a column to both tables, or {INSTEAD}")
-    raise SourceError.at(WHERE, said, hint=INSTEAD)
+        raise SourceError.at(where, said, hint=f"add such a column to both tables, or {INSTEAD}")
+    raise SourceError.at(where, said, hint=INSTEAD)
 
 
 def _reaching(table: str, links: Sequence[Link]) -> set[str]:
