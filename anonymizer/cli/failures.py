@@ -139,6 +139,8 @@ def _usage(error: click.ClickException) -> Problem:
 def _parameter(error: click.BadParameter) -> str:
     """The `--option` or `ARGUMENT` that an error refers to."""
     param = error.param
+    if isinstance(error.param_hint, str):
+        return error.param_hint
     if param is None:
         return "anonymizer"
     if param.param_type_name == "argument":

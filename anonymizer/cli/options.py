@@ -76,6 +76,15 @@ class Defaulted(click.Option):
         named = defaults().get(self.opts[0].lstrip("-"))
         return super().get_default(ctx, call) if named is None else named
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value as the option takes it. Of a wrong one from the file, the file is named."""
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            if value is not None and value == defaults().get(self.opts[0].lstrip("-")):
+                error.param_hint = f"{DEFAULTS}: {self.opts[0].lstrip('-')}"
+            raise
+
 
 DEFAULTED = ("database", "threads", "memory-limit", "temp-size", "workers")
 """The options that may have a default in the file."""

@@ -104,6 +104,13 @@ INDIVIDUAL = word_set(
     " marital married nationality citizenship religion education"
 )
 """Attributes of one person, not of a group, place or event."""
+NOMINAL = word_set(
+    "sex gender race racial ethnicity ethnic hispanic ancestry marital nationality citizenship"
+    " religion language country state region county district occupation occ industry workclass"
+    " relationship geschlecht familienstand staatsangehorigkeit nationalitat bundesland beruf sexe"
+    " sexo sesso geslacht nationalite nacionalidad beroep"
+)
+"""Attributes whose numbers are codes: between 1 (married) and 5 (single) lies nothing."""
 HIDING = word_set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
 KEY = word_set("id key number no nr nbr num code pk rowid ref reference index")
 QUASI = word_set(

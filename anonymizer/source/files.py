@@ -112,6 +112,25 @@ class _Dialect(NamedTuple):
     types: list[str]
 
 
+OTHER = {
+    b"PK\x03\x04": ("a workbook or an archive", "name a workbook .xlsx; unpack an archive"),
+    b"\xd0\xcf\x11\xe0": ("a workbook of an old form", "save it as .xlsx or CSV"),
+    b"PAR1": ("a Parquet file", "name it .parquet"),
+    b"\xff\xfe": ("text in UTF-16", "source: {read: {encoding: utf-16}}"),
+    b"\xfe\xff": ("text in UTF-16", "source: {read: {encoding: utf-16}}"),
+}
+"""First bytes of files that are no text in UTF-8, what they are, and what to do."""
+
+
+def refuse_other_form(path: Path, where: str) -> None:
+    """A file of another form than its suffix says."""
+    with path.open("rb") as handle:
+        first = handle.read(4)
+    for sign, (form, hint) in OTHER.items():
+        if first.startswith(sign):
+            raise SourceError.at(where, f"is {form}, not CSV in UTF-8", hint=hint)
+
+
 def refuse_cut_line(path: Path, where: str) -> None:
     """A text that ends within a letter or a line end, or with the zeros of an unwritten block."""
     ending = last_bytes(path, _ENDING)
@@ -340,6 +359,7 @@ def file_relation(
     file = one_file(path).text
     if form == "csv":
         if path.suffix.lower() != PACKED:
+            refuse_other_form(path, where)
             refuse_cut_line(path, where)
         return csv_relation(file, ask, where, read, texts=texts)
     if form == "json":

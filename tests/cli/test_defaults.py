@@ -45,6 +45,7 @@ def test_a_database_is_named_by_the_folder_or_the_environment(
     ("text", "said"),
     [
         ("databases = 1", "databases: is not an option with a default (allowed: database, threads"),
+        ("threads = 'many'", "threads: is not a number it takes (allowed: a whole number from 1)"),
         ("threads = true", "threads: must be a text or a whole number"),
         ("database = [1]", "database: must be a text or a whole number"),
         ("database", "is not a TOML file that can be read (hint: lines such as"),

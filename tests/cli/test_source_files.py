@@ -161,6 +161,22 @@ def test_a_cell_in_quotes_far_from_the_beginning(folder: Path, call: Call) -> No
     assert shown == {*(f"v{i}" for i in range(5)), "v1, v2"}
 
 
+OTHER_FORMS = {
+    "a workbook or an archive": b"PK\x03\x04 and more",
+    "a workbook of an old form": b"\xd0\xcf\x11\xe0 and more",
+    "a Parquet file": b"PAR1 and more",
+    "text in UTF-16": (HEAD + ROWS).encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_a_file_of_another_form_than_its_name_says(form: str, folder: Path, call: Call) -> None:
+    (folder / "visits.csv").write_bytes(OTHER_FORMS[form])
+    done = call(*VERBS["run"])
+    assert done.code == 2
+    assert f"is {form}, not CSV in UTF-8" in done.err
+
+
 LIST = ",\n".join(f'{{"name": "Z{i}", "age": {i % 9}, "s": "v{i % 5}"}}' for i in range(200))
 CUT_LISTS = {
     "behind a comma": f"[{LIST},",

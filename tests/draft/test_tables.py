@@ -591,3 +591,18 @@ def test_some_tables_of_a_database(tmp_path: Path) -> None:
     made = draft_tables(path, tables=["visits", "patients"], base=tmp_path)
     assert set(made.guesses) == {"patients", "visits"}
     assert not made.left_out
+
+
+def test_codes_without_an_order_are_categories(tmp_path: Path) -> None:
+    """Between two codes of a marital status lies nothing, between two ages do."""
+    tables = {
+        "patients": "select i as patient_id, 20 + i % 50 as age, (1 + i % 2)::int as sex,"
+        " (1 + i % 5)::int as marital_status from range(100) r(i)",
+        "visits": "select i * 7 % 100 as patient_id, (1 + i % 3)::int as country"
+        " from range(200) r(i)",
+    }
+    made = drafted(tmp_path, **tables)
+    assert made.text.count("kind: categorical") == 3
+    assert "age:            {role: quasi}" in made.text
+    alone = draft("patients", tmp_path / "source.duckdb", base=tmp_path)
+    assert alone.text.count("kind: categorical") == 2

@@ -62,7 +62,8 @@ def read_files(
             found.append(file_relation(file, engine.raw, where, read, texts=texts))
     if len(found) == 1:
         return Relation(found[0], *copied)
-    _refuse_unlike([engine.describe(one.text, where) for one in found], where)
+    named = [file.name for file in files]
+    _refuse_unlike(named, [engine.describe(one.text, where) for one in found], where)
     together = " union all by name ".join(f"from {one}" for one in found)
     if copied:
         engine.raw(f"create or replace table {ident(target)} as {together}", where)
@@ -70,16 +71,18 @@ def read_files(
     return Relation(Sql(f"({together}) as files"))
 
 
-def _refuse_unlike(columns: Sequence[Sequence[tuple[str, str]]], where: str) -> None:
+def _refuse_unlike(
+    files: Sequence[str], columns: Sequence[Sequence[tuple[str, str]]], where: str
+) -> None:
     """Raise SourceError for files that have other columns, or types, than the first."""
     first = dict(columns[0])
-    for number, described in enumerate(columns[1:], 2):
+    for file, described in zip(files[1:], columns[1:], strict=True):
         found = dict(described)
         odd = [name for name in {**first, **found} if first.get(name) != found.get(name)]
         if odd:
-            said = f"has, in file {number} of {len(columns)}, another column or type than in the"
+            said = f"has, in {file}, another column or type than in {files[0]}: {name_text(odd[0])}"
             hint = "state them in source.read.types, or read the files apart"
-            raise SourceError.at(where, f"{said} first: {name_text(odd[0])}", hint=hint)
+            raise SourceError.at(where, said, hint=hint)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from anonymizer.engines.duckdb.encryption import (
     required_key,
 )
 from anonymizer.errors import EngineError, Problem, SourceError, no_file
+from anonymizer.policy.values import file_format
 from anonymizer.policy.yaml_text import begins_as_database
 from anonymizer.process import run_folder
 from anonymizer.source.files import refuse_renamed
@@ -382,4 +383,7 @@ def open_problem(path: Path, where: str, error: BaseException) -> Problem:
             "the database is locked by another process",
             hint="close the process that has it open for writing, or copy the file",
         )
-    return Problem(where, f"{path.name} is not a DuckDB database that can be read")
+    said = f"{path.name} is not a DuckDB database that can be read"
+    data = where == "--database" and file_format(path.name) is not None
+    hint = "a data file is named in the policy, or in place of TABLE" if data else None
+    return Problem(where, said, hint=hint)

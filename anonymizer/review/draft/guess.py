@@ -130,6 +130,12 @@ class Profile:
         return None
 
     @property
+    def coded(self) -> bool:
+        """True if its numbers are codes of an attribute that has no order."""
+        few = (self.different or 0) <= FEW and not self.parts
+        return self.number and few and column_names.says(self.column, column_names.NOMINAL)
+
+    @property
     def category(self) -> bool:
         """True if it has few values in many rows, such as `insurance`: public or private."""
         different = self.different or 0

@@ -198,8 +198,8 @@ def _options(p: Profile, role: Guess) -> Iterator[str]:
     if role.role != "event":
         return
     suggestion = of_writing(p, beyond=A_HANDFUL) if p.text else None
-    if p.endless or p.sql_type in HUGE:
-        yield "kind: categorical"  # no interval holds infinite or very large values
+    if p.endless or p.coded or p.sql_type in HUGE:
+        yield "kind: categorical"  # no interval holds infinite or very large values, or codes
     elif kind_of(p.sql_type) == "date":
         yield "hierarchy: {builder: date}"
     elif suggestion is not None:

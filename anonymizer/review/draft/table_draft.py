@@ -105,8 +105,8 @@ def everybody_source(everybody: str, table: Iterable[str]) -> Iterator[str]:
 
 def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
     """Options of a column other than its role; `quasi`: the number of quasi-identifiers."""
-    if role.role == "quasi" and p.endless:
-        yield "kind: categorical"  # no interval holds infinite values
+    if role.role == "quasi" and (p.endless or p.coded):
+        yield "kind: categorical"  # no interval holds infinite values, or says something of codes
     suggestion = of_writing(p) if p.text and quasi <= MOST_WITH_TREES else None
     if role.role == "quasi" and (step := step_of(p)) is not None:
         yield f"bounds: {{step: {step}}}"
@@ -118,7 +118,7 @@ def options(p: Profile, role: Guess, quasi: int) -> Iterator[str]:
 
 def step_of(p: Profile) -> Decimal | None:
     """A step for bounds where two significant digits are coarse: in small ranges of numbers."""
-    if kind_of(p.sql_type) != "numeric" or p.endless or p.reach is None:
+    if kind_of(p.sql_type) != "numeric" or p.endless or p.coded or p.reach is None:
         return None
     if not p.parts:
         return Decimal(2) if p.reach <= 0 else None
