@@ -392,6 +392,10 @@ with ordered as (
     {% if most_swapped is not none %}
     and (select count(*) from {{ points | ident }}) <= {{ most_swapped | lit }}
     {% endif %}
+    {% if divides and most_divided is not none %}
+    -- fewer are divided anew instead
+    and (select count(*) from {{ points | ident }}) > {{ most_divided | lit }}
+    {% endif %}
 ),
 steps as (
     select o.class_id{% for number in range(orders | length + 1) %}, o.place_{{ number | lit }}{% endfor %}, s.step
@@ -432,12 +436,12 @@ create or replace table {{ swaps | ident }} as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from {{ near | ident }}
 
 -- name: no_offers
--- The empty table of offers.
+-- The initial state (no offers).
 create or replace table {{ offers | ident }} as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from {{ near | ident }} where false
 
 -- name: no_rounds
--- No round of swaps has been made since near classes were looked for.
+-- The initial state (no round has been made since near classes were looked for).
 create or replace table {{ rounds | ident }} as
 select 0 as number, cast(0 as bigint) as swaps, cast(0 as bigint) as saved, cast(coalesce(sum(lost), 0) as bigint) as lost
 from {{ classes | ident }}
@@ -461,7 +465,7 @@ cross join {{ searches | ident }} s
 where r.saved * {{ least | lit }} > r.lost and s.number < {{ most_searches | lit }}
 
 -- name: no_searches
--- No search has been made yet.
+-- The initial state (no search has been made).
 create or replace table {{ searches | ident }} as select 0 as number
 
 -- name: searches

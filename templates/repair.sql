@@ -152,8 +152,8 @@ with coded as (
 
     from {{ units | ident }} u
     where u.unit in (select unit from {{ points | ident }})
-    {% if most_swapped is not none %}
-    and (select count(*) from {{ points | ident }}) <= {{ most_swapped | lit }}
+    {% if most_divided is not none %}
+    and (select count(*) from {{ points | ident }}) <= {{ most_divided | lit }}
     {% endif %}
 ),
 {% for arm in arms %}

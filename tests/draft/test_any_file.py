@@ -527,7 +527,7 @@ def test_several_files_are_one_source(tmp_path: Path) -> None:
         == ROWS
     )
     (tmp_path / "m3.csv").write_text("nr,geboren,plz,betrag\n1,2000-01-01,01067,3.5\n")
-    with pytest.raises(SourceError, match="in m3.csv, another column or type than in m1.csv"):
+    with pytest.raises(SourceError, match=r"in m3\.csv, another column or type than in m1\.csv"):
         anonymizer.run(policy)
 
 

@@ -1122,6 +1122,8 @@ with ordered as (
     -- every unit of a class is compared with every unit of a near one
     where units <= 60
     and (select count(*) from anon_scratch.main.refine_points) <= 100000
+    -- fewer are divided anew instead
+    and (select count(*) from anon_scratch.main.refine_points) > 50000
 ),
 steps as (
     select o.class_id, o.place_0, o.place_1, o.place_2, s.step
@@ -1162,7 +1164,7 @@ select distinct least(a, b) as a, greatest(a, b) as b from ranked where choice <
 create or replace table anon_scratch.main.refine_swaps as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near;
 
--- no offers yet: The empty table of offers.
+-- no offers yet: The initial state (no offers).
 create or replace table anon_scratch.main.refine_offers as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
 
@@ -1322,6 +1324,371 @@ select
 , p.w1, p.l1, p.h1
 from anon_scratch.main.refine_points p
 left join "moved" m on m.unit = p.unit;
+
+-- near units: Pairs of units that agree in nearly all attributes, each with the next ones by another; of these the ones whose common class would lose least.
+create or replace table anon_scratch.main.refine_near_units as
+with coded as (
+    select u.unit, u.c1, u.c2
+    from anon_scratch.main.units u
+    where u.unit in (select unit from anon_scratch.main.refine_points)
+    and (select count(*) from anon_scratch.main.refine_points) <= 50000
+),
+placed_1 as (
+    select unit, lead(unit, 1) over w as next_1, lead(unit, 2) over w as next_2, lead(unit, 3) over w as next_3
+    from coded
+    window w as (partition by c2 order by c1, unit)
+),
+placed_2 as (
+    select unit, lead(unit, 1) over w as next_1, lead(unit, 2) over w as next_2, lead(unit, 3) over w as next_3
+    from coded
+    window w as (order by c1, unit)
+),
+beside as (
+    select unit as one, next_1 as other from placed_1 where next_1 is not null
+    union all
+    select unit as one, next_2 as other from placed_1 where next_2 is not null
+    union all
+    select unit as one, next_3 as other from placed_1 where next_3 is not null
+    union all
+    select unit as one, next_1 as other from placed_2 where next_1 is not null
+    union all
+    select unit as one, next_2 as other from placed_2 where next_2 is not null
+    union all
+    select unit as one, next_3 as other from placed_2 where next_3 is not null
+),
+pairs as (
+    select distinct least(one, other) as one, greatest(one, other) as other from beside
+),
+joined as (
+    select
+        p.one, p.other
+, (x.w1 | y.w1) as jw1, least(x.l1, y.l1) as jl1, greatest(x.h1, y.h1) as jh1
+    from pairs p
+    join anon_scratch.main.refine_points x on x.unit = p.one
+    join anon_scratch.main.refine_points y on y.unit = p.other
+),
+costs as (
+    select one, other, cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as cost from joined
+),
+ranked as (
+    select
+        one, other,
+        row_number() over (partition by one order by cost, other) as choice,
+        row_number() over (partition by other order by cost, one) as back
+    from costs
+)
+select one, other from ranked where choice <= 3 or back <= 3;
+
+-- no rounds yet: The initial state (no round has been made since near classes were looked for).
+create or replace table anon_scratch.main.refine_rounds as
+select 0 as number, cast(0 as bigint) as swaps, cast(0 as bigint) as saved, cast(coalesce(sum(lost), 0) as bigint) as lost
+from anon_scratch.main.refine_classes;
+
+-- classes of near units: Pairs of classes with near units.
+create or replace table anon_scratch.main.refine_near as
+select distinct least(x.class_id, y.class_id) as a, greatest(x.class_id, y.class_id) as b
+from anon_scratch.main.refine_near_units n
+join anon_scratch.main.refine_points x on x.unit = n.one
+join anon_scratch.main.refine_points y on y.unit = n.other
+where x.class_id <> y.class_id;
+
+-- every class to look at: The initial state: as if all classes had swapped units, so that no offers are kept.
+create or replace table anon_scratch.main.refine_swaps as
+select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near;
+
+-- no offers yet: The initial state (no offers).
+create or replace table anon_scratch.main.refine_offers as
+select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
+
+-- loop: divide near classes anew, at most 3 times, until the exit query counts 0
+-- items of near classes: The units of near classes, of which one holds up to five items: single units, and all others as the last one. Their order does not change, so that offers of classes that did not change stay valid.
+create or replace table anon_scratch.main.refine_items as
+select
+    p.unit, p.class_id, p.n
+, p.w1, p.l1, p.h1    , cast(least(
+        row_number() over (partition by p.class_id order by (p.unit * 7919) % 1000003, p.unit),
+        5
+    ) as integer) as item
+from anon_scratch.main.refine_points p
+where p.class_id in (select a from anon_scratch.main.refine_near union select b from anon_scratch.main.refine_near);
+
+-- sets of items: The extents of all sets of the items of every near class, as bits of a number, and what a row of each loses.
+create or replace table anon_scratch.main.refine_item_sets as
+with wide as (
+    select
+        class_id
+        , cast(coalesce(sum(case when item = 1 then n end), 0) as bigint) as n_1
+        , coalesce(bit_or(case when item = 1 then w1 end), 0) as w1_1
+        , coalesce(min(case when item = 1 then l1 end), 40000000) as l1_1
+        , coalesce(max(case when item = 1 then h1 end), -40000000) as h1_1
+        , cast(coalesce(sum(case when item = 2 then n end), 0) as bigint) as n_2
+        , coalesce(bit_or(case when item = 2 then w1 end), 0) as w1_2
+        , coalesce(min(case when item = 2 then l1 end), 40000000) as l1_2
+        , coalesce(max(case when item = 2 then h1 end), -40000000) as h1_2
+        , cast(coalesce(sum(case when item = 3 then n end), 0) as bigint) as n_3
+        , coalesce(bit_or(case when item = 3 then w1 end), 0) as w1_3
+        , coalesce(min(case when item = 3 then l1 end), 40000000) as l1_3
+        , coalesce(max(case when item = 3 then h1 end), -40000000) as h1_3
+        , cast(coalesce(sum(case when item = 4 then n end), 0) as bigint) as n_4
+        , coalesce(bit_or(case when item = 4 then w1 end), 0) as w1_4
+        , coalesce(min(case when item = 4 then l1 end), 40000000) as l1_4
+        , coalesce(max(case when item = 4 then h1 end), -40000000) as h1_4
+        , cast(coalesce(sum(case when item = 5 then n end), 0) as bigint) as n_5
+        , coalesce(bit_or(case when item = 5 then w1 end), 0) as w1_5
+        , coalesce(min(case when item = 5 then l1 end), 40000000) as l1_5
+        , coalesce(max(case when item = 5 then h1 end), -40000000) as h1_5
+    from anon_scratch.main.refine_items
+    group by class_id
+),
+sets as (
+    select cast(0 as bigint) as part
+    union all
+    select cast(1 as bigint) as part
+    union all
+    select cast(2 as bigint) as part
+    union all
+    select cast(3 as bigint) as part
+    union all
+    select cast(4 as bigint) as part
+    union all
+    select cast(5 as bigint) as part
+    union all
+    select cast(6 as bigint) as part
+    union all
+    select cast(7 as bigint) as part
+    union all
+    select cast(8 as bigint) as part
+    union all
+    select cast(9 as bigint) as part
+    union all
+    select cast(10 as bigint) as part
+    union all
+    select cast(11 as bigint) as part
+    union all
+    select cast(12 as bigint) as part
+    union all
+    select cast(13 as bigint) as part
+    union all
+    select cast(14 as bigint) as part
+    union all
+    select cast(15 as bigint) as part
+    union all
+    select cast(16 as bigint) as part
+    union all
+    select cast(17 as bigint) as part
+    union all
+    select cast(18 as bigint) as part
+    union all
+    select cast(19 as bigint) as part
+    union all
+    select cast(20 as bigint) as part
+    union all
+    select cast(21 as bigint) as part
+    union all
+    select cast(22 as bigint) as part
+    union all
+    select cast(23 as bigint) as part
+    union all
+    select cast(24 as bigint) as part
+    union all
+    select cast(25 as bigint) as part
+    union all
+    select cast(26 as bigint) as part
+    union all
+    select cast(27 as bigint) as part
+    union all
+    select cast(28 as bigint) as part
+    union all
+    select cast(29 as bigint) as part
+    union all
+    select cast(30 as bigint) as part
+    union all
+    select cast(31 as bigint) as part
+),
+sides as (
+    select
+        w.class_id, s.part
+        , w.n_1 * ((s.part >> 0) & 1) + w.n_2 * ((s.part >> 1) & 1) + w.n_3 * ((s.part >> 2) & 1) + w.n_4 * ((s.part >> 3) & 1) + w.n_5 * ((s.part >> 4) & 1) as n
+        , (w.w1_1 & -((s.part >> 0) & 1)) | (w.w1_2 & -((s.part >> 1) & 1)) | (w.w1_3 & -((s.part >> 2) & 1)) | (w.w1_4 & -((s.part >> 3) & 1)) | (w.w1_5 & -((s.part >> 4) & 1)) as w1
+        , least(case when ((s.part >> 0) & 1) = 1 then w.l1_1 else 40000000 end, case when ((s.part >> 1) & 1) = 1 then w.l1_2 else 40000000 end, case when ((s.part >> 2) & 1) = 1 then w.l1_3 else 40000000 end, case when ((s.part >> 3) & 1) = 1 then w.l1_4 else 40000000 end, case when ((s.part >> 4) & 1) = 1 then w.l1_5 else 40000000 end) as l1
+        , greatest(case when ((s.part >> 0) & 1) = 1 then w.h1_1 else -40000000 end, case when ((s.part >> 1) & 1) = 1 then w.h1_2 else -40000000 end, case when ((s.part >> 2) & 1) = 1 then w.h1_3 else -40000000 end, case when ((s.part >> 3) & 1) = 1 then w.h1_4 else -40000000 end, case when ((s.part >> 4) & 1) = 1 then w.h1_5 else -40000000 end) as h1
+    from wide w
+    cross join sets s
+)
+select *, case when n = 0 then 0 else cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) end as each
+from sides;
+
+-- divisions of near classes: The best division of every pair of near classes, if it saves something: the items r of class a stay in it, and the items q of class b join it. Offers of pairs that the last round did not touch are kept.
+create or replace table anon_scratch.main.refine_offers as
+with changed as (
+    select a as class_id from anon_scratch.main.refine_swaps union all select b from anon_scratch.main.refine_swaps
+),
+unions as (
+    select
+        p.a, p.b, x.lost + y.lost as lost, x.n + y.n as j_size
+, (x.w1 | y.w1) as jw1, least(x.l1, y.l1) as jl1, greatest(x.h1, y.h1) as jh1
+    from anon_scratch.main.refine_near p
+    join anon_scratch.main.refine_classes x on x.class_id = p.a
+    join anon_scratch.main.refine_classes y on y.class_id = p.b
+    where p.a in (select class_id from changed) or p.b in (select class_id from changed)
+),
+looked_at as (
+    -- where the union loses much more than both, hardly any division gains
+    select a, b, lost
+    from unions
+    where lost > 0 and j_size * cast(greatest(jh1 - jl1, 0) + cast(((cast(bit_count(jw1 & 511) as integer)) - case when (cast(bit_count(jw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) * 100 <= 185 * lost
+),
+sides as (
+    select
+        x.class_id, x.part, x.n, x.each, y.n as o_n, y.each as o_each
+
+, x.w1, y.w1 as ow1, x.l1, y.l1 as ol1, x.h1, y.h1 as oh1
+    from anon_scratch.main.refine_item_sets x
+    join anon_scratch.main.refine_item_sets y on y.class_id = x.class_id and y.part = 31 - x.part
+),
+leaving as (
+    -- in a class of few items the others are empty
+    select * from sides where bit_count(part) <= 2 and o_n > 0
+),
+paired as (
+    select
+        p.a, p.b, x.part as left_part, y.part as q, p.lost,
+        x.o_n + y.n as size_a, y.o_n + x.n as size_b, y.o_each as each_b
+, (x.ow1 | y.w1) as aw1, (y.ow1 | x.w1) as bw1, least(x.ol1, y.l1) as al1, least(y.ol1, x.l1) as bl1, greatest(x.oh1, y.h1) as ah1, greatest(y.oh1, x.h1) as bh1
+    from looked_at p
+    join leaving x on x.class_id = p.a
+    join leaving y on y.class_id = p.b
+    where x.o_n + y.n >= 2 and y.o_n + x.n >= 2
+    -- a class loses at least what its parts lose
+    and (x.o_n + y.n) * greatest(x.o_each, y.each) + (y.o_n + x.n) * greatest(y.o_each, x.each) < p.lost
+),
+half_weighed as (
+    select *, lost - size_a * cast(greatest(ah1 - al1, 0) + cast(((cast(bit_count(aw1 & 511) as integer)) - case when (cast(bit_count(aw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as left_over from paired
+),
+weights as (
+    select a, b, 31 - left_part as r, q, left_over - size_b * cast(greatest(bh1 - bl1, 0) + cast(((cast(bit_count(bw1 & 511) as integer)) - case when (cast(bit_count(bw1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as gain
+    from half_weighed
+    where left_over > size_b * each_b
+),
+ranked as (
+    select *, row_number() over (partition by a, b order by gain desc, r, q) as choice
+    from weights
+    where gain > 0
+)
+select a, b, cast(r as bigint) as r, cast(q as bigint) as q, gain from ranked where choice = 1
+union all
+select a, b, r, q, gain
+from anon_scratch.main.refine_offers
+where a not in (select class_id from changed) and b not in (select class_id from changed);
+
+-- divisions: The swaps of a round: the best of all that touch one of their two classes, so that each class is in one; then the best of what these leave, twice.
+create or replace table anon_scratch.main.refine_swaps as
+with offers_1 as (
+    select *, row_number() over (order by gain desc, a, b) as rank from anon_scratch.main.refine_offers
+),
+taken_1 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_1" o
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_1" union all select b, rank from "offers_1") t
+        group by class_id
+    ) x on x.class_id = o.a and x.rank = o.rank
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_1" union all select b, rank from "offers_1") t
+        group by class_id
+    ) y on y.class_id = o.b and y.rank = o.rank
+
+),
+offers_2 as (
+    select * from "offers_1"
+    where a not in (select a from "taken_1" union all select b from "taken_1")
+    and b not in (select a from "taken_1" union all select b from "taken_1")
+
+),
+taken_2 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_2" o
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_2" union all select b, rank from "offers_2") t
+        group by class_id
+    ) x on x.class_id = o.a and x.rank = o.rank
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_2" union all select b, rank from "offers_2") t
+        group by class_id
+    ) y on y.class_id = o.b and y.rank = o.rank
+
+),
+offers_3 as (
+    select * from "offers_2"
+    where a not in (select a from "taken_2" union all select b from "taken_2")
+    and b not in (select a from "taken_2" union all select b from "taken_2")
+
+),
+taken_3 as (
+    select o.a, o.b, o.r, o.q, o.gain
+    from "offers_3" o
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_3" union all select b, rank from "offers_3") t
+        group by class_id
+    ) x on x.class_id = o.a and x.rank = o.rank
+    join (
+        select class_id, min(rank) as rank
+        from (select a as class_id, rank from "offers_3" union all select b, rank from "offers_3") t
+        group by class_id
+    ) y on y.class_id = o.b and y.rank = o.rank
+
+)
+select a, b, r, q, gain from taken_1
+union all
+select a, b, r, q, gain from taken_2
+union all
+select a, b, r, q, gain from taken_3;
+
+-- units after divisions: The units in their classes after the divisions of a round.
+create or replace table anon_scratch.main.refine_points as
+with ends as (
+    select a as class_id, a, b, r as part from anon_scratch.main.refine_swaps
+    union all
+    select b, a, b, q from anon_scratch.main.refine_swaps
+),
+moved as (
+    select i.unit, case when (e.part >> (i.item - 1)) & 1 = 1 then e.a else e.b end as class_id
+    from anon_scratch.main.refine_items i
+    join ends e on e.class_id = i.class_id
+)
+select
+    p.unit, coalesce(m.class_id, p.class_id) as class_id, p.n, p.rarity
+
+, p.w1, p.l1, p.h1
+from anon_scratch.main.refine_points p
+left join "moved" m on m.unit = p.unit;
+
+-- extents of classes: The extents of classes and what all their rows lose together.
+create or replace table anon_scratch.main.refine_classes as
+select *, n * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost
+from (
+    select
+        class_id, cast(sum(n) as bigint) as n, count(*) as units
+
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_points
+    group by class_id
+) c;
+
+-- rounds of divisions: One more round of swaps, and what it saved.
+create or replace table anon_scratch.main.refine_rounds as
+select r.number + 1 as number, s.swaps, r.saved + s.saved as saved, r.lost
+from anon_scratch.main.refine_rounds r
+cross join (select count(*) as swaps, cast(coalesce(sum(gain), 0) as bigint) as saved from anon_scratch.main.refine_swaps) s;
+
+-- exit query of the loop: Whether another round may save something, and is allowed.
+select count(*) from anon_scratch.main.refine_rounds where swaps > 0 and number < 3;
+-- end of loop: divide near classes anew
 
 -- final classes: The units in their final classes.
 create or replace table anon_scratch.main.members as

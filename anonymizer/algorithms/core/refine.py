@@ -11,7 +11,14 @@ from anonymizer.algorithms.core.encode import UNITS, in_parts
 from anonymizer.algorithms.core.loss import WORD_BITS, Packed, fits, pack, shape, shows_all
 from anonymizer.algorithms.core.partition import MEMBERS, Partitioning, Protection
 from anonymizer.algorithms.core.proportional_assignment import Dealing, dealing_stages
-from anonymizer.algorithms.core.repair import repair_context, repair_stages
+from anonymizer.algorithms.core.repair import (
+    ITEMS,
+    NONE,
+    Divisions,
+    division_stages,
+    repair_context,
+    repair_stages,
+)
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.source.profile import Attribute
 from anonymizer.steps import Loop, Stage, Step
@@ -417,8 +424,7 @@ class Effort:
     """Units in classes that lose something beyond which nothing is done; None: no bound."""
     most_swapped: int | None = None
     """Units beyond which there are no swaps."""
-    divisions: int = 0
-    """Rounds in which pairs of near classes are divided anew, after each search."""
+    divisions: Divisions = NONE
 
 
 AUTO = Effort(
@@ -433,12 +439,17 @@ AUTO = Effort(
     nearest=2,
     most=400_000,
     most_swapped=100_000,
+    divisions=Divisions(rounds=3, arms=6, near_to_unit=3, most=50_000),
 )
 """About as long as the cuts have taken."""
-AUTO_OF_SAME = replace(AUTO, rounds=4, beside=BESIDE, nearest=NEAREST)
+AUTO_OF_LARGE = replace(AUTO, divisions=NONE)
+"""Where most units of a class are one item of a division, which gains no more than a swap."""
+AUTO_OF_SAME = replace(AUTO_OF_LARGE, rounds=4, beside=BESIDE, nearest=NEAREST)
 """Effort where units are exchanged for the same values only: few swaps are left to each class."""
 AUTO_OF_DEALT = replace(AUTO_OF_SAME, rounds=2)
 """After dealing, whose classes the first rounds improve most."""
+LARGE = 2 * ITEMS
+"""From this k on, classes are large in this sense."""
 FULL = Effort(
     block=30,
     block_rows=1_500,
@@ -448,7 +459,7 @@ FULL = Effort(
     most_in_class=400,
     least=100,
     beside=32,
-    divisions=4,
+    divisions=Divisions(rounds=4, arms=8, near_to_unit=6),
 )
 """Until a search for near classes saves less than one percent."""
 
@@ -521,6 +532,8 @@ def refine_stages(
     if how.needs_judging or not possible(attributes):
         return ()
     effort = _effort(refine)
+    if refine == "auto" and how.k >= LARGE:
+        effort = AUTO_OF_LARGE
     if refine == "auto" and not decidable_by_counts(how):
         effort = AUTO_OF_SAME if dealing is None else AUTO_OF_DEALT
     context = _context(attributes, how, effort)
@@ -556,7 +569,11 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     near = (Step("near classes", "refine/near", context, laborious=True), *no_offers)
     none_yet = Step("no rounds yet", "refine/no_rounds", context)
-    divides = bool(effort.divisions) and not context["signs"]
+    # (what is near does not change with the classes)
+    near_units = (Step("near units", "repair/near_units", context, laborious=True),)
+    if effort.rounds == 1 and context["divides"]:
+        divisions = division_stages(context, effort.divisions.rounds, classes, no_offers)
+        return (*near, *swap, *near_units, none_yet, *divisions)
     if effort.rounds == 1:
         return (*near, *swap)
     rounds = Loop(
@@ -568,11 +585,9 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     if effort.searches == 1:
         return (*near, none_yet, rounds)
     repairs: tuple[Step | Loop, ...] = ()
-    near_units: tuple[Step, ...] = ()
-    if divides:
-        # (what is near does not change with the classes)
-        near_units = (Step("near units", "repair/near_units", context, laborious=True),)
-        repairs = repair_stages(context, effort.rounds + effort.divisions, classes, no_offers)
+    if context["divides"]:
+        most = effort.rounds + effort.divisions.rounds
+        repairs = repair_stages(context, most, classes, no_offers)
     search = Loop(
         "search near classes",
         (*near, none_yet, rounds, *repairs, Step("searches", "refine/searches", context)),
@@ -581,7 +596,7 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     )
     first = Step("searches begin", "refine/first_search", context)
     none_made = Step("no searches yet", "refine/no_searches", context)
-    return (first, none_made, *near_units, search)
+    return (first, none_made, *(near_units if context["divides"] else ()), search)
 
 
 def _blocks(context: dict[str, Any], effort: Effort, *, recursive: bool) -> tuple[Stage, ...]:
@@ -612,7 +627,7 @@ def _effort(refine: Refine) -> Effort:
         return FULL
     if refine == "auto":
         return AUTO
-    few = replace(AUTO, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
+    few = replace(AUTO_OF_LARGE, most=None, most_swapped=None, most_in_class=FULL.most_in_class)
     return replace(few, rounds=refine, beside=BESIDE, nearest=NEAREST)
 
 
@@ -624,7 +639,8 @@ def _context(attributes: Sequence[Attribute], how: Partitioning, effort: Effort)
         "members": MEMBERS,
         "units": UNITS,
         "points": work("refine_points"),
-        **repair_context(attributes),
+        **repair_context(attributes, effort.divisions),
+        "divides": effort.divisions.rounds > 0 and not signs,
         "classes": work("refine_classes"),
         "blocks": work("refine_blocks"),
         "groups": work("refine_groups"),

@@ -20,12 +20,8 @@ from anonymizer.steps import Loop, Step
 
 DROPPED = 4
 """Attributes of most categories that are left out of an order of units, one or two at a time."""
-ARMS = 8
-"""Orders of units, after which near ones follow each other."""
 UNIT_STEPS = 3
 """Units after each one in every order."""
-NEAR_TO_UNIT = 6
-"""Near units of each one, at least."""
 MOST_DOOMED = 12
 """Units of a class that may be given up."""
 ITEMS = 5
@@ -39,6 +35,23 @@ SPREAD, OVER = 7919, 1_000_003
 
 
 @dataclass(frozen=True, slots=True)
+class Divisions:
+    """Bounds on the divisions after each search."""
+
+    rounds: int
+    """Rounds in which pairs of near classes are divided anew."""
+    arms: int
+    """Orders of units, after which near ones follow each other."""
+    near_to_unit: int
+    """Near units of each one, at least."""
+    most: int | None = None
+    """Units beyond which there are none; None: no bound."""
+
+
+NONE = Divisions(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """An order of units: those that agree in some attributes, by another one."""
 
@@ -46,7 +59,7 @@ class Arm:
     by: Sql
 
 
-def repair_context(attributes: Sequence[Attribute]) -> dict[str, Any]:
+def repair_context(attributes: Sequence[Attribute], effort: Divisions) -> dict[str, Any]:
     """The parameters of the templates beside those of refinement."""
     return {
         "items": work("refine_items"),
@@ -54,9 +67,10 @@ def repair_context(attributes: Sequence[Attribute]) -> dict[str, Any]:
         "births": work("refine_births"),
         "near_units": work("refine_near_units"),
         "codes": [a.c for a in attributes],
-        "arms": list(_arms(attributes)),
+        "arms": list(_arms(attributes))[: effort.arms],
         "unit_steps": UNIT_STEPS,
-        "near_to_unit": NEAR_TO_UNIT,
+        "near_to_unit": effort.near_to_unit,
+        "most_divided": effort.most,
         "most_doomed": MOST_DOOMED,
         "most_items": ITEMS,
         "sets_of_items": 1 << ITEMS,
@@ -79,7 +93,7 @@ def _arms(attributes: Sequence[Attribute]) -> Iterator[Arm]:
     named = [a for a in others if a is not by]
     left_out: list[tuple[Attribute, ...]] = [(a,) for a in named[:DROPPED]]
     left_out += [pair for n in range(1, DROPPED) for pair in combinations(named[: n + 1], 2)]
-    for some in [(), *dict.fromkeys(left_out)][:ARMS]:
+    for some in [(), *dict.fromkeys(left_out)]:
         for one in [by, *ranges[1:2]]:
             yield Arm(tuple(a.c for a in named if a not in some), one.c)
 
@@ -87,13 +101,26 @@ def _arms(attributes: Sequence[Attribute]) -> Iterator[Arm]:
 def repair_stages(
     context: Mapping[str, Any], most: int, classes: Step, no_offers: Sequence[Step]
 ) -> tuple[Step | Loop, ...]:
-    """Deaths and births, and then rounds in which disjoint pairs of near classes are divided anew,
-    until the rounds of all kinds are `most`. Where classes keep values, nothing is spared for new
+    """Deaths and births, and then divisions. Where classes keep values, nothing is spared for new
     ones.
     """
-    context = {**context, "most_rounds": most}
     moved = (Step("units after births and deaths", "repair/moved", context), classes)
     births = (Step("births", "repair/births", context, laborious=True), *moved)
+    return (
+        Step("deaths", "repair/deaths", context, laborious=True),
+        *moved,
+        *(() if context["kept"] else births),
+        *division_stages(context, most, classes, no_offers),
+    )
+
+
+def division_stages(
+    context: Mapping[str, Any], most: int, classes: Step, no_offers: Sequence[Step]
+) -> tuple[Step | Loop, ...]:
+    """Rounds in which disjoint pairs of near classes are divided anew, until the rounds of all
+    kinds are `most`.
+    """
+    context = {**context, "most_rounds": most}
     divisions = Loop(
         "divide near classes anew",
         (
@@ -108,11 +135,5 @@ def repair_stages(
         until=Step("divisions left", "refine/swaps_left", context),
         at_most=most,
     )
-    return (
-        Step("deaths", "repair/deaths", context, laborious=True),
-        *moved,
-        *(() if context["kept"] else births),
-        Step("classes of near units", "repair/near_by_units", context),
-        *no_offers,
-        divisions,
-    )
+    near = Step("classes of near units", "repair/near_by_units", context)
+    return (near, *no_offers, divisions)
