@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.command()
 @options.policy_argument
 @options.database_option("Database file of the source; not needed where the policy names a file.")
+@options.source_option
 @click.option("--release", metavar="FILE", help="The release; default: publish.database of POLICY.")
 @click.option("--earlier", metavar="FILE", help="An earlier release of the same view.")
 @click.option(
@@ -40,6 +41,7 @@ def attack_command(
     output: Output,
     policy: str,
     database: str | None,
+    source_file: str | None,
     release: str | None,
     earlier: str | None,
     share: float,
@@ -58,7 +60,7 @@ def attack_command(
     from anonymizer.review.attack import attack
     from anonymizer.review.observers import attack_tables
 
-    asked = options.load_policy(policy, preset)
+    asked = options.load_policy(policy, preset, source_file)
     if asked.several:
         if earlier is not None:
             raise PolicyError.at("--earlier", "is not offered with several tables")
@@ -76,6 +78,11 @@ def attack_command(
         seed=test_seed,
         limits=limits,
     )
+    if found.other_source:
+        output.warn(
+            "the source has another number of rows than the release was made of: of another source"
+            " an attack says little; --source names the file of the run"
+        )
     text = terminal(document(found))
     output.verdict(found.as_dict(), text, _problems(found, asked), holds=found.holds)
 
@@ -86,6 +93,11 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
 
     problems = []
     refuses = "" if policy.engine == "spark" else "a ledger refuses such a release; "
+    if policy.republish is not None and policy.republish.follow:
+        refuses = (
+            "whom the later release withdrew is a target here too, though in one release only; the"
+            " ledger judges persons who are in both; "
+        )
     if not found.alone_holds:
         said = "an attack got beyond a bound that the release promises"
         problems.append(Problem("release", said))

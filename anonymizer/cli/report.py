@@ -11,6 +11,7 @@ from anonymizer.cli import options
 from anonymizer.cli.output import Output
 from anonymizer.errors import Problem, SourceError, no_file
 from anonymizer.policy.paths import name_text
+from anonymizer.policy.values import file_format
 from anonymizer.process.files import write_bytes, write_text
 from anonymizer.process.text import many
 
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.policy_argument
-@click.option("--source", metavar="FILE", help="Database of the source, for the figures before.")
+@click.option(
+    "--source",
+    metavar="FILE",
+    help="Database of the source, for the figures before; or the file of the run, where the policy"
+    " names one.",
+)
 @options.database_option(
     "Database file of the release; default: publish.database of POLICY.", cls=click.Option
 )
@@ -108,7 +114,9 @@ def report_command(
     chosen = chosen or (form_of(target) if target is not None else "html")
     if target is None and chosen in ("html", "docx"):
         target = f"{standard or 'report'}.{chosen}"
-    loaded = options.load_policy(policy, preset)
+    of_file = source is not None and file_format(source) is not None
+    loaded = options.load_policy(policy, preset, source if of_file else None)
+    source = None if of_file else source
     options.check_target(target, policies=[loaded])
     if standard == "openlineage":
         event = lineage(
@@ -223,6 +231,7 @@ def certify_command(
 @options.preset_option
 @options.population_option
 @click.option("--force", is_flag=True, help="Replace what is no earlier export of this release.")
+@click.option("--sign", metavar="KEYFILE", help="Sign the files with this private key (PEM).")
 @options.limit_options
 @options.output_options
 def export_command(
@@ -233,17 +242,21 @@ def export_command(
     preset: str | None,
     population: str | None,
     force: bool,
+    sign: str | None,
     limits: Limits,
 ) -> None:
     """Write the release of POLICY as a file, and its manifest as <FILE>.manifest.json beside it.
 
     With several tables, each becomes a file with its published name: Parquet files in a folder, or,
-    with -o FOLDER/FILE.csv, CSV files, of which FILE.csv has the persons.
+    with -o FOLDER/FILE.csv, CSV files, of which FILE.csv has the persons. With --sign, whoever gets
+    the files can check them: `anonymizer verify --database FILE --public-key KEY`.
     """
     from anonymizer.publish.export import export
 
     loaded = options.load_policy(policy, preset)
-    done = export(loaded, target, database, force=force, population=population, limits=limits)
+    done = export(
+        loaded, target, database, force=force, population=population, limits=limits, sign=sign
+    )
     lines = []
     for file in done.files:
         lines.append(f"wrote {file.path} ({many(file.rows, 'row')})")

@@ -28,6 +28,8 @@ ORIGIN = (
 )
 OTHERS = "Name their own policies, or no POLICY: then every release of --database is judged."
 
+SIGNED = "signed by the owner of the key"
+
 
 @click.command()
 @click.argument("policy", metavar="[POLICY]", required=False)
@@ -78,11 +80,12 @@ def verify_command(
     loaded = options.load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
         raise UsageError.at("--population", "needs the POLICY that asks for it")
-    alone = independent and loaded is None and public_key is None and certificate is None
-    state = state_of(loaded, database) if independent else None
-    if alone and is_export(database):
-        output.warn(ORIGIN)
-        judge_independently(output, None, database, population, origin="unknown", state=state)
+    exported = is_export(database) and loaded is None and certificate is None
+    # (a folder may be a release of Spark)
+    alone = exported and (independent or Path(str(database)).is_file())
+    state = state_of(loaded, database) if independent or alone else None
+    if alone:
+        _judge_export(output, str(database), population, public_key, state)
         return
     found = verify(
         loaded,
@@ -98,13 +101,12 @@ def verify_command(
     if found.others:
         output.warn(f"not judged, in the same file: {', '.join(found.others)}. {OTHERS}")
     if independent and found.passed:
-        origin = found.origin or "unknown"
         judge_independently(
             output,
             loaded,
             database,
             population,
-            origin=origin,
+            origin=found.origin or "unknown",
             state=state,
             unverified=found.unverified,
         )
@@ -145,6 +147,8 @@ def _lines(found: Verification) -> Iterator[str]:
     said = {str(kind): words for kind, words in WORDS.items()}
     for view, kind in found.kinds.items():
         yield f"{view} is {said[kind]}"
+    if found.origin == "signature":
+        yield SIGNED
     yield from block_lines(*found.blocks())
 
 
@@ -237,6 +241,37 @@ def is_export(database: str | None) -> bool:
 
     place = Path(database or "")
     return database is not None and (place.suffix.lower() in SUFFIXES or place.is_dir())
+
+
+def _judge_export(
+    output: Output, place: str, population: str | None, public_key: str | None, state: State
+) -> None:
+    """Verify exported files, which only the second verifier reads."""
+    from anonymizer.release.signing import refuse_unsigned_export
+
+    if public_key is None:
+        output.warn(ORIGIN)
+        judge_independently(output, None, place, population, origin="unknown", state=state)
+        return
+    beside = manifest_beside(Path(place))
+    before = beside.read_bytes() if beside.is_file() else b""
+    refuse_unsigned_export(beside, public_key)
+    judge_independently(output, None, place, population, origin="signature", state=state)
+    if beside.read_bytes() != before:
+        said = f"{beside.name} was changed while the files were judged"
+        raise GuaranteeError.at("manifest", said, hint="verify again; copy it to a place of yours")
+    output.say(SIGNED)
+
+
+def manifest_beside(place: Path) -> Path:
+    """The manifest of an exported file, or of the only export in a folder."""
+    if not place.is_dir():
+        return place.with_name(f"{place.name}.manifest.json")
+    found = sorted(place.glob("*.manifest.json"))
+    if len(found) != 1:
+        said = "is a folder with several exports" if found else "is a folder without an export"
+        raise NothingToCheckError.at("--database", said, hint="name the file of one")
+    return found[0]
 
 
 def _place(policy: Policy | None, database: str | None) -> Path:

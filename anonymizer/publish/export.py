@@ -38,7 +38,7 @@ from anonymizer.process.files import move, read_beside, replacing
 from anonymizer.process.interrupts import decide, deciding
 from anonymizer.publish.duckdb.file import create_schema, create_view
 from anonymizer.publish.postgres.objects import PostgresPublished, published_in
-from anonymizer.release import objects
+from anonymizer.release import objects, signing
 from anonymizer.release.across_tables import names_of, released_tables
 from anonymizer.release.consistency import refuse_not_as_published, refuse_other_figures
 from anonymizer.release.formats import TEXT, in_csv, selected, types_in
@@ -484,6 +484,7 @@ def export(
     force: bool = False,
     population: str | Path | None = None,
     limits: Limits | None = None,
+    sign: str | Path | None = None,
 ) -> Export:
     """Write the release of `policy` in `database` (default: publish.database) as `file`.
 
@@ -491,16 +492,21 @@ def export(
     `database` is its address). For several tables, `file` is a folder, for Parquet files named like
     the published tables, or the file of the persons; the others are written next to it.
     `population`: a file with the population of k_map and delta_presence. `limits`: as for `run`.
-    Raises TargetError for a file that exists and is not an earlier export of this release, unless
-    `force`; NothingToCheckError if there is no release.
+    `sign`: a private key, which signs the manifest with the digests of the files. Raises
+    TargetError for a file that exists and is not an earlier export of this release, unless `force`;
+    NothingToCheckError if there is no release.
     """
     target, complete = Path(file), policy.lead
+    key = signing.private_key(sign) if sign is not None else None
     within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
     if not policy.several and chosen_engine(policy.lead, database) == "postgres":
-        return _export_through_duckdb(policy, target, database, force, complete, within)
-    return _export(policy, target, release_file(policy, database), force, complete, within)
+        done = _export_through_duckdb(policy, target, database, force, complete, within)
+    else:
+        done = _export(policy, target, release_file(policy, database), force, complete, within)
+    signing.sign_export(done.manifest, key)
+    return done
 
 
 def _export(

@@ -20,10 +20,10 @@ from anonymizer.errors import (
     no_file,
 )
 from anonymizer.guarantees.requirements import GUARANTEES
-from anonymizer.process.files import is_open_to_others, write_new
+from anonymizer.process.files import is_open_to_others, write_new, write_text
 from anonymizer.process.text import json_value
 from anonymizer.release.integrity import Sign, manifest_digest, seal_of
-from anonymizer.release.manifest import Manifest
+from anonymizer.release.manifest import Manifest, signature_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -71,6 +71,42 @@ def refuse_unsigned(manifest: Manifest, path: str | Path) -> None:
             said = "its signature is not that of this key over this content"
     if said is not None:
         raise GuaranteeError.at("manifest", said, hint="ask who published it")
+
+
+EXPORTED = "sql-anonymizer export 1 sha256:"
+"""The same for the manifest of exported files, whose digests it states."""
+
+
+def sign_export(manifest: Path, key: Ed25519PrivateKey | None) -> None:
+    """Sign the manifest of an export beside it; without a key, an earlier signature goes."""
+    beside = signature_file(manifest)
+    if key is None:
+        beside.unlink(missing_ok=True)
+        return
+    signature = key.sign(_message_of_export(manifest))
+    write_text(str(beside), base64.b64encode(signature).decode() + "\n")
+
+
+def refuse_unsigned_export(manifest: Path, path: str | Path) -> None:
+    """Raise GuaranteeError unless the owner of a key has signed the manifest of an export."""
+    key = public_key(path)
+    from cryptography.exceptions import InvalidSignature
+
+    beside = signature_file(manifest)
+    if not manifest.is_file():
+        raise NothingToCheckError.at("manifest", no_file(manifest.name))
+    if not beside.is_file():
+        said = f"is not signed: there is no file {beside.name}"
+        raise GuaranteeError.at("manifest", said, hint="anonymizer export --sign KEYFILE")
+    try:
+        key.verify(base64.b64decode(beside.read_bytes()), _message_of_export(manifest))
+    except (InvalidSignature, ValueError) as error:
+        said = "its signature is not that of this key over this content"
+        raise GuaranteeError.at("manifest", said, hint="ask who published it") from error
+
+
+def _message_of_export(manifest: Path) -> bytes:
+    return f"{EXPORTED}{hashlib.sha256(manifest.read_bytes()).hexdigest()}".encode()
 
 
 def private_key(path: str | Path) -> Ed25519PrivateKey:

@@ -26,6 +26,7 @@ from anonymizer.ledger.matches import first_of_series
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
 from anonymizer.process.secret import Seed
+from anonymizer.process.text import figure
 from anonymizer.publish.target import publisher
 from anonymizer.release.objects import Names
 from anonymizer.republish.outlook import Outlook, outlook
@@ -72,6 +73,10 @@ class Forecast:
     """Rows of the largest sample; all rows if the table was used as a whole."""
     others: Mapping[str, float] = field(default_factory=dict)
     """With several tables: NCP per cell of each one with events, beside the persons' `loss`."""
+    left_out: float | None = None
+    """Share of the persons, or rows, left out; None if only a sample was tried."""
+    failing: tuple[str, ...] = ()
+    """Guarantees that the whole table did not reach."""
 
 
 def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forecast | None:
@@ -116,7 +121,16 @@ def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forec
         memory=round((PROCESS + needed) * 1e6),
         loss=loss,
         sampled=large.rows,
+        **(_outcome(large) if rows == size else {}),
     )
+
+
+def _outcome(tried: Figures) -> dict[str, Any]:
+    """What a run over the same rows is expected to leave out and to miss."""
+    return {
+        "left_out": tried.share,
+        "failing": tuple(check.name for check in tried.checks if not check.passed),
+    }
 
 
 def forecast_tables(
@@ -151,6 +165,7 @@ def forecast_tables(
         loss=made.loss,
         sampled=round(rows * share),
         others={name: mean(of["ncp"].values()) for name, of in made.others.items() if of["ncp"]},
+        **(_outcome(made) if share == 1.0 else {}),
     )
 
 
@@ -307,6 +322,38 @@ def _try(
             found.forecast = forecast(policy.lead, bench, found.current["classes"], reading)
         if found.forecast is not None:
             found.warnings += _too_large(found.forecast, read.prepared)
+            found.problems += _refusals(policy.lead, found.forecast)
+    if found.series is not None:
+        found.problems += _withdrawals(policy.lead, found.series, found.current)
+
+
+CLEARLY = 1.1
+"""Beyond this part of a limit, another draw will hardly keep it."""
+
+
+def _refusals(policy: Policy, seen: Forecast) -> Iterator[Problem]:
+    """What a run over the same rows would refuse, too."""
+    limit = policy.suppression_limit
+    if seen.left_out is not None and seen.left_out > limit * CLEARLY:
+        yield _beyond(policy, seen.left_out)
+    for name in dict.fromkeys(seen.failing):
+        said = f"{name} was not reached when the whole table was tried"
+        yield Problem("privacy", said, hint="anonymizer explore shows what is reached")
+
+
+def _withdrawals(
+    policy: Policy, seen: Outlook, current: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    """What a series leaves out, if that is clearly more than the policy allows."""
+    left_out = seen.along + seen.joiners_later + seen.for_values + seen.still_out
+    there = seen.last_release - seen.leavers + seen.joiners + seen.still_out
+    if current is not None and left_out > there * policy.suppression_limit * CLEARLY:
+        yield _beyond(policy, left_out / there)
+
+
+def _beyond(policy: Policy, share: float) -> Problem:
+    said = f"allows {figure(policy.suppression_limit)}, and a run would leave out about {share:.1%}"
+    return Problem("suppression_limit", said, hint="raise it, or ask for less")
 
 
 def memory_there() -> int:

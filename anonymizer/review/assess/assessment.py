@@ -17,6 +17,7 @@ from anonymizer.guarantees.guarantee import Flag, Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.guarantees.size import KAnonymity
 from anonymizer.policy import AnyPolicy
+from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import file_format
 from anonymizer.process.document import Bar, Document, NotebookResult, Section, facts, say
 from anonymizer.review.assess import figures
@@ -390,13 +391,15 @@ def assess(
     combined: int = COMBINED,
     require: Sequence[str] = (),
     limits: Limits | None = None,
+    read: Reading | None = None,
 ) -> Assessment:
     """Assess `table` of `database` (a file or an open connection), or a data file, as it is.
 
     Without `quasi`, the columns are guessed. `population`: a table or file with the same
     quasi-identifiers that contains everybody in the table; `fraction`: the table's share of the
     population. A unit is at risk above `threshold`. `combined`: largest number of columns combined
-    to see who is singled out (0: none). `require`: see `checks.parse`.
+    to see who is singled out (0: none). `require`: see `checks.parse`. `read`: how a text file is
+    read, which is found from it by default.
 
     Raises SourceError or PolicyError for what cannot be found or read.
     """
@@ -410,7 +413,9 @@ def assess(
         if population and file_format(population) and Path(population).is_file()
         else []
     )
-    with open_table(table, database, files=files, limits=limits) as found:
+    with open_table(
+        table, database, files=files, limits=limits, recognizes=read is None, read=read
+    ) as found:
         opened = found.with_together(person)
         return assess_opened(
             opened,
@@ -521,7 +526,7 @@ def assess_policy(
         raise PolicyError.at("source.query", said, hint=hint)
     name = source.table or str(policy.source_path.resolve())
     roles = {"quasi": policy.quasi, "sensitive": policy.sensitive, "person": policy.person}
-    found = assess(name, database, limits=limits, **{**roles, **options})
+    found = assess(name, database, limits=limits, read=source.read, **{**roles, **options})
     return replace(found, table=source.table or source.file or name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anonymizer.compile import ident
 from anonymizer.contract.layout import Layout, Originals, Requirement
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.connection import EARLIER
@@ -204,6 +205,8 @@ class Attack:
     """The same for a reader who takes every cell for the smallest possible."""
     beside: bool = False
     """True if an earlier release was compared."""
+    other_source: bool = False
+    """True if the source does not have as many rows as the release was made of."""
     differences: Differences | None = None
     """Values that classes of only one of the releases show; None if nothing that both
     publish as it is can differ, or if they keep signatures."""
@@ -340,6 +343,10 @@ def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, A
         raise NothingToCheckError.at(
             "--share", "draws no target", hint="raise it, or change --test-seed"
         )
+    measures = beside.manifest.data["measures"]
+    made_of = measures.get("rows", 0) + measures.get("suppressed", 0)
+    counted = f"select count(*) from {ident(beside.originals.table)}"
+    (there,) = beside.engine.raw(counted, "source")[0]
     proving = (beside.run_sql, beside.view, layout, beside.originals, requirements)
     return now, Attack(
         view=str(beside.manifest.data.get("view", beside.view.name)),
@@ -351,6 +358,7 @@ def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, A
         unit="persons" if now.by_person else "rows",
         proved=proved_records(*proving).get(RECORDS),
         if_tight=proved_records(*proving, if_tight=True).get(RECORDS),
+        other_source="counterfeits" not in measures and there != made_of,
     )
 
 

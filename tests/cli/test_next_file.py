@@ -1,0 +1,55 @@
+"""A policy and the file of another month: every command takes the file of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+
+POLICY = """\
+version: 1
+source: {file: may.csv, read: {encoding: windows-1252, delimiter: ";", skip: 1}}
+columns:
+  age: {role: quasi}
+  sex: {role: quasi}
+  town: {role: sensitive, protect: {l_diversity: 2}}
+privacy: {k_anonymity: 5}
+publish: {database: release.duckdb, name: people}
+"""
+
+
+def written(name: str, rows: int) -> None:
+    towns = ("Köln", "Mölln", "Jena")
+    lines = [f"{20 + i * 7 % 40};{'fm'[i % 2]};{towns[i % 3]}" for i in range(rows)]
+    Path(name).write_text("A list\nage;sex;town\n" + "\n".join(lines) + "\n", "windows-1252")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("policy.yml").write_text(POLICY)
+    written("may.csv", 200)
+    written("june.csv", 230)
+
+
+def test_the_file_of_the_run_is_attacked_and_reported(call: Call) -> None:
+    assert call("run", "policy.yml", "--source", "june.csv").code == 0
+    other = call("attack", "policy.yml", "--share", "1")
+    assert "another number of rows than the release was made of" in other.err
+    same = call("attack", "policy.yml", "--source", "june.csv", "--share", "1")
+    assert (same.code, same.err) == (0, "")
+    done = call("report", "policy.yml", "--source", "june.csv", "-o", "r.json")
+    assert done.code == 0, done.err
+    assert Path("r.json").is_file()
+
+
+def test_a_file_is_assessed_as_the_policy_and_as_a_draft_read_it(call: Call) -> None:
+    by_policy = call("assess", "policy.yml", "--format", "json")
+    assert by_policy.code == 0, by_policy.err
+    by_file = call("assess", "may.csv", "--quasi", "age,sex", "--format", "json")
+    assert by_file.code == 0, by_file.err
+    assert json.loads(by_policy.out)["rows"] == json.loads(by_file.out)["rows"] == 200
+
