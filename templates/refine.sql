@@ -392,10 +392,6 @@ with ordered as (
     {% if most_swapped is not none %}
     and (select count(*) from {{ points | ident }}) <= {{ most_swapped | lit }}
     {% endif %}
-    {% if divides and most_divided is not none %}
-    -- fewer are divided anew instead
-    and (select count(*) from {{ points | ident }}) > {{ most_divided | lit }}
-    {% endif %}
 ),
 steps as (
     select o.class_id{% for number in range(orders | length + 1) %}, o.place_{{ number | lit }}{% endfor %}, s.step

@@ -449,6 +449,7 @@ def remarks(
             f"{column_path(name)}: is sensitive and no rule protects it: everybody in a class may"
             f" have the same value, and who finds the class then knows it; {_rule_for(policy)}"
         )
+    found += _kept_remarks(policy, spoken)
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
     # names of persons repeat along with their numbers: the numbers alone are reported then
     parts = sorted(filter(names_part, repeating), key=lambda name: different[name])
@@ -470,6 +471,24 @@ def remarks(
             f" of one person only; {_counted_by(policy, name)}"
         )
     return [*found, *meant_remarks(policy, notes, repeating)]
+
+
+def _kept_remarks(policy: Policy, spoken: Collection[str]) -> Iterator[str]:
+    """Columns that are kept as they are, though their names say that a rule is for them."""
+    for name, column in policy.columns.items():
+        if column.role != "keep" or column.acknowledge or name in spoken:
+            continue
+        said = f"{column_path(name)}: is kept as it is, and its name says that"
+        if column_names.sensitive(name):
+            yield (
+                f"{said} people may want it secret: nothing is promised of it; role: sensitive,"
+                " with protect, if it is"
+            )
+        elif column_names.says(name, column_names.INDIVIDUAL):
+            yield (
+                f"{said} others may know it: who does may find rows in their class; role: quasi,"
+                " if so"
+            )
 
 
 def _counted_by(policy: Policy, name: str) -> str:

@@ -52,4 +52,3 @@ def test_a_file_is_assessed_as_the_policy_and_as_a_draft_read_it(call: Call) -> 
     by_file = call("assess", "may.csv", "--quasi", "age,sex", "--format", "json")
     assert by_file.code == 0, by_file.err
     assert json.loads(by_policy.out)["rows"] == json.loads(by_file.out)["rows"] == 200
-

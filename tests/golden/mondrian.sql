@@ -1122,8 +1122,6 @@ with ordered as (
     -- every unit of a class is compared with every unit of a near one
     where units <= 60
     and (select count(*) from anon_scratch.main.refine_points) <= 100000
-    -- fewer are divided anew instead
-    and (select count(*) from anon_scratch.main.refine_points) > 50000
 ),
 steps as (
     select o.class_id, o.place_0, o.place_1, o.place_2, s.step
@@ -1324,6 +1322,18 @@ select
 , p.w1, p.l1, p.h1
 from anon_scratch.main.refine_points p
 left join "moved" m on m.unit = p.unit;
+
+-- extents of classes: The extents of classes and what all their rows lose together.
+create or replace table anon_scratch.main.refine_classes as
+select *, n * cast(greatest(h1 - l1, 0) + cast(((cast(bit_count(w1 & 511) as integer)) - case when (cast(bit_count(w1 & 511) as integer)) = 1 then 1 else 0 end) * cast(1250000 as double) as bigint) as bigint) as lost
+from (
+    select
+        class_id, cast(sum(n) as bigint) as n, count(*) as units
+
+, bit_or(w1) as w1, min(l1) as l1, max(h1) as h1
+    from anon_scratch.main.refine_points
+    group by class_id
+) c;
 
 -- near units: Pairs of units that agree in nearly all attributes, each with the next ones by another; of these the ones whose common class would lose least.
 create or replace table anon_scratch.main.refine_near_units as

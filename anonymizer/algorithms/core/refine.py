@@ -378,7 +378,7 @@ def _rarity(made: Boxes) -> Sql:
 # starts a class, which takes the unit that widens it least until it is large enough, and so on. A
 # block keeps whichever of its old and new classes lose less.
 #
-# *Divisions*, with full effort: `anonymizer.algorithms.core.repair`.
+# *Divisions*, after the swaps: `anonymizer.algorithms.core.repair`.
 #
 # *Swaps.* Two units of near classes change places, or one moves, where that lowers the loss of both
 # classes together. A class takes part in one swap a round, so that every gain is exactly as
@@ -441,7 +441,7 @@ AUTO = Effort(
     most_swapped=100_000,
     divisions=Divisions(rounds=3, arms=6, near_to_unit=3, most=50_000),
 )
-"""About as long as the cuts have taken."""
+"""About twice as long as the cuts have taken."""
 AUTO_OF_LARGE = replace(AUTO, divisions=NONE)
 """Where most units of a class are one item of a division, which gains no more than a swap."""
 AUTO_OF_SAME = replace(AUTO_OF_LARGE, rounds=4, beside=BESIDE, nearest=NEAREST)
@@ -573,7 +573,7 @@ def _searches(context: dict[str, Any], effort: Effort, classes: Step) -> tuple[S
     near_units = (Step("near units", "repair/near_units", context, laborious=True),)
     if effort.rounds == 1 and context["divides"]:
         divisions = division_stages(context, effort.divisions.rounds, classes, no_offers)
-        return (*near, *swap, *near_units, none_yet, *divisions)
+        return (*near, *swap, classes, *near_units, none_yet, *divisions)
     if effort.rounds == 1:
         return (*near, *swap)
     rounds = Loop(
