@@ -19,6 +19,7 @@ from anonymizer.errors import AnonymizerError, EngineError, PolicyError, Problem
 from anonymizer.policy import AnyPolicy, Policy, SchemaPolicy
 from anonymizer.policy.kinds import ANONYMISED, kind_of_mapping
 from anonymizer.policy.paths import closest
+from anonymizer.policy.reading import Reading
 from anonymizer.policy.values import table_parts
 from anonymizer.process.secret import Seed
 from anonymizer.release.published import Release
@@ -265,6 +266,7 @@ TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "float": (lambda given: isinstance(given, Real) and not isinstance(given, bool), "a number"),
     "Sequence[str]": (_are_texts, "a list of texts"),
     "Limits": (lambda given: isinstance(given, Limits), "Limits(memory=…, threads=…)"),
+    "Reading": (lambda given: isinstance(given, Reading), "a policy's source.read"),
 }
 """By the type that a parameter is written with: what is of the type, and how a message names it."""
 

@@ -14,6 +14,7 @@ import pytest
 
 import anonymizer
 from anonymizer.errors import AnonymizerError, SourceError
+from anonymizer.policy.reading import Reading
 from tests.runs import policy, published, run, source
 from tests.selection import some
 
@@ -433,7 +434,8 @@ def test_a_csv_file_that_cannot_be_read_is_told_by_the_line(tmp_path: Path, name
     path = tmp_path / "visits.csv"
     path.write_bytes(b"a,b\n" + content)
     with pytest.raises(AnonymizerError, match=said) as error:
-        anonymizer.assess(str(path), quasi=["a"])  # (`init` recognizes encodings)
+        # (encodings are recognized where nothing says how a file is read)
+        anonymizer.assess(str(path), quasi=["a"], read=Reading())
     assert "SECRET" not in str(error.value)
     assert error.value.exit_code == 2
 

@@ -21,6 +21,7 @@ from anonymizer.errors import (
     PolicyError,
     SourceError,
 )
+from anonymizer.policy.reading import Reading
 from anonymizer.review.assess import assess
 from anonymizer.review.attack import attack
 from anonymizer.review.draft.schema_draft import draft_tables
@@ -143,6 +144,7 @@ EXAMPLES: dict[str, Any] = {
     "float": 0.5,
     "Sequence[str]": ("age", "zip"),
     "Limits": Limits(),
+    "Reading": Reading(),
 }
 
 
