@@ -81,8 +81,9 @@ def verify_command(
     if population is not None and loaded is None and not independent:
         raise UsageError.at("--population", "needs the POLICY that asks for it")
     exported = is_export(database) and loaded is None and certificate is None
-    # (a folder may be a release of Spark)
-    alone = exported and (independent or Path(str(database)).is_file())
+    # (a folder may be a release of Spark, whose signature is another one)
+    unnamed = independent and public_key is None
+    alone = exported and (unnamed or Path(str(database)).is_file())
     state = state_of(loaded, database) if independent or alone else None
     if alone:
         _judge_export(output, str(database), population, public_key, state)
@@ -247,13 +248,14 @@ def _judge_export(
     output: Output, place: str, population: str | None, public_key: str | None, state: State
 ) -> None:
     """Verify exported files, which only the second verifier reads."""
+    from anonymizer.publish.export import manifest_of
     from anonymizer.release.signing import refuse_unsigned_export
 
     if public_key is None:
         output.warn(ORIGIN)
         judge_independently(output, None, place, population, origin="unknown", state=state)
         return
-    beside = manifest_beside(Path(place))
+    beside = manifest_of(Path(place))
     before = beside.read_bytes() if beside.is_file() else b""
     refuse_unsigned_export(beside, public_key)
     judge_independently(output, None, place, population, origin="signature", state=state)
@@ -261,17 +263,6 @@ def _judge_export(
         said = f"{beside.name} was changed while the files were judged"
         raise GuaranteeError.at("manifest", said, hint="verify again; copy it to a place of yours")
     output.say(SIGNED)
-
-
-def manifest_beside(place: Path) -> Path:
-    """The manifest of an exported file, or of the only export in a folder."""
-    if not place.is_dir():
-        return place.with_name(f"{place.name}.manifest.json")
-    found = sorted(place.glob("*.manifest.json"))
-    if len(found) != 1:
-        said = "is a folder with several exports" if found else "is a folder without an export"
-        raise NothingToCheckError.at("--database", said, hint="name the file of one")
-    return found[0]
 
 
 def _place(policy: Policy | None, database: str | None) -> Path:

@@ -246,8 +246,7 @@ def preview(
     """Read the source into memory, compile, and try every check that precedes a run.
 
     With `foresee`, samples are anonymized in scratch to forecast time, memory and loss of a run.
-    Problems are collected; AnonymizerError is raised only if the source cannot
-    be opened.
+    Problems are collected; AnonymizerError is raised only if the source cannot be opened.
     """
     found = Preview(kind=policy.release_kind)
     lead = policy.lead
@@ -324,7 +323,7 @@ def _try(
             found.warnings += _too_large(found.forecast, read.prepared)
             found.problems += _refusals(policy.lead, found.forecast)
     if found.series is not None:
-        found.problems += _withdrawals(policy.lead, found.series, found.current)
+        found.problems += _withdrawals(policy.lead, found.series)
 
 
 CLEARLY = 1.1
@@ -341,13 +340,11 @@ def _refusals(policy: Policy, seen: Forecast) -> Iterator[Problem]:
         yield Problem("privacy", said, hint="anonymizer explore shows what is reached")
 
 
-def _withdrawals(
-    policy: Policy, seen: Outlook, current: Mapping[str, Any] | None
-) -> Iterator[Problem]:
+def _withdrawals(policy: Policy, seen: Outlook) -> Iterator[Problem]:
     """What a series leaves out, if that is clearly more than the policy allows."""
     left_out = seen.along + seen.joiners_later + seen.for_values + seen.still_out
-    there = seen.last_release - seen.leavers + seen.joiners + seen.still_out
-    if current is not None and left_out > there * policy.suppression_limit * CLEARLY:
+    there = max(seen.last_release - seen.leavers + seen.joiners + seen.still_out, 1)
+    if left_out > there * policy.suppression_limit * CLEARLY:
         yield _beyond(policy, left_out / there)
 
 

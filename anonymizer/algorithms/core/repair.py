@@ -49,6 +49,7 @@ class Divisions:
 
 
 NONE = Divisions(0, 0, 0)
+"""No class is divided."""
 
 
 @dataclass(frozen=True, slots=True)
