@@ -66,10 +66,15 @@ def init_command(
     reviewed = "the role of every column"
     if isinstance(found, TablesDraft):
         reviewed = f"every link, and {reviewed}"
-    untold = found.not_linked if isinstance(found, TablesDraft) else {}
+    untold, without = {}, {}
+    if isinstance(found, TablesDraft):
+        untold, without = found.not_linked, found.left_out
+        for table, why in found.orphans.items():
+            output.warn(f"{table}: {why}; such rows are left out (orphans: drop)")
     output.done(
         {**found.as_dict(), "file": target},
         [
+            *(f"left out: {table} {said}" for table, said in without.items()),
             *(f"not linked: in {table}, {said}" for table, said in untold.items()),
             f"wrote {Path(target).name}: review {reviewed}, then",
             f"  anonymizer plan {target}{source}",

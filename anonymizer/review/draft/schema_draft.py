@@ -171,10 +171,11 @@ def _table(one: TableDraft) -> Iterator[str]:
         yield f"key: {scalar(one.key)}   # {said}"
     if one.link is not None:
         link = one.link
-        said = "declared" if link.declared else f"all its values are keys of {link.to}"
+        said = f"{'nearly ' if link.strangers else ''}all its values are keys of {link.to}"
+        said = "declared" if link.declared else said
         yield f"links: {{{scalar(link.column)}: {scalar(link.to)}}}   # {comment(said)}"
-        if link.nulls:
-            yield f"orphans: drop   # {link.nulls:,} rows have no {comment(link.column)}"
+        if link.orphans:
+            yield f"orphans: drop   # {comment(link.orphans)}"
     for several in one.not_linked:
         yield f"# Not linked: {comment(several.description)}."
         yield f"# For a link, {comment(several.cure)}."
@@ -377,6 +378,8 @@ class TablesDraft:
     """Tables that are not in the policy, with the reason."""
     not_linked: dict[str, str]
     """By table: a declared link that is not in the policy."""
+    orphans: dict[str, str]
+    """By table: why some of its rows are left out."""
 
     def __str__(self) -> str:
         return self.text
@@ -395,6 +398,7 @@ class TablesDraft:
             },
             "left_out": self.left_out,
             "not_linked": self.not_linked,
+            "orphans": self.orphans,
         }
 
 
@@ -463,6 +467,7 @@ def draft_tables(
         {name: (link.column, link.to) for name, link in tree.links.items()},
         without,
         {one.table: f"{one.description}; {one.cure}" for one in several if one.table in drafted},
+        {name: link.orphans for name, link in tree.links.items() if link.orphans},
     )
 
 

@@ -13,6 +13,7 @@ from anonymizer.engines.session import find_table
 from anonymizer.errors import SourceError
 from anonymizer.policy.paths import words
 from anonymizer.policy.values import file_stem
+from anonymizer.process.text import many
 from anonymizer.release import objects
 from anonymizer.review.assess.classes import AssessedTable
 from anonymizer.review.draft.guess import Guess, Profile, guesses, profiles
@@ -321,7 +322,11 @@ def _joined(columns: Sequence[str]) -> str:
 AT_ONCE = 200
 """Pairs of columns compared by one statement."""
 NEARLY = 0.1
-"""Largest share of values without a matching key at which a link is mentioned, but not drafted."""
+"""Largest share of values without a matching key at which a link is drafted, if its name fits, or
+else mentioned.
+"""
+NAMED = 2
+"""Worst `fit` of a column that is surely named after the key."""
 UNNAMED = 9
 """The `fit` of a declared link whose name does not match."""
 
@@ -346,9 +351,21 @@ class Link:
     different: int = 0
 
     @property
-    def preference(self) -> tuple[bool, bool, bool, int]:
+    def preference(self) -> tuple[bool, bool, bool, bool, int]:
         """Sort key for the links of one table, the best first."""
-        return (not self.declared, self.nulls > 0, not self.own, self.fit)
+        broken = self.strangers > 0
+        return (not self.declared, broken, self.nulls > 0, not self.own, self.fit)
+
+    @property
+    def orphans(self) -> str:
+        """Why rows of its table lead to no row of the other; empty if all do."""
+        rows = many(self.nulls, "row has", "rows have")
+        without = f"{rows} no {self.column}" if self.nulls else ""
+        strange = (
+            f"{self.strangers:,} of {self.different:,} values of {self.column} are no key of"
+            f" {self.to}"
+        )
+        return "; ".join(filter(None, (strange if self.strangers else "", without)))
 
     @property
     def description(self) -> str:
@@ -362,7 +379,8 @@ class Link:
 def find_links(
     engine: DuckDBEngine, tables: Mapping[str, Found]
 ) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
-    """Find links, and near-links: columns in which only a few values have no matching key.
+    """Find links, and near-links: columns in which a few values have no matching key, and whose
+    names do not say for sure that they are links.
 
     All links to a table refer to the same key of it.
     """
@@ -376,9 +394,10 @@ def find_links(
     links, missed = list(declared), []
     for start in range(0, len(likely), AT_ONCE):
         for link in _compared(engine, tables, likely[start : start + AT_ONCE]):
-            if not link.strangers:
+            nearly = link.strangers <= NEARLY * link.different
+            if not link.strangers or (nearly and link.fit <= NAMED):
                 links.append(link)
-            elif link.strangers <= NEARLY * link.different:
+            elif nearly:
                 missed.append(link)
     return _to_one_key(links, tables), tuple(missed)
 
@@ -544,10 +563,22 @@ def _persons(
             "has no table of persons: one row each, a key that columns of other tables hold,"
             " and columns such as a birth date or a sex"
         )
+        said += "".join(f"; {one}" for one in _repeating(tables))
     if several:
         said += f"; in {several[0].table}, {several[0].description}"
         raise SourceError.at(where, said, hint=f"add such a column to both tables, or {INSTEAD}")
     raise SourceError.at(where, said, hint=INSTEAD)
+
+
+def _repeating(tables: Mapping[str, Found]) -> Iterator[str]:
+    """Tables that would have a key, but for a few rows."""
+    for name, one in tables.items():
+        for p in one.profiles:
+            rank, repeated = like_key(p.column, one.table.name), p.rows - (p.different or 0)
+            if rank is not None and rank <= NAMED and 0 < repeated <= NEARLY * p.rows:
+                rows = many(repeated, "row of", "rows of")
+                said = f"{p.column} would be a key, but for {rows} {name}"
+                yield f"{said} that repeat one or have none"
 
 
 def _reaching(table: str, links: Sequence[Link]) -> set[str]:
@@ -640,7 +671,7 @@ def _hang_deeper(
 def _deeper(link: Link, now: Link, tree: Tree) -> bool:
     way = [link, *tree.way(link.to)]
     return (
-        link.nulls == 0
+        link.nulls == link.strangers == 0
         and way[-1].to == tree.person
         and len(way) > len(tree.way(link.table))
         and link.table not in (step.to for step in way)
