@@ -106,7 +106,7 @@ def _of_columns(losses: Mapping[str, float]) -> Iterator[Little]:
 
 def _of_table(table: str, measures: Mapping[str, Any]) -> Iterator[Little]:
     """Little that is left of a child table, whose rows belong to persons."""
-    hint = "try a smaller k, fewer known rows, or a hierarchy with more levels for its events"
+    hint = "try fewer event columns, a smaller k, or a hierarchy with more levels for its events"
     rows, left_out = measures["rows"], measures["suppressed"]
     if left_out and left_out >= LEFT_OUT * (rows + left_out):
         says = f"{percent(left_out / (rows + left_out))} of the rows of {table} are left out"

@@ -250,7 +250,7 @@ def roles(
     person = table == tree.person
     made = dict(one.guesses) if person else dict(_of_rows(one))
     made |= own_names(made, TAKEN if person else TAKEN[1:])
-    made |= {name: one for name, one in others.items() if made[name].role in OPEN}
+    made |= {name: one for name, one in others.items() if made[name].role in (*OPEN, "drop")}
     made |= _not_taken(table, tree, links)
     if table in tree.links:
         link = tree.links[table]
@@ -291,12 +291,21 @@ def _of_rows(one: Found) -> Iterator[tuple[str, Guess]]:
     """Columns of a table with several rows per person; quasi columns become events."""
     for p in one.profiles:
         found = one.guesses[p.column]
-        if found.role == "quasi":
+        if found.role == "quasi" and _amount(p):
+            said = f"an amount, which few know of a row; role: event, if others do; {spread_of(p)}"
+            yield p.column, Guess("drop", said)
+        elif found.role == "quasi":
             yield p.column, Guess("event", found.reason, found.sure)
         elif found.role == "sensitive":
             yield p.column, _event(p) or found
         else:
             yield p.column, found
+
+
+def _amount(p: Profile) -> bool:
+    """True for numbers of many values, of which each known one would cost all other events."""
+    coded = column_names.says(p.column, CODES | column_names.QUASI)
+    return p.number and (p.different or 0) > FEW and not coded
 
 
 def _event(p: Profile) -> Guess | None:
