@@ -35,7 +35,7 @@ from anonymizer.process.text import json_value
 from anonymizer.review.approval import residual_risks
 from anonymizer.review.lattice import without_hierarchy
 from anonymizer.review.report.content import ROLES as ROLE_WORDS
-from anonymizer.run.warnings import unprotected
+from anonymizer.run.warnings import kept_despite_name, unprotected
 
 # Access control: one host, one origin, one token; and the security headers of every answer.
 #
@@ -204,7 +204,7 @@ def _table(policy: Policy) -> dict[str, Any]:
         "algorithm": given["algorithm"],
         "person": policy.person,
         "classless": policy.algorithm.classless,
-        "unprotected": unprotected(policy),
+        "unprotected": [*unprotected(policy), *kept_despite_name(policy)],
         "no_lattice": next((f"{p.path} {p.message}" for p in without_hierarchy(policy)), None),
         "ledger": policy.ledger is not None,
     }

@@ -313,9 +313,18 @@ def inferred(facts: Facts, caption: str) -> Iterator[Block]:
         sure, bound = facts.value(f"{path}.most_confident"), facts.value(f"{path}.bound")
         held = verdict(one["holds"]) if bound is not None else "nothing is promised"
         rows.append((one["column"], sure or "-", bound or "-", held))
+    kept = [c["column"] for c in facts.report.columns if c["role"] == "keep"]
+    rows += [(name, "not judged: kept as it is", "-", "nothing is promised") for name in kept]
     if rows:
         yield Rows(caption, ("Column", "Largest certainty", "Promised", "Verdict"), tuple(rows))
-    else:
+    if kept:
+        yield say(
+            f"Kept as they are: {', '.join(kept)}. Who finds a class sees their values, and who"
+            " knows them of somebody may find a row in it: no figure of this page counts that."
+        )
+    if not rows and facts.data["attack"] is not None:
+        yield say(f"{caption}: no sensitive column is published.")
+    if facts.data["attack"] is None:
         yield Open(caption, f"{WITH_SOURCE} --attack")
 
 

@@ -475,20 +475,31 @@ def remarks(
 
 def _kept_remarks(policy: Policy, spoken: Collection[str]) -> Iterator[str]:
     """Columns that are kept as they are, though their names say that a rule is for them."""
-    for name, column in policy.columns.items():
-        if column.role != "keep" or column.acknowledge or name in spoken:
-            continue
+    for name in kept_despite_name(policy):
         said = f"{column_path(name)}: is kept as it is, and its name says that"
+        if name in spoken:
+            continue
         if column_names.sensitive(name):
             yield (
                 f"{said} people may want it secret: nothing is promised of it; role: sensitive,"
                 " with protect, if it is"
             )
-        elif column_names.says(name, column_names.INDIVIDUAL):
+        else:
             yield (
                 f"{said} others may know it: who does may find rows in their class; role: quasi,"
                 " if so"
             )
+
+
+def kept_despite_name(policy: Policy) -> list[str]:
+    """Kept columns whose names suggest a secret, or what others know of a person."""
+    return [
+        name
+        for name, column in policy.columns.items()
+        if column.role == "keep"
+        and not column.acknowledge
+        and (column_names.sensitive(name) or column_names.says(name, column_names.INDIVIDUAL))
+    ]
 
 
 def _counted_by(policy: Policy, name: str) -> str:
