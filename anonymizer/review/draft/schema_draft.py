@@ -49,19 +49,21 @@ from anonymizer.review.draft.table_draft import (
     source_lines,
 )
 from anonymizer.review.draft.table_links import (
+    Link,
+    Several,
+    Tree,
+    find_links,
+    find_tree,
+    links_of_several,
+)
+from anonymizer.review.draft.tables import (
     OWN,
     WHERE,
     Found,
-    Link,
-    Several,
     Tables,
-    Tree,
     find_files,
-    find_links,
     find_tables,
-    find_tree,
     like_key,
-    links_of_several,
 )
 from anonymizer.review.hierarchies import of_writing
 from anonymizer.source import column_names
