@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile import Sql, Table, ident, join, lit, work
 from anonymizer.guarantees.requirements import least_class
 from anonymizer.policy import Policy
 from anonymizer.source import column_names
 from anonymizer.source.column_names import EXACT_UP_TO, countable
 from anonymizer.source.identifiers import fold_case, usual_characters
 from anonymizer.source.profile import TableProfile, kind_of, read_as_text
+from anonymizer.source.recognition import SURELY_UNKNOWN
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import SNAPSHOT
 from anonymizer.steps import Note, Stage, Step
@@ -130,6 +131,9 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
             whole = f"{cell} = floor({cell}) and not (isnan({cell}) or isinf({cell}))"
             large = f"abs({cell}) >= {EXACT_UP_TO[sql_type]} and {whole}"
             counts.append((Sql(large), f"{MEANT}large.{place}.n"))
+        if text and _unknowns_listed(policy) and given.hierarchy is None:
+            listed = join(lit(one) for one in sorted(SURELY_UNKNOWN))
+            counts.append((Sql(f"lower(trim({cell})) in ({listed})"), f"{MEANT}unknown.{place}.n"))
         if given.protect is not None and (text or (in_class and given.role == "sensitive")):
             units = _units(policy) if snapshot == SNAPSHOT else Sql("count(*)")
             one = {"cell": cell, "text": text, "units": units}
@@ -137,6 +141,12 @@ def _values(policy: Policy, profile: TableProfile, roles: Roles, snapshot: Table
     if counts or looked_at:
         context = {"snapshot": snapshot, "counts": counts, "looked_at": looked_at, "folded": FOLDED}
         yield Note(Step("values that may not be meant", "prepare/meant", context))
+
+
+def _unknowns_listed(policy: Policy) -> bool:
+    """Whether the policy says which cells of its file are NULL: others may be in a later file."""
+    read = policy.source.read
+    return read is not None and bool(read.nulls)
 
 
 def _columns(roles: Roles) -> Iterator[tuple[str, Sql, str]]:

@@ -59,6 +59,10 @@ CENTURY = (
     f"before the year {FIRST_YEAR}: was the century left out when they were written or read? Add it"
     " in source.query, and make dates that stand for unknown ones NULL there"
 )
+UNKNOWNS = (
+    "with a spelling of unknown that source.read.nulls lacks, which count as values for every rule:"
+    " add it there"
+)
 SPELLED = (
     "another one but for upper and lower case, blanks, characters without width or the Unicode"
     " form, and count as different"
@@ -80,6 +84,7 @@ def meant_remarks(
         del notes[name]
     yield from _count_warnings(policy, found.get("early", {}), "date", CENTURY)
     yield from _count_warnings(policy, found.get("large", {}), "whole number", DIGITS)
+    yield from _count_warnings(policy, found.get("unknown", {}), "cell", UNKNOWNS)
     yield from _spelled(policy, found.get("spelled", {}))
     yield from _repeating(found.get("copies", {}))
     yield from _groups(policy, found.get("groups", {}), reported)

@@ -94,6 +94,8 @@ FEWEST_DATES = 2
 TWO_LETTERS = "[A-Z]{2}"
 CODES = frozenset({"na", "nc", "nd", "nr", "ka", "bd", "unk"})
 """Spellings of unknown that may be codes, such as that of Namibia."""
+SURELY_UNKNOWN = UNKNOWN - CODES - {"none"}
+"""Spellings of unknown that are hardly values; "none" may be one, of a column of illnesses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -374,3 +374,26 @@ def test_nothing_is_told_of_public_tables(name: str, data_folder: Path, tmp_path
 def test_nothing_is_told_of_tables_like_public_ones(name: str, tmp_path: Path) -> None:
     rows, quasi, others = LIKE[name]
     assert told(tmp_path, rows, _roles(quasi, others), suppression_limit=0.5) == []
+
+
+def test_a_later_file_spells_unknown_otherwise(tmp_path: Path) -> None:
+    """A policy says which cells of its file are NULL, and the file of the next month has others."""
+
+    def warned(spelling: str, read: dict[str, Any]) -> list[str]:
+        rows = [f"{20 + i % 7};{['Ulm', 'Bonn', spelling][i % 3]}" for i in range(90)]
+        (tmp_path / "file.csv").write_text("\n".join(["age;town", *rows]))
+        given = policy(
+            tmp_path,
+            {"age": "quasi", "town": "quasi"},
+            source={"file": "file.csv", "read": {"delimiter": ";", **read}},
+        )
+        found = preview(given, None, foresee=False)
+        SourceError.refuse(found.problems)
+        return [one for one in found.warnings if "a spelling of unknown" in one]
+
+    listed = {"nulls": ["", "k.A."]}
+    assert warned("k.A.", listed) == []
+    assert warned("n/a", {}) == []  # nothing says that this file has unknown cells
+    assert [one[:40] for one in warned(" N/A ", listed)] == [
+        "columns.town: has 30 cells with a spelli"
+    ]
