@@ -207,11 +207,16 @@ def _series_lines(seen: Outlook) -> Iterator[str]:
     if seen.frontier:
         yield "  leaving is frequent; if it goes on like this, a release withdraws"
         rows = [
-            (one.choice, f"{one.withdrawal:.2%}", f"{one.of_thirty:.0%}", one.note)
+            (one.choice, f"{one.withdrawal:.2%}", _added(one.of_thirty), one.note)
             for one in seen.frontier
         ]
         yield from table(("choice", "of its rows", "in the time of 30", ""), rows, "    ")
         yield "    (to let those who leave stay until a whole class does is not offered)"
+
+
+def _added(share: float) -> str:
+    """Shares of a table that follow each other, added up: rows may go and others may come."""
+    return f"{share:.0%}" if share <= 1 else f"as many as {share:.1f} tables have"
 
 
 def _forecast_line(seen: Forecast, persons: str | None) -> str:

@@ -34,6 +34,9 @@ PLAIN = {
     "too_long": ("has too many items", None),
     "invalid_key": ("is a name that is not text", "put it in quotes"),
 }
+ONE_COLUMN = (
+    "one column; make one of several in source.query, a || '-' || b, and give it the role key"
+)
 MAPPINGS = {"model_type", "model_attributes_type", "dict_type"}
 BOUNDS = {
     "greater_than_equal": ("ge", "at least"),
@@ -200,6 +203,8 @@ def _problem(root: type[BaseModel], error: Any, loc: Loc, place: Loc) -> Problem
         return Problem(
             path, message, choice, _example(root, place if len(place) == 1 else place[:-1])
         )
+    if kind == "string_type" and isinstance(error["input"], list | tuple):
+        hint = ONE_COLUMN if place[-1] == "key" else "write one, without brackets"
     return Problem(path, message, hint=hint)
 
 

@@ -94,7 +94,7 @@ def verify(
         if stated is not None:
             signing.refuse_other_release(stated, manifest)
         total = judged if total is None else total + judged
-        kinds[str(manifest.data["view"])] = manifest.kind
+        kinds |= dict.fromkeys(_views(manifest), manifest.kind)
     if total is None and asked is not None:
         said = f"is of {asked}, and there is no release of this name"
         raise NothingToCheckError.at("certificate", said)
@@ -174,6 +174,14 @@ def _one(
         raise GuaranteeError(Problem(c.name, "does not hold") for c in judged.failed)
     refuse_unanswered(policy, judged)
     return manifest, judged
+
+
+def _views(manifest: Manifest) -> list[str]:
+    """The views of a release: one, or one for each of several tables."""
+    view = str(manifest.data["view"])
+    schema = view.rpartition(".")[0]
+    further = manifest.data.get("tables", {}).get("tables", [])[1:]
+    return [view, *(f"{schema}.{one['name']}" for one in further)]
 
 
 def _stated(certificate: str | Path, key: str | Path | None) -> dict[str, Any]:

@@ -66,6 +66,11 @@ REFUSED: dict[str, tuple[Sequence[str], dict[str, Any], Sequence[str]]] = {
         {},
         ["tables.visits.key: is NULL in 1 row"],
     ),
+    "a key of two columns": (
+        [],
+        {"tables.visits.key": ["visit_id", "ward"]},
+        ["tables.visits.key: must be text (hint: one column; make one of several in source.query"],
+    ),
     "tables that are missing, and a column without a role": (
         [
             "alter table patients add column phone varchar",

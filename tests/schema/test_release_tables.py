@@ -40,6 +40,9 @@ def test_tables_of_a_release(made: tuple[Path, Release]) -> None:
         "labs": "published.labs",
     }
     assert next(iter(release.tables)) == "patients"
+    assert list(anonymizer.verify(database=folder / "release.duckdb").kinds) == [
+        *release.tables.values()
+    ]
     rows = hospital.released(folder / "release.duckdb", *release.tables.values())
     for name, view in release.tables.items():
         assert release.relation(name).fetchall() == [tuple(row.values()) for row in rows[view]]

@@ -73,6 +73,9 @@ from anonymizer.source.snapshot import Relation
 # The text of a draft of several tables.
 
 
+ALONE = "if its rows tell of no person, it can be published beside the release as it is"
+"""What may be done with a table that is left out: a policy of its own does not know whose its rows
+are."""
 MANY_EVENTS = 4
 """From this many event columns in one table, the draft states their cost."""
 HUGE = ("HUGEINT", "UHUGEINT")
@@ -340,18 +343,21 @@ def left_out(
     found = dict.fromkeys(known.empty, "has no rows")
     for name in known.found:
         if name not in there:
-            found[name] = f"reaches no person: {_reason(name, there, links, missed, several)}"
+            found[name] = (
+                f"reaches no person: {_reason(known.found[name], there, links, missed, several)}"
+            )
     return dict(sorted(found.items()))
 
 
 def _reason(
-    name: str,
+    one: Found,
     there: set[str],
     links: Sequence[Link],
     missed: Sequence[Link],
     several: Sequence[Several],
 ) -> str:
-    declared = [one for one in several if one.table == name]
+    name = one.name
+    declared = [link for link in several if link.table == name]
     if declared:
         return f"{declared[0].description}; {declared[0].cure}"
     near = [link for link in missed if link.table == name and link.to in there]
@@ -363,13 +369,13 @@ def _reason(
         link = to_it[0]
         return (
             f"{link.table}.{link.column} holds its keys; what is needed of it can be joined in"
-            f" source.query of {link.table}"
+            f" source.query of {link.table}" + (", from tables of one database" if one.file else "")
         )
     if away:
-        return f"it leads to {away[0].to}, which is left out; alone: anonymizer init {name}"
+        return f"it leads to {away[0].to}, which is left out; {ALONE}"
     return (
         "no column holds keys of a table above; if one does, add the table with links:"
-        f" {{column: table}}; alone: anonymizer init {name}"
+        f" {{column: table}}; {ALONE}"
     )
 
 
