@@ -40,7 +40,7 @@ def test_tables_of_a_release(made: tuple[Path, Release]) -> None:
         "labs": "published.labs",
     }
     assert next(iter(release.tables)) == "patients"
-    assert list(anonymizer.verify(database=folder / "release.duckdb").kinds) == [
+    assert list(anonymizer.verify(None, folder / "release.duckdb").kinds) == [
         *release.tables.values()
     ]
     rows = hospital.released(folder / "release.duckdb", *release.tables.values())
