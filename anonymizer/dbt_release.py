@@ -36,6 +36,13 @@ HAND_OUT = (
     "To hand it out, write it to Parquet with a model on top of it (materialized='external')."
 )
 """The way out in a project, where the model says the database."""
+SAID = {
+    "source.query": "the model's SQL",
+    "publish.name": "the model's alias",
+    "publish.schema": "the model's schema",
+    "publish.database": "the model's database",
+}
+"""Options of a policy, and where a project has them."""
 
 
 def publish(given: str, session: Any) -> None:
@@ -62,7 +69,8 @@ def publish(given: str, session: Any) -> None:
     except Exception as error:
         # the engine's errors among them, whose messages quote values
         problems = failure(error).problems
-        said = "\n".join([f"{data['model']}: nothing was published", *map(str, problems)])
+        lines = [in_project(str(problem)) for problem in problems]
+        said = "\n".join([f"{data['model']}: nothing was published", *lines])
     connection.execute(f"set variable {OUTCOME} = {lit(said)}")
 
 
@@ -81,8 +89,18 @@ def report(release: Release) -> dict[str, Any]:
     return {
         "message": ", ".join(figures),
         "rows": measures["rows"],
-        "warnings": [f"{STANDS} {HAND_OUT}" if w == WARNING else w for w in release.warnings],
+        "warnings": [
+            f"{STANDS} {HAND_OUT}" if w == WARNING else in_project(w) for w in release.warnings
+        ],
     }
+
+
+def in_project(said: str) -> str:
+    """A message with the places of a project instead of those of a policy."""
+    path, colon, rest = said.partition(": ")
+    for option, place in SAID.items():
+        rest = rest.replace(option, place)
+    return path + colon + rest
 
 
 def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:

@@ -55,6 +55,18 @@ def test_a_model_publishes_counts(con: duckdb.DuckDBPyConnection) -> None:
     assert failing(con, "one_step", by=["r", "c"], n=5) == []
 
 
+def test_warnings_name_places_of_the_project(con: duckdb.DuckDBPyConnection) -> None:
+    con.execute("insert into visits select r, ' ' || c from visits")
+    secret = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    columns = {"r": {"role": "quasi"}, "c": secret}
+    said = materialized(con, {"columns": columns, "privacy": {"k_anonymity": 5}})
+    assert said == "published"
+    ((shown,),) = con.execute(f"select getvariable('{REPORT}')").fetchall()
+    warnings = [one for one in json.loads(shown)["warnings"] if "upper and lower case" in one]
+    assert warnings and all("in the model's SQL" in one for one in warnings), shown
+    assert not any("source.query" in one for one in warnings)
+
+
 def test_a_model_that_cannot_publish(con: duckdb.DuckDBPyConnection) -> None:
     said = materialized(con, {**POLICY, "rest": {"limit": 0.01}})
     assert "nothing was published" in said
