@@ -33,7 +33,8 @@ async function act(name, given, says) {
     desk = await call(name, given);
     at("errors").replaceChildren();
     if (says) at("status").textContent = `${says}: tried on ${desk.is_sample ? "a sample" : "the table"}`;
-    if (name === "save") at("status").textContent = `saved ${desk.file}`;
+    const [kind, verdict] = judgement(desk);
+    if (name === "save") at("status").textContent = `saved ${desk.file}${kind === "bad" ? `. ${verdict}` : ""}`;
   } catch (error) {
     at("status").textContent = "";
     failed(error);

@@ -149,6 +149,9 @@ def test_the_verdict_names_what_does_not_hold(driver: Any, clinic: Clinic) -> No
         others = page.find("#figures .broken").text.splitlines()
         assert others
         assert all(" of disease: required " in line for line in others)
+        page.keyed("save").click()
+        said = f"saved {clinic.policy.name}. It does not hold: run would publish nothing."
+        page.until(lambda: page.find("#status").text == said)
 
 
 MOVED = """
