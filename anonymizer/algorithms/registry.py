@@ -176,6 +176,9 @@ def publishes_nodes(policy: Policy, name: str, kind: str) -> bool:
     return options.over_levels or kind == "categorical"
 
 
+CODES = ", and numbers that are codes have them with kind: categorical"
+
+
 def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str]:
     """A warning for every hierarchy that no cell uses; `kinds` of the quasi-identifiers by name."""
     others = ", ".join(name for name, options in ALGORITHMS.items() if options.over_levels)
@@ -185,6 +188,7 @@ def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str
             continue
         if publishes_nodes(policy, name, kind):
             continue
+        codes = ""
         if isinstance(policy.algorithm, Msb):
             why = "publishes quasi-identifiers as they are, but with `generalize`"
         else:
@@ -192,7 +196,8 @@ def unused_hierarchies(policy: Policy, kinds: Mapping[str, str]) -> Iterator[str
                 "publishes numbers and dates as the ranges of their classes, without the cuts, top"
                 " and bottom of a hierarchy"
             )
+            codes = CODES if kind == "numeric" else ""
         yield (
             f"{column_path(name, 'hierarchy')}: is not used: {policy.algorithm.name} {why};"
-            f" {others} publish its nodes"
+            f" {others} publish its nodes{codes}"
         )
