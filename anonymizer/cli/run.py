@@ -14,8 +14,13 @@ from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
+    from anonymizer.policy import Policy
     from anonymizer.release.published import Release
 
+UNCHANGED = (
+    "source.file: has not changed since the release before was made; if the next file is meant:"
+    " --source FILE"
+)
 
 # `anonymizer run`: anonymize, verify, publish.
 
@@ -74,17 +79,33 @@ def run_command(
         from anonymizer.review.approval import required
 
         approval = required(loaded, ledger=approvals)
+    unchanged = source_file is None and _unchanged(loaded)
     with progress(output, explain=explain) as listener:
         release = run(
             loaded, database, listener=listener, replace_source=yes_replace_source, **options_of_run
         )
     for warning in release.warnings:
         output.warn(warning)
+    if unchanged and release.replaced:
+        output.warn(UNCHANGED)
     found, lines = release.as_dict(), describe(release)
     if approval is not None:
         found["approval"] = approval.summary()
         lines = chain(lines, [f"approved by {approval.by} until {approval.until}"])
     output.done(found, lines)
+
+
+def _unchanged(policy: Policy) -> bool:
+    """Whether the file of a series is older than its last release: another one may be meant."""
+    given = getattr(policy, "source", None)  # (several tables have one each)
+    release = policy.publish.database
+    if policy.ledger is None or given is None or given.file is None or release is None:
+        return False
+    try:
+        made = policy.resolve(release).stat().st_mtime
+        return bool(policy.resolve(given.file).stat().st_mtime < made)
+    except OSError:  # (a pattern, or the first release)
+        return False
 
 
 def describe(release: Release) -> Iterator[str]:

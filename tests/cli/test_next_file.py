@@ -52,3 +52,20 @@ def test_a_file_is_assessed_as_the_policy_and_as_a_draft_read_it(call: Call) -> 
     by_file = call("assess", "may.csv", "--quasi", "age,sex", "--format", "json")
     assert by_file.code == 0, by_file.err
     assert json.loads(by_policy.out)["rows"] == json.loads(by_file.out)["rows"] == 200
+
+
+def test_the_file_of_last_month_is_not_taken_again_in_silence(call: Call) -> None:
+    """A series whose file was not named: the policy still says the first one."""
+    with_key = POLICY.replace("columns:", "key: id\ncolumns:\n  id: {role: identifier}")
+    Path("policy.yml").write_text(with_key + "ledger: ledger.duckdb\nrepublish: {follow: true}\n")
+    for month in ("may", "june"):
+        text = Path(f"{month}.csv").read_text("windows-1252").splitlines()
+        rows = [f"{i};{line}" for i, line in enumerate(text[2:])]
+        lines = [text[0], f"id;{text[1]}", *rows]
+        Path(f"{month}.csv").write_text("\n".join(lines), "windows-1252")
+    said = "source.file: has not changed since the release before"
+    assert said not in call("run", "policy.yml").err
+    again = call("run", "policy.yml")
+    assert again.code == 0, again.err
+    assert said in again.err
+    assert said not in call("run", "policy.yml", "--source", "june.csv").err
