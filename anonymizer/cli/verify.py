@@ -77,6 +77,8 @@ def verify_command(
 
     if policy is None and database is None:
         raise UsageError.at("POLICY", "is missing", hint="or name a release: --database FILE")
+    if policy is not None and database is None:
+        _refuse_export(policy)
     loaded = options.load_policy(policy, preset) if policy is not None else None
     if population is not None and loaded is None and not independent:
         raise UsageError.at("--population", "needs the POLICY that asks for it")
@@ -131,6 +133,17 @@ def verify_command(
             problems,
             holds=found.passed,
         )
+
+
+def _refuse_export(given: str) -> None:
+    """Raise UsageError if a file that was handed out, or its manifest, is in the policy's place."""
+    from anonymizer.cli.failures import UsageError
+    from anonymizer.independent.rows import MANIFEST
+
+    file = Path(given.removesuffix(MANIFEST))
+    if file.suffix in (".csv", ".parquet") and Path(f"{file}{MANIFEST}").is_file():
+        said = f"is {'not a policy but' if given == str(file) else 'the manifest of'} a release"
+        raise UsageError.at("POLICY", said, hint=f"anonymizer verify --database {file}")
 
 
 def _named_in(policy: AnyPolicy | None) -> str | None:

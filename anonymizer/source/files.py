@@ -84,7 +84,10 @@ _NONE = "(empty)"
 """DuckDB's name of the quote in a file without any."""
 _QUOTED = "quote = '\"'"
 _MEND = "give every line as many cells as the line of column names, or write the file as Parquet"
-_UNNAMED = "name it in the first line; pandas leaves out its index with to_csv(..., index=False)"
+_UNNAMED = (
+    "name it in the first line; a title above the names is left out with source.read: {skip: 1};"
+    " pandas leaves out its index with to_csv(..., index=False)"
+)
 _ENDING = 4096
 _PART_OF_LETTER = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
@@ -323,7 +326,8 @@ def _without_names(
     if not first:
         raise SourceError.at(where, "is empty", hint="write the file again")
     if not seen.named:
-        hint = "its first line has to name the columns, with names that are no numbers"
+        skip = f" after source.read.skip: {title}" if title else ""
+        hint = f"its first line{skip} has to name the columns, with names that are no numbers"
         raise SourceError.at(where, "has no line of column names", hint=hint)
     names = dict(zip(seen.columns, first[0], strict=True))
     empty = [column for column, name in names.items() if not (name or "").strip()]

@@ -69,3 +69,25 @@ def test_the_file_of_last_month_is_not_taken_again_in_silence(call: Call) -> Non
     assert again.code == 0, again.err
     assert said in again.err
     assert said not in call("run", "policy.yml", "--source", "june.csv").err
+
+
+def test_a_title_that_comes_or_goes(call: Call) -> None:
+    text = Path("june.csv").read_text("windows-1252")
+    Path("june.csv").write_text(text.split("\n", 1)[1], "windows-1252")
+    gone = call("plan", "policy.yml", "--source", "june.csv")
+    assert gone.code == 2
+    assert "its first line after source.read.skip: 1 has to name the columns" in gone.err
+    Path("june.csv").write_text("Of June 2026;;\n" + text, "windows-1252")
+    come = call("plan", "policy.yml", "--source", "june.csv")
+    assert come.code == 2
+    assert "source.read: {skip:" in come.err
+
+
+def test_a_file_that_was_handed_out_is_no_policy(call: Call) -> None:
+    assert call("run", "policy.yml").code == 0
+    assert call("export", "policy.yml", "-o", "out.csv").code == 0
+    for given in ("out.csv", "out.csv.manifest.json"):
+        refused = call("verify", given)
+        assert refused.code == 2
+        assert "(hint: anonymizer verify --database out.csv)" in refused.err
+    assert call("verify", "--database", "out.csv").code == 0

@@ -169,7 +169,8 @@ def _csv(words: str) -> tuple[str, str] | None:
     """Describe an invalid CSV file: the line's number, and none of its values."""
     if _UNTOLD.match(words):
         said = "a CSV file cannot be read: its delimiter, quotes or columns differ between lines"
-        return said, "mend the file, or write it as Parquet first"
+        title = "leave a title out with source.read: {skip: 1}"
+        return said, f"{title}; or mend the file, or write it as Parquet first"
     found = _LINE.match(words)
     if found is None:
         return None
