@@ -32,9 +32,12 @@ def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def generic_test(name: str, relation: str, *, of: str = "duckdb", **arguments: Any) -> str:
-    """The query of one generic test on a relation, whose columns are taken as they are named, for
-    an adapter.
-    """
+    """The query of one generic test on a relation, for an adapter."""
+    return rendered(f"test_{name}", relation, of=of, **arguments)
+
+
+def rendered(name: str, relation: str, *, of: str = "duckdb", **arguments: Any) -> str:
+    """The query of a macro on a relation, whose columns are taken as they are named, for an adapter."""
     mark = "`" if of in ("bigquery", "spark", "databricks") else '"'
     # (as dbt does: the adapter of Databricks takes the macros of Spark)
     first = (of, "spark") if of == "databricks" else (of,)
@@ -57,11 +60,12 @@ def generic_test(name: str, relation: str, *, of: str = "duckdb", **arguments: A
             dispatch=lambda macro, _: next(
                 macros[name] for one in (*first, "default") if (name := f"{one}__{macro}") in macros
             ),
-            get_columns_in_relation=lambda _: [],
+            get_columns_in_relation=lambda _: [SimpleNamespace(name="sex")],
         ),
+        "dbt": SimpleNamespace(string_literal="'{}'".format, escape_single_quotes=str),
         "target": SimpleNamespace(type=of),
     }
-    for path in sorted([*MACROS.glob("*.sql"), MACROS / "generic_tests" / f"{name}.sql"]):
+    for path in sorted([*MACROS.glob("*.sql"), *MACROS.glob("generic_tests/*.sql")]):
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"\{%(-?) test (\w+)", r"{%\1 macro test_\2", text)
         text = re.sub(r"\{%(-?) endtest", r"{%\1 endmacro", text)
@@ -72,4 +76,4 @@ def generic_test(name: str, relation: str, *, of: str = "duckdb", **arguments: A
             if not found.startswith("_")
         }
     vars(environment.globals["anonymizer"]).update(macros)
-    return str(macros[f"test_{name}"](relation, **arguments))
+    return str(macros[name](relation, **arguments))

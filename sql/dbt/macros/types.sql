@@ -20,6 +20,18 @@
 {% macro spark__anon_real() -%}double{%- endmacro %}
 {% macro bigquery__anon_real() -%}float64{%- endmacro %}
 
+{#- Texts of any length. -#}
+{% macro anon_text() -%}{{ return(adapter.dispatch("anon_text", "anonymizer")()) }}{%- endmacro %}
+{% macro default__anon_text() -%}varchar{%- endmacro %}
+{% macro redshift__anon_text() -%}varchar(65535){%- endmacro %}
+{% macro spark__anon_text() -%}string{%- endmacro %}
+{% macro bigquery__anon_text() -%}string{%- endmacro %}
+
+{#- Texts in the order of their code points, which is that of most adapters. -#}
+{% macro anon_by_code_point(label) -%}{{ return(adapter.dispatch("anon_by_code_point", "anonymizer")(label)) }}{%- endmacro %}
+{% macro default__anon_by_code_point(label) -%}{{ label }}{%- endmacro %}
+{% macro postgres__anon_by_code_point(label) -%}{{ label }} collate "C"{%- endmacro %}
+
 {#- Columns by which rows are put into classes, each with its text, which is compared by code point:
     under a collation of the column values may be equal that are not. The two zeros of a floating
     point column are one value. -#}
