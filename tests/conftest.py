@@ -22,7 +22,8 @@ from tests.statement_tables import checked
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
-ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake"}
+SERVICES = {"dbt", "shell", "browser", "notebook", "lake", "snowflake", "bigquery"}
+ON_REQUEST = {"slow", "exhaustive", *SERVICES}
 THOROUGH = 1
 """Slow parameters of a test, unless it says how many; all others are exhaustive."""
 

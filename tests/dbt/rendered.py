@@ -37,7 +37,7 @@ def generic_test(name: str, relation: str, *, of: str = "duckdb", **arguments: A
 
 
 def rendered(name: str, relation: str, *, of: str = "duckdb", **arguments: Any) -> str:
-    """The query of a macro on a relation, whose columns are taken as they are named, for an adapter."""
+    """The query of a macro on a relation, whose columns are taken as they are named."""
     mark = "`" if of in ("bigquery", "spark", "databricks") else '"'
     # (as dbt does: the adapter of Databricks takes the macros of Spark)
     first = (of, "spark") if of == "databricks" else (of,)
@@ -60,7 +60,7 @@ def rendered(name: str, relation: str, *, of: str = "duckdb", **arguments: Any) 
             dispatch=lambda macro, _: next(
                 macros[name] for one in (*first, "default") if (name := f"{one}__{macro}") in macros
             ),
-            get_columns_in_relation=lambda _: [SimpleNamespace(name="sex")],
+            get_columns_in_relation=lambda _: [SimpleNamespace(name="patient")],
         ),
         "dbt": SimpleNamespace(string_literal="'{}'".format, escape_single_quotes=str),
         "target": SimpleNamespace(type=of),

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import duckdb
 import pytest
 
 from tests.backends.conftest import postgres
 from tests.backends.tables import query
 from tests.dbt.test_dbt_package import FORGET_K, INVOKE, NO_NETWORK
 from tests.docs.blocks import ROOT, blocks
-from tests.macros.conftest import SCRIPT
 
 __all__ = ["postgres"]
 
@@ -196,45 +194,3 @@ def test_a_column_in_other_letters_is_told_with_its_name(staged: Project) -> Non
     wrong = {"name": "wrong", "arguments": {"k": 1, "quasi": ["Sex"]}}
     said = "k_anonymity: quasi: the relation has no column Sex (allowed: visit, patient, age, sex,"
     assert said in failed(staged, [{"anonymizer.k_anonymity": wrong}])
-
-
-def test_generic_tests_agree_with_the_macros_of_duckdb(staged: Project) -> None:
-    """Every bound holds at what the macro finds, and fails just beyond it; NULLs are there."""
-    with duckdb.connect() as connection:
-        connection.execute(SCRIPT.read_text(encoding="utf-8")).fetchall()
-        connection.execute(
-            "create table stg (visit integer, patient varchar, age integer, sex varchar,"
-            " disease varchar)"
-        )
-        rows = query(staged.address, "select * from staged.visits")
-        connection.executemany("insert into stg values (?, ?, ?, ?, ?)", rows)
-
-        def found(text: str) -> tuple[Any, ...]:
-            row = connection.execute(f"from {text}").fetchone()
-            assert row is not None
-            return row
-
-        (k,) = found("anon_k('stg', ['sex', 'age'])")
-        (p,) = found("anon_person_k('stg', ['sex', 'age'], 'patient')")
-        distinct, entropy, c = found("anon_l('stg', ['sex'], 'disease', l := 3)")
-        equal, ordered = found("anon_t('stg', ['sex'], 'disease')")
-    quasi, s = ["sex", "age"], {"quasi": ["sex"], "sensitive": "disease"}
-    bounds: list[tuple[str, str, dict[str, Any], str, Any, Any]] = [
-        ("k", "k_anonymity", {"quasi": quasi}, "k", k, k + 1),
-        ("person", "person_k_anonymity", {"quasi": quasi, "person": "patient"}, "k", p, p + 1),
-        ("distinct", "l_diversity", s, "l", distinct, distinct + 1),
-        ("entropy", "l_diversity", {**s, "kind": "entropy"}, "l", entropy - 1e-6, entropy + 1e-6),
-        ("recursive", "l_diversity", {**s, "kind": "recursive", "l": 3}, "c", c + 1e-6, c - 1e-6),
-        ("equal", "t_closeness", s, "t", equal + 1e-9, equal - 1e-9),
-        ("ordered", "t_closeness", {**s, "distance": "ordered"}, "t",
-         ordered + 1e-9, ordered - 1e-9),
-    ]  # fmt: skip
-    tests = [
-        {f"anonymizer.{test}": {"name": f"{name}_{end}", "arguments": {**given, bound: value}}}
-        for name, test, given, bound, holds, fails in bounds
-        for end, value in (("holds", holds), ("fails", fails))
-    ]
-    failed(staged, tests)
-    names = {f"{name}_{end}": end for name, *_ in bounds for end in ("holds", "fails")}
-    expected = {name: "pass" if end == "holds" else "fail" for name, end in names.items()}
-    assert staged.results() == expected

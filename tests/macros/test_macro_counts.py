@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.aggregate.releases import WORKED, cells, grid, published
+from tests.dbt.rendered import rendered
 from tests.selection import rounds
 
 
@@ -31,6 +32,8 @@ def test_as_a_policy(sql: duckdb.DuckDBPyConnection, tmp_path: Path, rounds: int
         sql.execute(f"create or replace table t ({columns})")
         sql.executemany("insert into t values (?, ?, ?)", rows)
         assert counted(sql, "'t', ['r', 'c'], 5") == cells(release)
+        of_dbt = sql.execute(rendered("anon_counts", "t", by=["r", "c"], n=5)).fetchall()
+        assert {(r, c): n for r, c, n, _ in of_dbt} == cells(release)
         sql.execute("insert into t select * from t limit 3")
         assert counted(sql, "'t', ['R', 'c'], 5, person := 'person'") == cells(release)
 

@@ -6,8 +6,7 @@
     by: columns that make groups, a list; labels are written as the adapter casts the values to text.
     person: the column that identifies the person; default: a row is a person.
 
-    A source that cannot be counted fails when the query runs: the cast of a message to a number is an
-    error on every adapter, and where it is none, no row is left. -#}
+    A source that cannot be counted fails when the query runs. -#}
 {% macro anon_counts(relation, by, n, person=none) -%}
 {{ anonymizer.anon_number("anon_counts", "n", n, 3) }}
 {%- if by is string or by is not iterable or not by -%}
@@ -38,10 +37,10 @@ atoms as (
 ),
 sound as (
     select cast(case
-        when max(odd) = 1 then 'anon_counts: by: a group is called (all), (other) or (null), which are labels of the macro (hint: rename it in a view)'
-        when max(nobody) = 1 then 'anon_counts: person: some rows have no person (hint: leave them out in a view)'
+        when max(odd) = 1 then {{ anonymizer.anon_failing("anon_counts: by: a group is called (all), (other) or (null), which are labels of the macro (hint: rename it in a view)") }}
+        when max(nobody) = 1 then {{ anonymizer.anon_failing("anon_counts: person: some rows have no person (hint: leave them out in a view)") }}
         {%- if person is not none %}
-        when sum(members) > (select count(distinct someone) from labelled) then 'anon_counts: person: some persons are in several groups, so that counts do not add up (hint: choose one row for every person in a view)'
+        when sum(members) > (select count(distinct someone) from labelled) then {{ anonymizer.anon_failing("anon_counts: person: some persons are in several groups, so that counts do not add up (hint: choose one row for every person in a view)") }}
         {%- endif %}
         else '0' end as bigint) as faults
     from atoms

@@ -27,6 +27,12 @@
 {% macro spark__anon_text() -%}string{%- endmacro %}
 {% macro bigquery__anon_text() -%}string{%- endmacro %}
 
+{#- What ends a query with a message where it is cast to a number. Spark makes NULL of such a text,
+    unless it follows the standard. -#}
+{% macro anon_failing(message) -%}{{ return(adapter.dispatch("anon_failing", "anonymizer")(message)) }}{%- endmacro %}
+{% macro default__anon_failing(message) -%}'{{ message }}'{%- endmacro %}
+{% macro spark__anon_failing(message) -%}raise_error('{{ message }}'){%- endmacro %}
+
 {#- Texts in the order of their code points, which is that of most adapters. -#}
 {% macro anon_by_code_point(label) -%}{{ return(adapter.dispatch("anon_by_code_point", "anonymizer")(label)) }}{%- endmacro %}
 {% macro default__anon_by_code_point(label) -%}{{ label }}{%- endmacro %}
