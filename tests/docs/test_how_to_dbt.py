@@ -54,3 +54,6 @@ def test_the_page_works(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "page.duckdb"), read_only=True) as warehouse:
         columns = {row[0] for row in warehouse.execute("describe visits_release").fetchall()}
         assert columns == {"person_id", "age", "sex", "disease", "class_id"}
+        counts = warehouse.execute("select max(persons), min(persons) from visits_counts")
+        ((all_persons, fewest),) = counts.fetchall()
+        assert (all_persons, fewest >= 5) == (400, True)
