@@ -22,8 +22,8 @@ from tests.statement_tables import checked
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINES = ("duckdb", "postgres", "spark")
-SERVICES = {"dbt", "shell", "browser", "notebook", "lake", "snowflake", "bigquery"}
-ON_REQUEST = {"slow", "exhaustive", *SERVICES}
+WAREHOUSES = {"snowflake", "bigquery"}
+ON_REQUEST = {"slow", "exhaustive", "dbt", "shell", "browser", "notebook", "lake", *WAREHOUSES}
 THOROUGH = 1
 """Slow parameters of a test, unless it says how many; all others are exhaustive."""
 
