@@ -31,6 +31,34 @@ compiling.Partitioning = lambda **options: careful(**{**options, "k": 1})
 """
 
 
+def called(
+    folder: Path, program: str, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A program in a process of its own, in the folder of a project and without a network."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env={
+            **os.environ,
+            "DBT_PROFILES_DIR": str(folder),
+            "DO_NOT_TRACK": "1",
+            "HTTP_PROXY": NO_NETWORK,
+            "HTTPS_PROXY": NO_NETWORK,
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def results(folder: Path) -> dict[str, Any]:
+    """Every node of the last invocation, by its name."""
+    found = json.loads((folder / "target" / "run_results.json").read_text(encoding="utf-8"))
+    return {one["unique_id"].split(".")[2]: one for one in found["results"]}
+
+
 class Project:
     """A copy of the integration project with its own database."""
 
@@ -44,23 +72,8 @@ class Project:
         self.database = folder / "warehouse.duckdb"
 
     def dbt(self, *arguments: str, first: str = "") -> subprocess.CompletedProcess[str]:
-        environment = {
-            **os.environ,
-            "ANONYMIZER_DBT_DATABASE": str(self.database),
-            "DBT_PROFILES_DIR": str(self.folder),
-            "DO_NOT_TRACK": "1",
-            "HTTP_PROXY": NO_NETWORK,
-            "HTTPS_PROXY": NO_NETWORK,
-        }
-        return subprocess.run(
-            [sys.executable, "-c", first + INVOKE, "--no-use-colors", *arguments],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        where = {"ANONYMIZER_DBT_DATABASE": str(self.database)}
+        return called(self.folder, first + INVOKE, "--no-use-colors", *arguments, **where)
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
         with duckdb.connect(str(self.database), read_only=True) as connection:
@@ -68,9 +81,7 @@ class Project:
             return connection.execute(text).fetchall()
 
     def results(self) -> dict[str, str]:
-        """Name and status of every node of the last invocation."""
-        found = json.loads((self.folder / "target" / "run_results.json").read_text())
-        return {one["unique_id"].split(".")[2]: one["status"] for one in found["results"]}
+        return {name: one["status"] for name, one in results(self.folder).items()}
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")

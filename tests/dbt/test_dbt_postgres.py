@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ import pytest
 
 from tests.backends.conftest import postgres
 from tests.backends.tables import query
-from tests.dbt.test_dbt_package import FORGET_K, INVOKE, NO_NETWORK
+from tests.dbt.test_dbt_package import FORGET_K, INVOKE, called, results
 from tests.docs.blocks import ROOT, blocks
 
 __all__ = ["postgres"]
@@ -66,26 +63,10 @@ class Project:
 
     def call(self, program: str, *arguments: str, first: str = "") -> Any:
         """`dbt` or `anonymizer` in a process of its own."""
-        return subprocess.run(
-            [sys.executable, "-c", first + (INVOKE if program == "dbt" else RUN), *arguments],
-            cwd=self.folder,
-            env={
-                **os.environ,
-                "DBT_PROFILES_DIR": str(self.folder),
-                "DO_NOT_TRACK": "1",
-                "HTTP_PROXY": NO_NETWORK,
-                "HTTPS_PROXY": NO_NETWORK,
-            },
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        return called(self.folder, first + (INVOKE if program == "dbt" else RUN), *arguments)
 
     def results(self) -> dict[str, str]:
-        """Name and status of every node of the last invocation."""
-        found = json.loads((self.folder / "target" / "run_results.json").read_text())
-        return {one["unique_id"].split(".")[2]: one["status"] for one in found["results"]}
+        return {name: one["status"] for name, one in results(self.folder).items()}
 
 
 @pytest.fixture(scope="module")
