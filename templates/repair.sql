@@ -214,9 +214,21 @@ where x.class_id <> y.class_id
 create or replace table {{ births | ident }} as
 with spare as (
     select p.unit, p.class_id, p.n, c.n - {{ k | lit }} as room, cast(floor(cast(c.lost as double) / c.n) as bigint) as each
+    {% if kept %}
+    from (
+        select p.*{% for one in kept %}, count(*) over (partition by class_id, {{ one.word }}) as alike_{{ one.word }}{% endfor %}
+
+        from {{ points | ident }} p
+    ) p
+    {% else %}
     from {{ points | ident }} p
+    {% endif %}
     join {{ classes | ident }} c on c.class_id = p.class_id
     where c.n - p.n >= {{ k | lit }}
+    {% for one in kept %}
+    -- another unit of the class has its values
+    and p.alike_{{ one.word }} > 1
+    {% endfor %}
 ),
 links as (
     select one as seed, other as unit from {{ near_units | ident }}
@@ -240,13 +252,21 @@ costs as (
     select unit, unit, n, room, class_id, each, cast({{ -far | lit }} as bigint) from spare
 ),
 spared as (
-    select *, sum(n) over (partition by seed, class_id order by cost, unit rows unbounded preceding) as taken
+    select
+        *, sum(n) over (partition by seed, class_id order by cost, unit rows unbounded preceding) as taken
+        {% if kept %}
+        , row_number() over (partition by seed, class_id order by cost, unit) as choice
+        {% endif %}
     from costs
 ),
 gathered as (
     select *, sum(n) over (partition by seed order by cost, unit rows unbounded preceding) - n as before
     from spared
     where taken <= room
+    {% if kept %}
+    -- two units of a class may be the only ones with their values
+    and choice = 1
+    {% endif %}
 ),
 grown as (
     select
@@ -258,6 +278,9 @@ grown as (
     where g.before < {{ k | lit }}
     group by g.seed
     having sum(g.n) >= {{ k | lit }}
+    {% for one in kept %}
+    and bit_count(bit_or(p.{{ one.word }})) >= {{ one.l }}
+    {% endfor %}
 ),
 offers as (
     select seed, donors, now - size * cast({{ loss() }} as bigint) as gain from grown

@@ -102,15 +102,15 @@ def _arms(attributes: Sequence[Attribute]) -> Iterator[Arm]:
 def repair_stages(
     context: Mapping[str, Any], most: int, classes: Step, no_offers: Sequence[Step]
 ) -> tuple[Step | Loop, ...]:
-    """Deaths and births, and then divisions. Where classes keep values, nothing is spared for new
-    ones.
+    """Deaths and births, and then divisions. Where classes keep values, each spares one unit for a
+    new one, if another of its units has the same values.
     """
     moved = (Step("units after births and deaths", "repair/moved", context), classes)
-    births = (Step("births", "repair/births", context, laborious=True), *moved)
     return (
         Step("deaths", "repair/deaths", context, laborious=True),
         *moved,
-        *(() if context["kept"] else births),
+        Step("births", "repair/births", context, laborious=True),
+        *moved,
         *division_stages(context, most, classes, no_offers),
     )
 
