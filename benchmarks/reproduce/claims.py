@@ -18,7 +18,10 @@ class Verdict(StrEnum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
+    UNDECIDED = "undecided"
+    """Measured, but the interval crosses a bound, or there is none as only one seed was run."""
     UNTESTED = "cannot be tested"
+    """Something is missing: data that is not public, a figure that is an image, a measurement."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Rule:
             return Verdict.HOLDS
         if found.high < self.least or found.low > self.most:
             return Verdict.FAILS
-        return Verdict.UNTESTED
+        return Verdict.UNDECIDED
 
     def __str__(self) -> str:
         if self.least == self.most:
@@ -97,6 +100,8 @@ class Claim:
     """The cause where it does not hold; the reason where it cannot be tested."""
     remark: str = ""
     """What to know of it whatever the verdict."""
+    chance: bool = True
+    """False where nothing is drawn and no time is taken, so that one run says all."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +119,12 @@ class Finding:
         if self.verdict is not Verdict.HOLDS:
             reasons.insert(0, self.claim.why)
         if self.verdict is Verdict.UNTESTED and self.claim.measure is not None:
-            crossed = "Not measured in this run."
-            if self.found is not None:
-                crossed = f"The interval of {self.found.values} seeds crosses the bound."
-            reasons.insert(0, crossed)
+            reasons.insert(0, "Not measured in this run.")
+        if self.verdict is Verdict.UNDECIDED and self.found is not None:
+            cause = f"The interval of {self.found.values} seeds crosses the bound."
+            if self.found.values == 1:
+                cause = "One seed has no interval."
+            reasons.insert(0, cause)
         return " ".join(reason for reason in reasons if reason)
 
 
@@ -131,6 +138,8 @@ def judged(claim: Claim, runs: Runs) -> Finding:
     if not values:
         return Finding(claim, None, Verdict.UNTESTED)
     found = interval(values)
+    if claim.chance and found.values == 1:
+        return Finding(claim, found, Verdict.UNDECIDED)
     return Finding(claim, found, claim.rule.verdict(found))
 
 
@@ -159,6 +168,9 @@ class Panel:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     log: bool = False
 
+
+SEEDS = 8
+"""Of every page on which something is drawn: five leave about ten claims more undecided."""
 
 SHARED = (
     "benchmarks/reproduce/claims.py",

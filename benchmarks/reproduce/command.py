@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.common import machine
 from benchmarks.reproduce import danonyir, hierarchies, lgb, msb, page, privacyfrost
-from benchmarks.reproduce.claims import Effort, Paper, Runs, Verdict, judged
+from benchmarks.reproduce.claims import SEEDS, Effort, Paper, Runs, Verdict, judged
 from benchmarks.reproduce.fingerprint import fingerprint
 from benchmarks.trial import scratch
 
@@ -40,8 +40,15 @@ def main(arguments: Sequence[str]) -> int:
         "paper", nargs="*", metavar="PAPER", help=f"of {', '.join(PAPERS)}; default: all"
     )
     parser.add_argument("--quick", action="store_true", help="small tables, one seed")
-    parser.add_argument("--seeds", type=int, help="default: as many as each paper's page has")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    once = ", ".join(paper.name for paper in PAPERS.values() if paper.seeds == 1)
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        help=f"default: {SEEDS}, and 1 where nothing is drawn ({once}), as on the pages",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes; default: %(default)s"
+    )
     parser.add_argument("--out", type=Path, help="folder of the pages")
     asked = parser.parse_args(arguments)
     if unknown := [name for name in asked.paper if name not in PAPERS]:

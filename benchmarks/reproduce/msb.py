@@ -15,7 +15,7 @@ from anonymizer.process.secret import Seed
 from anonymizer.run.prepare import prepare
 from anonymizer.run.verbs import executing
 from benchmarks.common import DATA, Record
-from benchmarks.reproduce.claims import Claim, Effort, Panel, Paper, Rule, Runs
+from benchmarks.reproduce.claims import SEEDS, Claim, Effort, Panel, Paper, Rule, Runs
 from benchmarks.reproduce.pool import side_by_side
 
 ROWS = tuple(range(1_000, 10_001, 1_000))
@@ -434,7 +434,7 @@ PAPER = Paper(
         "templates/msb",
         "benchmarks/reproduce/msb.py",
     ),
-    seeds=8,
+    seeds=SEEDS,
     measured=measured,
     claims=CLAIMS,
     figures={figure: panels(figure, words, n) for figure, words, n in FIGURES},

@@ -13,7 +13,7 @@ import duckdb
 from anonymizer import Policy
 from anonymizer.engines.execute import Event
 from benchmarks.common import DATA, HIERARCHIES, Record, markdown_table
-from benchmarks.reproduce.claims import Claim, Effort, Panel, Paper, Rule, Runs
+from benchmarks.reproduce.claims import SEEDS, Claim, Effort, Panel, Paper, Rule, Runs
 from benchmarks.reproduce.interval import interval
 from benchmarks.reproduce.pool import side_by_side
 from benchmarks.trial import anonymized, cpu
@@ -446,7 +446,7 @@ PAPER = Paper(
         "benchmarks/reproduce/privacyfrost.py",
         "benchmarks/hierarchies/census_income",
     ),
-    seeds=4,
+    seeds=SEEDS,
     measured=measured,
     claims=CLAIMS,
     figures={

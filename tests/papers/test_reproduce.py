@@ -55,7 +55,7 @@ def test_the_page_has_claims_verdicts_reasons_and_where_it_is_from(tmp_path: Pat
     assert re.search(r"\| date \| \d{4}-\d\d-\d\d \|", text)
     assert "cores" in text
     assert "DuckDB" in text
-    assert "3: 1 × holds, 1 × does not hold, 1 × cannot be tested." in text
+    assert "3: 1 × holds, 1 × does not hold, 0 × undecided, 1 × cannot be tested." in text
     assert re.search(
         r"\| 1 \| Fig. 1 \| loss grows \| 2.00 \| ratio \| 1.99\d ± .* \| \*\*holds", text
     )
@@ -125,7 +125,7 @@ def test_papers_are_run_in_turn_and_a_quick_run_writes_elsewhere(
     assert (tmp_path / "quick" / "toy.md").exists()
     assert not (PAGES / "toy.md").exists()
     said = capsys.readouterr().out
-    assert "toy: 1 holds, 1 does not hold, 1 cannot be tested" in said
+    assert "toy: 0 holds, 0 does not hold, 2 undecided, 1 cannot be tested" in said
     assert "s in all" in said
 
 

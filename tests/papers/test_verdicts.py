@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -52,8 +53,8 @@ def test_no_values_have_no_interval() -> None:
         (Interval(1.2, 0.2, 3), Verdict.HOLDS),
         (Interval(0.5, 0.2, 3), Verdict.FAILS),
         (Interval(2.5, 0.2, 3), Verdict.FAILS),
-        (Interval(1.1, 0.2, 3), Verdict.UNTESTED),
-        (Interval(1.5, 2.0, 3), Verdict.UNTESTED),
+        (Interval(1.1, 0.2, 3), Verdict.UNDECIDED),
+        (Interval(1.5, 2.0, 3), Verdict.UNDECIDED),
     ],
 )
 def test_only_an_interval_on_one_side_of_the_bounds_decides(
@@ -85,16 +86,28 @@ def test_a_claim_is_judged_by_one_value_per_seed() -> None:
 
 def test_the_cause_is_told_where_a_claim_does_not_hold_and_the_remark_always() -> None:
     def told(least: float) -> str:
-        return judged(claim(Rule(least=least), "the cause", "the remark"), runs(1.0)).why
+        return judged(claim(Rule(least=least), "the cause", "the remark"), runs(1.0, 1.1)).why
 
-    assert told(0.5) == "the remark"
-    assert told(2.0) == "the cause the remark"
+    assert told(0.0) == "the remark"
+    assert told(3.0) == "the cause the remark"
 
 
 def test_seeds_that_disagree_decide_nothing() -> None:
     found = judged(claim(Rule(least=1)), runs(0.5, 1.6))
-    assert found.verdict is Verdict.UNTESTED
+    assert found.verdict is Verdict.UNDECIDED
     assert "2 seeds crosses the bound" in found.why
+
+
+@pytest.mark.parametrize("value", [0.5, 1.6])
+def test_one_seed_decides_nothing_that_depends_on_chance(value: float) -> None:
+    found = judged(claim(Rule(least=1)), runs(value))
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.why == "One seed has no interval."
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.5, Verdict.FAILS), (1.6, Verdict.HOLDS)])
+def test_one_run_decides_where_nothing_is_drawn(value: float, verdict: Verdict) -> None:
+    assert judged(replace(claim(Rule(least=1)), chance=False), runs(value)).verdict is verdict
 
 
 def test_what_was_not_measured_is_not_judged() -> None:
