@@ -211,7 +211,8 @@ def settings(effort: Effort) -> Iterator[Setting]:
                     if variant == "mdp" or l in few:
                         yield Setting(str(source), seed, variant, k, l, 20, queries)
                 # of few rows, too few share all three flags at 10 %
-                for flags in (40,) if effort.quick else (10, 30, 40):
+                # the claims on densities compare the ends, so that the middle k is left out
+                for flags in (40,) if effort.quick else (10, 30, 40) if k != ks[1] else ():
                     yield Setting(str(source), seed, "mdp", k, l, flags, queries)
             plain += [
                 Setting(str(source), seed, variant, k, ls[0], 20, 0)
@@ -282,7 +283,7 @@ METRICS = (
 )
 """Both ways to count a category that is not generalized: size(v*)/|A| = 1/|A|, and nothing."""
 ZERO = (
-    " Where an exact category counts 0, as in Xu et al. (2006), what both algorithms leave exact"
+    "Where an exact category counts 0, as in Xu et al. (2006), what both algorithms leave exact"
     " is not in the ratio, so that the same saving is a larger part."
 )
 IMAGE = "The figure is an image without numbers, and the census extract is not published."
@@ -337,16 +338,18 @@ CLAIMS = (
             f"NCP of {variant} / mdp, mean over k",
             lambda runs, v=variant, f=figure: fmean(ratios(runs, f, v, "mdp")),  # type: ignore[misc]
             Rule(0.80, 0.89),
-            why,
+            why if figure == "ncp_paper" else ZERO,
         )
         for figure, counted in METRICS
         for variant, why in (
+            ("ncp", "Ours saves more than the letter, as it keeps no large class whole (claim 1)."),
             (
-                "ncp",
-                "Ours saves more than the letter, as it keeps no large class whole (claim 1)."
-                + ZERO * (figure == "ncp"),
+                LETTER,
+                "To the letter a set stays whole if a part is below k (claim 2), which costs a part"
+                " of the gain; an algorithm that minimizes the paper's formula itself saves no more"
+                " (0.91 of mdp, one seed). So the rest is the data: occupation has twice as many"
+                " values here, and the extract is another one.",
             ),
-            (LETTER, "Neither this nor the data is that of the paper." + ZERO * (figure == "ncp")),
         )
     ),
     *(
@@ -390,7 +393,8 @@ CLAIMS = (
             ratios(runs, "error", "ncp", "mdp", Runs(r for r in runs if "error" in r).all("l")[-1])
         ),
         Rule(0.8, 1.25),
-        HEAVY,
+        "The cells of `ncp` are narrower than in the paper (0.57 of mdp's NCP without the exact"
+        " categories), and its queries answered better at every l. " + HEAVY,
     ),
     Claim(
         "Fig. 8",
@@ -409,7 +413,8 @@ CLAIMS = (
         "error at 40 % / at 10 % there, by the smallest such ratio of all k and l",
         lambda runs: thinned(runs)[max(thinned(runs))] / min(thinned(runs).values()),
         Rule(most=1.0),
-        HEAVY,
+        "The error does not decline with the density (the claim before), so that there is no"
+        " reduction to be the largest; at large l buckets are widest. " + HEAVY,
     ),
     Claim("Figs. 5-8", "the values themselves", "an image", why=IMAGE),
 )
@@ -500,7 +505,8 @@ wages, other flags, other buckets and other queries; {QUERIES:,} queries a relea
 paper. All seven l of the paper with `mdp`; with `ncp`, which takes four times as long, only
 {", ".join(map(str, NCP_LS))}. **NCP stands here by two formulas**: the paper's, in which a category
 costs size(v*)/|A| and so 1/|A| where it stays exact, and that of the paper it cites (Xu et al.
-2006), in which an exact category costs nothing.
+2006), in which an exact category costs nothing. Densities other than 20 % at k = {KS[0]} and
+{KS[-1]} only.
 Distinct values here (paper): relationship 18 (13), marital status 5 (6), race 9 (9), education
 folded to 11 (11), hours 95 (93), sex 2 (2), age 81 (73), occupation 529 (257), wage 804 (719).
 Flags are drawn independently per column. The number of values in a categorical predicate is not
