@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks import informs
 from benchmarks.common import RESULTS, machine, markdown_table, write_csv
-from benchmarks.reproduce.danonyir import in_one_block
+from benchmarks.reproduce.one_block import in_one_block
 from benchmarks.trial import anonymized, scratch
 
 PRIVACY = {"eir_l": 6}
@@ -121,9 +121,8 @@ def main() -> None:
             if given.all:
                 name = "danonyir, block_size: all (numpy)"
                 load = {"load": round(os.getloadavg()[0], 1)}
-                records.append(
-                    {"algorithm": name, "seed": seed, **in_one_block(source, seed), **load}
-                )
+                found = in_one_block(source, seed, {"eir_l": 6}, 6)
+                records.append({"algorithm": name, "seed": seed, **found, **load})
             else:
                 records += [measured(source, name, seed) for name in ALGORITHMS]
     write_csv(f"danonyir/{part}.csv", records)

@@ -377,18 +377,20 @@ class OneBlock:
                     break
                 cluster = self.closed[at]
                 assert cluster is not None
-                if self._holds_with(cluster, person):
+                if self.state(self.rule, [*cluster.members, i]).holds():
                     self._unite(cluster, person)
                     self._store(int(at), cluster)
                     break
             else:
                 self.suppressed.append(i)
 
-    def _holds_with(self, cluster: Cluster, person: Cluster) -> bool:
-        state = self.rule.of(self.persons[cluster.members[0]])
-        for i in (*cluster.members[1:], person.seed):
-            state.add(self.rule.of(self.persons[i]))
-        return state.holds()
+    def state(self, rule: Rule, members: Sequence[int]) -> State:
+        """What a rule carries of these persons."""
+        first, *others = members
+        state = rule.of(self.persons[first])
+        for i in others:
+            state.add(rule.of(self.persons[i]))
+        return state
 
 
 def _groups(attributes: Sequence[_Attribute]) -> list[tuple[int, int, NDArray[Any], int]]:
@@ -416,8 +418,17 @@ def rule_of(privacy: dict[str, Any]) -> Rule:
     return Shares(alpha, beta, name == "eir_alpha_beta")
 
 
-def in_one_block(source: Path, seed: int, privacy: dict[str, Any], d: int) -> dict[str, Any]:
-    """The paper's algorithm over all persons, in the order that the seed gives them."""
+def in_one_block(
+    source: Path,
+    seed: int,
+    privacy: dict[str, Any],
+    d: int,
+    stricter: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The paper's algorithm over all persons, in the order that the seed gives them.
+
+    `vulnerable` is the share of the classes that do not satisfy the `stricter` model.
+    """
     names = informs.QUASI[:d]
     with duckdb.connect() as connection:
         rows = connection.execute(
@@ -440,16 +451,21 @@ def in_one_block(source: Path, seed: int, privacy: dict[str, Any], d: int) -> di
     began, clock = cpu(), time.perf_counter()
     run = OneBlock(attributes, records, persons, rule_of(privacy))
     clusters = run.run()
+    spent, passed = cpu() - began, time.perf_counter() - clock
+    vulnerable = 0
+    if stricter is not None:
+        rule = rule_of(stricter)
+        vulnerable = sum(not run.state(rule, cluster.members).holds() for cluster in clusters)
     lost = sum(cluster.size * cluster.loss for cluster in clusters) / SCALE
     lost += sum(records[i] for i in run.suppressed) * len(names)
     return {
         "rows": sum(records),
         "persons": len(rows),
-        "cpu_seconds": round(cpu() - began, 2),
-        "wall_seconds": round(time.perf_counter() - clock, 2),
+        "cpu_seconds": round(spent, 2),
+        "wall_seconds": round(passed, 2),
         "nloss": lost / (sum(records) * len(names)),
         "classes": len(clusters),
         "suppressed_rows": sum(records[i] for i in run.suppressed),
         "residual_persons": run.residual,
-        "vulnerable": None,
+        "vulnerable": vulnerable / len(clusters),
     }
