@@ -167,7 +167,7 @@ def errors(release: Release, asked: Queries) -> list[float]:
         match = np.ones(len(release.bucket))
         for index in chosen:
             match *= share[index][q][release.cells[index]]
-        expected = np.bincount(release.bucket, match, minlength=len(release.first))
+        expected = np.bincount(release.bucket, match, minlength=len(release.first)).astype(float)
         low, high = release.interval(expected)
         found.append((high - low) / float(asked.actual[q]))
     return found

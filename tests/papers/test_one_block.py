@@ -32,7 +32,7 @@ def holds(privacy: dict[str, Any], persons: list[Person]) -> Callable[[list[int]
         members = [persons[i] for i in group]
         values = set().union(*(person.values for person in members))
         if name == "ir_kl":
-            return min(len(group), len(values)) >= given["l"]
+            return min(len(group), len(values)) >= int(given["l"])
         if name == "eir_l":
             chosen = product(*(sorted(person.values) for person in members))
             return all(len(set(reasoning)) >= given for reasoning in chosen)
