@@ -164,6 +164,10 @@ FEW_TUPLES = (
     "With few attributes many persons share a tuple that suffices as it is; with many, GeneIR has"
     " to generalize first, and what it generalizes are all rows that are left."
 )
+OF_AN_AGE = (
+    "By three attributes the nearest persons are of one age, and so have the same diagnoses more"
+    " often: a class needs a few persons more."
+)
 MIXED = (
     "Fewer attributes leave fewer tuples, and the persons of a tuple that share a frequent"
     " diagnosis have to be mixed with those of others."
@@ -173,7 +177,7 @@ WIDE = (
     " the cells are."
 )
 SHARED_TUPLES = (
-    "With three or four attributes most persons share their tuple with others: GeneIR under IR"
+    "With three attributes most persons share their tuple with others: GeneIR under IR"
     " loses next to nothing, while EIR has to mix tuples."
 )
 READING = "Most of GeneIR's second or two is reading and encoding; its rounds are few."
@@ -252,7 +256,7 @@ CLAIMS = (
             "(most classes - fewest) / most, over d",
             over(spread, "d", "classes", series, model),
             Rule(most=0.1),
-            FEW_TUPLES if series == GENE else MIXED if series in (EIR, WHOLE_EIR) else "",
+            FEW_TUPLES if series == GENE else MIXED if series in (EIR, WHOLE_EIR) else OF_AN_AGE,
         )
         for model, words in (("l", "l"), ("ab", "α, β"))
         for series in SERIES

@@ -26,7 +26,7 @@ from benchmarks.reproduce.pool import side_by_side
 from benchmarks.trial import anonymized
 
 L, ALPHA, BETA, D = 6, 0.6, 0.4, 6
-LS, ALPHAS, BETAS, DS = (2, 6, 10), (0.2, 0.6, 0.8), (0.4, 0.6, 0.8), (3, 4, 6, 8)
+LS, ALPHAS, BETAS, DS = (2, 6, 10), (0.2, 0.6, 0.8), (0.4, 0.6, 0.8), (3, 6, 8)
 QUICK = ((2, 6), (0.4, 0.6), (0.4, 0.6), (4, 6))
 QUICK_PERSONS = 1_000
 

@@ -217,7 +217,8 @@ def settings(effort: Effort) -> Iterator[Setting]:
             plain += [
                 Setting(str(source), seed, variant, k, ls[0], 20, 0)
                 for variant in (LETTER, *VARIANTS)
-                if variant not in COMPARED
+                # what is not in the paper only at the ends
+                if variant == LETTER or (variant not in COMPARED and k in (ks[0], ks[-1]))
             ]
     yield from plain
 

@@ -271,12 +271,15 @@ def tasks(effort: Effort) -> Iterator[Task]:
         for seed in range(1, effort.seeds + 1):
             for k, bound, score in data.published:
                 if not effort.quick or k == 2:
-                    yield Task(data.name, "anonymization", k, bound, score, 1, usual, seed)
+                    # one class at t = 0.1, whose time counts for no claim
+                    if bound != 0.1 or seed == 1:
+                        yield Task(data.name, "anonymization", k, bound, score, 1, usual, seed)
                     if bound == 0.1:
                         yield Task(data.name, "t", k, bound, score, 1, usual, seed)
             for least in data.presampling:
                 yield Task(data.name, "pre-sampling", 2, 1, "basic", least, usual, seed)
-            for quasi in NUMBERS:
+            # the claim is on Adult: of the larger table one run says how time grows
+            for quasi in NUMBERS if data is ADULT or seed == 1 else ():
                 for k, l in BY_NUMBER:
                     yield Task(data.name, "number", k, l, "basic", 1, quasi, seed)
 
@@ -478,7 +481,7 @@ CLAIMS = (
             "less",
             f"{figure} at k' / at k' = 1, the {which} of k' = 2, 5, 10",
             lambda runs, data=data, figure=figure, worst=worst: worst(  # type: ignore[misc]
-                gain(runs, data, figure)
+                gain(runs, data, figure), default=None
             ),
             rule,
             why,

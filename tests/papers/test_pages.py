@@ -28,6 +28,17 @@ def test_every_claim_has_its_row_and_no_page_is_a_quick_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_that_does_not_hold_has_its_cause(name: str) -> None:
+    text = (PAGES / f"{name}.md").read_text()
+    failing = re.findall(r"^\| (\d+) \|.*\*\*does not hold\*\* \|$", text, re.MULTILINE)
+    causes = re.findall(r"^- ([\d, ]+) \(does not hold\): \S", text, re.MULTILINE)
+    explained = {number for numbers in causes for number in numbers.split(", ")}
+    assert set(failing) <= explained
+    for number in map(int, failing):
+        assert PAPERS[name].claims[number - 1].why
+
+
+@pytest.mark.parametrize("name", PAPERS)
 def test_a_page_is_hashed_over_its_own_module_and_over_templates(name: str) -> None:
     code = PAPERS[name].code
     assert f"benchmarks/reproduce/{name}.py" in code

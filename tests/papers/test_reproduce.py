@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reproduce import command, lgb
-from benchmarks.reproduce.claims import Claim, Effort, Panel, Paper, Rule
+from benchmarks.reproduce.claims import SEEDS, Claim, Effort, Panel, Paper, Rule
 from benchmarks.reproduce.fingerprint import fingerprint
 from benchmarks.reproduce.page import PAGES, stale
 
@@ -114,6 +114,14 @@ def test_wrong_arguments_are_refused(
         command.main(arguments)
     assert left.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_help_says_how_many_seeds_a_page_has(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "default: 8, and 1 where nothing is drawn (hierarchies), as on the pages" in said
+    assert {paper.seeds for paper in command.PAPERS.values()} == {1, SEEDS}
 
 
 def test_papers_are_run_in_turn_and_a_quick_run_writes_elsewhere(
