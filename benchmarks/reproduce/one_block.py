@@ -245,11 +245,11 @@ class OneBlock:
                 continue
             cluster = self._person(seed)
             self._take(seed)
-            held = False
-            while not held and self.left:
+            complete = False
+            while not complete and self.left:
                 self._grow(cluster)
-                held = cluster.state.holds()
-            if held:
+                complete = cluster.state.holds()
+            if complete:
                 self._close(cluster)
             else:
                 self._handle(sorted(cluster.members))
@@ -293,10 +293,10 @@ class OneBlock:
         found: Numbers | None = None
         for first, last, codes in self.codes:
             table = losses[first]
-            for loss in losses[first + 1 : last]:
-                table = np.add.outer(table, loss).ravel()
-            looked_up = np.append(table, GONE)[codes]
-            found = looked_up if found is None else found + looked_up
+            for other in losses[first + 1 : last]:
+                table = np.add.outer(table, other).ravel()
+            loss = np.append(table, GONE)[codes]
+            found = loss if found is None else found + loss
         assert found is not None
         return found
 
@@ -439,8 +439,8 @@ def in_one_block(
     for i, name in enumerate(names):
         values = [row[i] for row in rows]
         if name in informs.NUMERIC:
-            known = [v for v in values if v is not None]
-            ends = (min(known), max(known))
+            numbers_only = [v for v in values if v is not None]
+            ends = (min(numbers_only), max(numbers_only))
             places = [None if v is None else place(v, ends) for v in values]
             attributes.append(Ordered(places, len(set(values))))
         else:
@@ -451,7 +451,7 @@ def in_one_block(
     began, clock = cpu(), time.perf_counter()
     run = OneBlock(attributes, records, persons, rule_of(privacy))
     clusters = run.run()
-    spent, passed = cpu() - began, time.perf_counter() - clock
+    seconds, wall = cpu() - began, time.perf_counter() - clock
     vulnerable = 0
     if stricter is not None:
         rule = rule_of(stricter)
@@ -461,8 +461,8 @@ def in_one_block(
     return {
         "rows": sum(records),
         "persons": len(rows),
-        "cpu_seconds": round(spent, 2),
-        "wall_seconds": round(passed, 2),
+        "cpu_seconds": round(seconds, 2),
+        "wall_seconds": round(wall, 2),
         "nloss": lost / (sum(records) * len(names)),
         "classes": len(clusters),
         "suppressed_rows": sum(records[i] for i in run.suppressed),

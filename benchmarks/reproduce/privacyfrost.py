@@ -155,11 +155,11 @@ def policy(
         {"l_diversity": setting["l"]} if "l" in setting else {"t_closeness": setting.get("t", 1.0)}
     )
     columns: dict[str, Any] = {name: {"role": "drop"} for name in names}
-    taken = dict(islice(data.quasi.items(), quasi))
-    columns |= {name: {"role": "quasi", **given} for name, given in taken.items()}
+    used = dict(islice(data.quasi.items(), quasi))
+    columns |= {name: {"role": "quasi", **given} for name, given in used.items()}
     columns[sensitive] = {"role": "sensitive", "protect": protect}
     if options.get("presampling_k", 1) > 1:
-        for name in taken:
+        for name in used:
             columns[name] = {**columns[name], "presampling_level": SAMPLED_AT}
     return Policy.model_validate(
         {
@@ -215,10 +215,10 @@ def measure(task: Task) -> dict[str, Any]:
     rule = {"t": task.bound} if task.bound < 1 else {"l": int(task.bound)}
     setting: dict[str, Any] = {"k": task.k, **({} if task.table == "pre-sampling" else rule)}
     options = {"score": task.score, "presampling_k": task.presampling}
-    asked = (data, setting, options, sensitive, task.quasi)
+    row = (data, setting, options, sensitive, task.quasi)
     limit = isolated(task.data, task.presampling) if task.presampling > 1 else 0.0
     clock = Clock()
-    with anonymized(policy(*asked, limit), task.seed, 1, clock) as done:
+    with anonymized(policy(*row, limit), task.seed, 1, clock) as done:
         found = done.measures()
         full, partial = scores(done)
         width = len(done.prepared.roles.quasi)

@@ -47,23 +47,23 @@ class Queries:
     actual: NDArray[np.float64]
 
 
-ASKED: dict[tuple[str, int, int], Queries] = {}
+DRAWS: dict[tuple[str, int, int], Queries] = {}
 
 
 def sum_error(
     done: Done, originals: Originals, summed: str, source: str, queries: int, seed: int
 ) -> dict[str, float]:
     """Mean and median relative error; `source` names the table, whose queries are drawn once."""
-    tables, spaces = staged(done, originals, summed)
+    tables, spaces = code_tables(done, originals, summed)
     key = (source, queries, seed)
-    if key not in ASKED:
-        ASKED.clear()  # the next source: the queries of the last are not asked again
-        ASKED[key] = random_queries(done, tables.source, spaces, queries, seed)
-    found = errors(Release(done, tables.rows, spaces), ASKED[key])
+    if key not in DRAWS:
+        DRAWS.clear()  # the next source: the queries of the last are not asked again
+        DRAWS[key] = random_queries(done, tables.source, spaces, queries, seed)
+    found = errors(Release(done, tables.rows, spaces), DRAWS[key])
     return {"error": fmean(found), "median_error": median(found)}
 
 
-def staged(done: Done, originals: Originals, summed: str) -> tuple[QueryTables, list[Space]]:
+def code_tables(done: Done, originals: Originals, summed: str) -> tuple[QueryTables, list[Space]]:
     """Source and release as codes, and the attributes that queries restrict."""
     tables, layout = QueryTables(work), done.prepared.compiled.layout
     attributes = stage(done.raw, done.view, layout, originals, summed, tables)
@@ -154,22 +154,22 @@ class Release:
         return float(low.sum()), float(high.sum())
 
 
-def errors(release: Release, asked: Queries) -> list[float]:
+def errors(release: Release, queries: Queries) -> list[float]:
     """(upper - lower) / actual, of every query."""
     share: dict[int, dict[int, NDArray[np.float64]]] = {}
     for index, space in release.spaces.items():
-        numbers = [q for q, chosen in enumerate(asked.predicates) if index in chosen]
+        numbers = [q for q, chosen in enumerate(queries.predicates) if index in chosen]
         if numbers:
-            satisfied = np.array([asked.predicates[q][index] for q in numbers], dtype=np.float64)
+            satisfied = np.array([queries.predicates[q][index] for q in numbers], dtype=np.float64)
             share[index] = dict(zip(numbers, satisfied @ space.shares.T, strict=True))
     found = []
-    for q, chosen in enumerate(asked.predicates):
+    for q, chosen in enumerate(queries.predicates):
         match = np.ones(len(release.bucket))
         for index in chosen:
             match *= share[index][q][release.cells[index]]
         expected = np.bincount(release.bucket, match, minlength=len(release.first)).astype(float)
         low, high = release.interval(expected)
-        found.append((high - low) / float(asked.actual[q]))
+        found.append((high - low) / float(queries.actual[q]))
     return found
 
 

@@ -20,7 +20,7 @@ from benchmarks.reproduce.lgb import (
     with_originals,
 )
 from benchmarks.reproduce.lgb import measure as measure_lgb
-from benchmarks.reproduce.sums import Release, errors, random_queries, staged
+from benchmarks.reproduce.sums import Release, code_tables, errors, random_queries
 from benchmarks.trial import Done, anonymized
 from tests.oracle.cells import Exact, Interval, Star, ValueSet, parse
 
@@ -41,7 +41,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_errors_are_those_of_the_definition(source: Path, variant: str) -> None:
     setting = Setting(str(source), 1, variant, 5, 3, 40, QUERIES)
     with anonymized(policy(setting), 1, threads=1) as done:
-        tables, spaces = staged(done, with_originals(done, setting), "wage_income")
+        tables, spaces = code_tables(done, with_originals(done, setting), "wage_income")
         asked = random_queries(done, tables.source, spaces, QUERIES, 1)
         found = errors(Release(done, tables.rows, spaces), asked)
         original = records(done, f"'{source}'")
