@@ -477,8 +477,8 @@ CLAIMS = (
     *(
         Claim(
             "Section 5.1",
-            f"without isolated records the others are {words} ({data})",
-            "less",
+            f"without isolated records the others keep more information: {words} ({data})",
+            "more",
             f"{figure} at k' / at k' = 1, the {which} of k' = 2, 5, 10",
             lambda runs, data=data, figure=figure, worst=worst: worst(  # type: ignore[misc]
                 gain(runs, data, figure), default=None
@@ -490,7 +490,7 @@ CLAIMS = (
         for data in (ADULT.name, CENSUS.name)
         for words, figure, which, worst, rule, why in (
             (
-                "generalized less",
+                "NCP",
                 "ncp of the others",
                 "largest",
                 max,
@@ -499,7 +499,7 @@ CLAIMS = (
                 " spends what it gains on the attributes of high priority.",
             ),
             (
-                "of a larger score",
+                "score",
                 "partial score",
                 "smallest",
                 min,
