@@ -1410,7 +1410,7 @@ select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) a
 create or replace table anon_scratch.main.refine_offers as
 select a, b, cast(0 as bigint) as r, cast(0 as bigint) as q, cast(0 as bigint) as gain from anon_scratch.main.refine_near where false;
 
--- loop: divide near classes anew, at most 3 times, until the exit query counts 0
+-- loop: divide near classes anew, at most 2 times, until the exit query counts 0
 -- items of near classes: The units of near classes, of which one holds up to five items: single units, and all others as the last one. Their order does not change, so that offers of classes that did not change stay valid.
 create or replace table anon_scratch.main.refine_items as
 select
@@ -1697,7 +1697,7 @@ from anon_scratch.main.refine_rounds r
 cross join (select count(*) as swaps, cast(coalesce(sum(gain), 0) as bigint) as saved from anon_scratch.main.refine_swaps) s;
 
 -- exit query of the loop: Whether another round may save something, and is allowed.
-select count(*) from anon_scratch.main.refine_rounds where swaps > 0 and number < 3;
+select count(*) from anon_scratch.main.refine_rounds where swaps > 0 and number < 2;
 -- end of loop: divide near classes anew
 
 -- final classes: The units in their final classes.

@@ -439,7 +439,7 @@ AUTO = Effort(
     nearest=2,
     most=400_000,
     most_swapped=100_000,
-    divisions=Divisions(rounds=3, arms=6, near_to_unit=3, most=50_000),
+    divisions=Divisions(rounds=2, arms=4, near_to_unit=3, most=50_000),
 )
 """About twice as long as the cuts have taken."""
 AUTO_OF_LARGE = replace(AUTO, divisions=NONE)
