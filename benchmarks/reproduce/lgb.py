@@ -487,17 +487,18 @@ PAPER = Paper(
             )
             for part, variant in zip("ab", COMPARED, strict=True)
         ),
-        "fig8": (
+        "fig8": tuple(
             Panel(
                 "8",
-                "Fig. 8: error by density of flags (%), mdp",
+                f"Fig. 8: error by density of flags (%), mdp, k = {k}",
                 "flags",
                 "error",
                 "relative error",
-                lambda r: f"k = {r['k']}, l = {r['l']}",
-                {"variant": "mdp"},
+                lambda r: f"l = {r['l']}",
+                {"variant": "mdp", "k": k},
                 log=True,
-            ),
+            )
+            for k in (KS[0], KS[-1])
         ),
     },
     notes=f"""\
