@@ -25,7 +25,7 @@ MEASURED_PEERS = RESULTS / "peers.json"
 MEASURED_OTHERS = RESULTS / "others.csv"
 """Tools that pip does not install, measured once on the same tables."""
 MOST_PASSES = 150
-"""Of the case `QI9, k=5` on 30,162 rows. It takes about 50 on a quiet machine."""
+"""Of the case `QI9, k=5` on 30,162 rows. It takes 70 to 100 on a quiet machine."""
 PEER_COLUMNS = (
     "tool",
     "case",

@@ -6,6 +6,7 @@ import datetime as dt
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -79,6 +80,21 @@ def load(address: str, types: Mapping[str, str], rows: Iterable[Sequence[Any]], 
         with connection.cursor().copy(f"copy {quote(table)} from stdin") as copy:
             for row in rows:
                 copy.write_row(row)
+
+
+def load_into_spark(
+    spark: Any,
+    folder: Path,
+    types: Mapping[str, str],
+    rows: Iterable[Sequence[Any]],
+    table: str = "people",
+) -> None:
+    """The table in Spark's catalog, by way of a Parquet file in the folder."""
+    path = folder / "rows.parquet"
+    with duckdb.connect() as connection:
+        fill(connection, types, rows, table)
+        connection.execute(f"copy {quote(table)} to '{path}' (format parquet)")
+    spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable(table)
 
 
 def embedded(types: Mapping[str, str], rows: Sequence[Sequence[Any]], table: str) -> Any:

@@ -8,14 +8,12 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import SourceError
-from tests.backends.tables import embedded, load, on_duckdb, on_postgres, policy
-from tests.runs import fill
+from tests.backends.tables import embedded, load, load_into_spark, on_duckdb, on_postgres, policy
 
 TYPES = {
     "who": "VARCHAR",
@@ -108,11 +106,7 @@ def test_a_person_of_few_digits_on_postgres(postgres: str) -> None:
 
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    with duckdb.connect() as connection:
-        fill(connection, TYPES, rows(), "t")
-        connection.execute(f"copy t to '{path}' (format parquet)")
-    spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
+    load_into_spark(spark, tmp_path, TYPES, rows())
     release = anonymizer.run(asked(engine="spark"), spark, seed=1)
     here = on_duckdb(asked(), embedded(TYPES, rows(), "people"))
     assert as_expected(release.warnings) == as_expected(here.warnings)

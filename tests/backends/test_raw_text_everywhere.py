@@ -6,14 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import anonymizer
 from anonymizer import Policy
 from anonymizer.errors import SourceError
-from tests.backends.tables import embedded, load, on_duckdb, on_postgres, policy
-from tests.runs import fill
+from tests.backends.tables import embedded, load, load_into_spark, on_duckdb, on_postgres, policy
 from tests.threats.identifiers import ROWS, columns, kinds
 
 KINDS = [*kinds(True).values(), *kinds(False).values()]
@@ -111,11 +109,7 @@ def test_types_of_postgres(postgres: str, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    with duckdb.connect() as connection:
-        fill(connection, TYPES, table(), "t")
-        connection.execute(f"copy t to '{path}' (format parquet)")
-    spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
+    load_into_spark(spark, tmp_path, TYPES, table())
 
     def there(given: Policy) -> Policy:
         content = given.model_dump(mode="json", exclude_unset=True)

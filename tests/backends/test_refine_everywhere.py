@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import anonymizer
@@ -13,13 +12,13 @@ from anonymizer import Policy
 from tests.backends.tables import (
     embedded,
     load,
+    load_into_spark,
     on_duckdb,
     on_postgres,
     policy,
     rows_of,
     same_release,
 )
-from tests.runs import fill
 
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "sex": "VARCHAR", "ill": "VARCHAR"}
 ROWS = [
@@ -44,11 +43,7 @@ def test_postgres(postgres: str) -> None:
 
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    with duckdb.connect() as connection:
-        fill(connection, TYPES, ROWS, "t")
-        connection.execute(f"copy t to '{path}' (format parquet)")
-    spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
+    load_into_spark(spark, tmp_path, TYPES, ROWS)
     release = anonymizer.run(asked(engine="spark"), spark, seed=7)
     here = on_duckdb(asked(), embedded(TYPES, ROWS, "people"))
     assert release.measures["ncp"] == here.measures["ncp"]

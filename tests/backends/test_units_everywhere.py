@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import anonymizer
 from anonymizer import Policy
-from tests.backends.tables import embedded, load, on_duckdb, on_postgres, policy, same_release
-from tests.runs import fill
+from tests.backends.tables import (
+    embedded,
+    load,
+    load_into_spark,
+    on_duckdb,
+    on_postgres,
+    policy,
+    same_release,
+)
 
 TYPES = {"who": "INTEGER", "home": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "ill": "VARCHAR"}
 ROWS = [
@@ -50,10 +56,6 @@ def test_postgres(postgres: str) -> None:
 
 @pytest.mark.spark
 def test_spark(spark: Any, tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    with duckdb.connect() as connection:
-        fill(connection, TYPES, ROWS, "t")
-        connection.execute(f"copy t to '{path}' (format parquet)")
-    spark.read.parquet(str(path)).write.mode("overwrite").saveAsTable("people")
+    load_into_spark(spark, tmp_path, TYPES, ROWS)
     release = anonymizer.run(asked(engine="spark"), spark, seed=7)
     assert fewest(release) == 3
