@@ -50,7 +50,8 @@ def publish(given: str, session: Any) -> None:
 
     `given` is a JSON object with the model's `name`, `schema`, `database`, `query`, `policy` (a
     mapping or the path of a file), `columns` (the entries in the columns' `meta`), and whether this
-    is a `full_refresh`, which says that the persons of the ledger may be others.
+    is a `full_refresh`, which says that the persons of the ledger may be others; `compiled` is the
+    path of its compiled SQL, in the project's target folder.
     All problems are stored in a variable of the session, for the materialization to raise:
     dbt would print an exception's traceback before its message. So is what it shows of the release.
     """
@@ -64,7 +65,9 @@ def publish(given: str, session: Any) -> None:
     try:
         policy = policy_of(data, Path.cwd())
         with _ONE_AT_A_TIME:
-            shown = json.dumps(report(_run(policy, data["database"], connection)))
+            release = _run(policy, data["database"], connection)
+            _into_target(release, data, connection)
+        shown = json.dumps(report(release))
         connection.execute(f"set variable {REPORT} = {lit(shown)}")
     except Exception as error:
         # the engine's errors among them, whose messages quote values
@@ -162,6 +165,29 @@ def _run(policy: AnyPolicy, database: str | None, connection: DuckDBPyConnection
         return run(policy, connection)
     finally:
         connection.execute(f"use {quote(row[0])}.{quote(row[1])}")
+
+
+def _into_target(release: Release, data: dict[str, Any], connection: DuckDBPyConnection) -> None:
+    """Move the copy of the manifest from beside the database into dbt's target folder."""
+    import shutil
+
+    from anonymizer.process.files import read_beside
+    from anonymizer.release.manifest import manifest_file, signature_file
+    from anonymizer.release.objects import Names
+
+    rows = connection.execute(
+        "select path from duckdb_databases() where database_name = coalesce(?, current_catalog())",
+        [data["database"]],
+    ).fetchall()
+    folders = Path(data.get("compiled") or "target/compiled/model.sql").parents
+    target = next(one.parent for one in folders if one.name == "compiled")
+    names = Names(data["schema"], data["name"], release.run_id)
+    for own in (True, False) if rows and rows[0][0] else ():
+        file = manifest_file(Path(rows[0][0]), names, own=own)
+        if file.is_file() and release.run_id in read_beside(file):
+            target.mkdir(parents=True, exist_ok=True)
+            for one in filter(Path.is_file, (file, signature_file(file))):
+                shutil.move(one, target / one.name)
 
 
 def _connection(session: Any) -> DuckDBPyConnection:

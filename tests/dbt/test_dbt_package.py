@@ -113,6 +113,11 @@ def test_build_publishes_what_holds(built: Project) -> None:
     assert sorted(columns) == ["admitted", "age", "class_id", "disease", "sex", "zip"]
     ((manifest,),) = built.query("select manifest from visits_release_manifest")
     assert json.loads(manifest)["reproducible"] is False
+    assert not [*built.database.parent.glob("*.manifest.json")]
+    copies = {file.parent.name for file in built.folder.rglob("*.manifest.json")}
+    assert copies == {"target"}
+    copy = built.folder / "target" / "visits_release.manifest.json"
+    assert copy.read_text() == f"{manifest}\n"
     # a view over frozen rows, not over the model's SQL
     ((text,),) = built.query("select sql from duckdb_views() where view_name = 'visits_release'")
     assert "stg_visits" not in text

@@ -25,6 +25,7 @@
       "policy": config.get("policy"),
       "columns": columns,
       "full_refresh": should_full_refresh(),
+      "compiled": model.compiled_path,
   } -%}
 
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
