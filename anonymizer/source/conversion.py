@@ -129,6 +129,7 @@ def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading) -> None:
     sign = read.delimiter or ","
     with copy.open(encoding="utf-8", newline="") as text:
         head = next(csv.reader(itertools.islice(text, read.skip, None), delimiter=sign), [])
+    above = next(csv.reader(last_lines(copy, "utf-8", 1), delimiter=sign), [])
     for one in left_out:
         row = next(csv.reader([one], delimiter=sign), []) if isinstance(one, str) else one
         row = [cell.strip() for cell in row]
@@ -136,6 +137,31 @@ def _refuse_rows(left_out: Sequence[Any], copy: Path, read: Reading) -> None:
             said = "leaves out a line that looks like a row"
             hint = "only lines after the table, such as a total"
             raise SourceError.at("source.read.skip_last", said, hint=hint)
+        if isinstance(one, str) and not is_total(row, len(head)) and _begins_as(row, above):
+            said = "leaves out a line that looks like the beginning of a row: was the file cut off?"
+            raise SourceError.at("source.read.skip_last", said, hint="copy the file again")
+
+
+def _begins_as(row: Sequence[str], above: Sequence[str]) -> bool:
+    """Return whether cells have the forms of the first ones of the row above; the last may be cut
+    off. A word alone shows nothing: it may be a note.
+    """
+    *whole, last = [*map(_form, row)] or [""]
+    forms = [_form(cell.strip()) for cell in above]
+    if not last.strip() or len(forms) < len(row):
+        return False
+    as_above = all(
+        "" in (one, form) or one == form for one, form in zip(whole, forms, strict=False)
+    )
+    digits = [one != "a" for one in (last, forms[len(whole)])]
+    return as_above and digits[0] == digits[1] and (bool(whole) or last == forms[0] == "9")
+
+
+def _form(cell: str) -> str:
+    """A cell with a nine for each of its numbers; `a` for words, nothing for an empty one."""
+    if not any(map(str.isdigit, cell)):
+        return "a" if cell else ""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", cell))
 
 
 def is_total(row: Sequence[str], cells: int) -> bool:

@@ -476,6 +476,43 @@ def test_a_total_is_left_out_and_a_row_is_not(tmp_path: Path) -> None:
     assert len(rows) == 121
 
 
+@pytest.mark.parametrize(
+    ("left", "cut"),
+    [
+        ("1017;Me", True),
+        ("1017;Meier;19", True),
+        ("10", True),
+        (";Meier;20", True),
+        ("Stand: 31.05.2026", False),
+        ("Erstellt am;31.05.2026", False),
+        ("1017;31.05.2026", False),
+        ("Ende", False),
+        ("Summe;;541", False),
+    ],
+)
+def test_a_file_that_was_cut_off_is_not_the_end_of_a_table(
+    tmp_path: Path, left: str, cut: bool
+) -> None:
+    """Where a policy leaves out the last line, it may be half of a row that ends a damaged file."""
+    rows = [
+        f"{1000 + i};von Meier {'' if i % 7 else 'x'};{20 + i % 9};;{ILL[i % 3]}" for i in range(90)
+    ]
+    text = "\n".join(["no;name;age;note;diag", *rows, left]) + ("" if cut else "\n")
+    (tmp_path / "a.csv").write_text(text)
+    source = {"file": "a.csv", "read": {"delimiter": ";", "skip_last": 1}}
+    roles = dict.fromkeys(("no", "name", "age", "note"), "drop") | {"diag": "quasi"}
+    columns = {name: {"role": role} for name, role in roles.items()}
+    given = {"version": 1, "source": source, "columns": columns, "privacy": {"k_anonymity": 5}}
+    policy = Policy.model_validate(given, context={"base": tmp_path})
+    if not cut:
+        anonymizer.plan(policy)
+        return
+    with pytest.raises(
+        SourceError, match=r"looks like (a row|the beginning of a row: was the file cut off\?)"
+    ):
+        anonymizer.plan(policy)
+
+
 def test_a_row_that_begins_like_a_comment_is_a_row(tmp_path: Path) -> None:
     lines = [f"{'#' if i == 51 else ''}{i};{ILL[i % 3]}" for i in range(120)]
     _, rows = rows_of(tmp_path, "no;diag\n" + "\n".join(lines) + "\n")
