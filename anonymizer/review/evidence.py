@@ -7,7 +7,7 @@ person can state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -42,6 +42,7 @@ from anonymizer.process.text import figure, json_value, many
 from anonymizer.release.certificate import SAFE_HARBOR
 from anonymizer.review.assess.figures import at_risk_below
 from anonymizer.review.report.content import CHECKS, Report
+from anonymizer.review.report.linked_tables import full_name
 from anonymizer.review.report.page import heading
 
 T = TypeVar("T")
@@ -165,7 +166,8 @@ class Facts:
 
     def largest_risk(self, says: str, at_most: float) -> Block:
         """Compare the largest risk with a threshold, and state the class size that it requires."""
-        value, unit = self.value(RISK[1]), self.report.unit
+        found = filter(None, (self.value(RISK[1]), self.value(KNOWING[1])))
+        value, unit = max(found, key=lambda one: one.value, default=None), self.report.unit
         size = figure(at_risk_below(at_most))
         says = f"{says} (at most {figure(at_most)}: classes of {size} {unit} or more)"
         if value is None:
@@ -179,8 +181,13 @@ class Facts:
 Figures: TypeAlias = tuple[tuple[str, ...], ...]
 RISK = ("Largest risk of re-identification (1 / smallest class)", "risk.after.prosecutor_max")
 ALONE = ("Share of {unit} alone in their class", "risk.after.unique_share")
+KNOWING = (
+    "Largest risk for somebody who also knows what the policy says of rows (1 / fewest candidates)",
+    "observers.most",
+)
 RISKS: Figures = (
     RISK,
+    KNOWING,
     ("Average risk of re-identification", "risk.after.prosecutor_average"),
     ("Smallest equivalence class, in {unit}", "risk.after.k", "risk.after.person_k"),
     ("Equivalence classes", "risk.after.classes"),
@@ -207,6 +214,13 @@ ATTACKED: Figures = (
     ("Largest chance of an attack to pick the right one", "attack.linking.most"),
     ("Share found on average", "attack.linking.success"),
 )
+OBSERVED = {
+    "alone": "persons alone",
+    "below": "persons below k",
+    "fewest": "fewest candidates",
+    "found": "share found on average",
+}
+"""What an observer of several tables is left with."""
 PICKED: Figures = (ATTACKED[1],)
 LINKED: Figures = (
     *ATTACKED[::2],
@@ -238,6 +252,55 @@ def figures(
         yield Rows(caption, ("Figure", "Value"), tuple(rows))
     if missing and without is not None:
         yield Open(f"{caption}: {'; '.join(missing)}", without)
+
+
+def with_tables(listed: Figures, facts: Facts, caption: str) -> Iterator[Block]:
+    """A table of figures; with several tables, also the rows and losses of each."""
+    yield from figures(listed, facts, caption)
+    rows = []
+    for at, one in enumerate(facts.data.get("tables", ())):
+        path = ".".join(("tables", str(at)))
+        counted = (facts.value(f"{path}.{name}") or "-" for name in ("rows", "suppressed"))
+        lost: list[Inline] = []
+        for number, (column, _) in enumerate(one["lost"]):
+            share = facts.value(f"{path}.lost.{number}.1")
+            lost += [", " if lost else "", f"{column} ", share or "-"]
+        rows.append((one["name"], *counted, tuple(lost) or "-"))
+    if rows:
+        yield Rows(f"{caption}, by table", ("Table", "Rows", "Left out", "NCP"), tuple(rows))
+
+
+def observed(
+    facts: Facts, caption: str, names: Iterable[str], state: str = "after"
+) -> Iterator[Block]:
+    """With several tables: what is left for those who also know some rows of a person."""
+    rows: list[tuple[Inline, ...]] = []
+    for at, one in enumerate(facts.data.get("observers", {}).get(state) or ()):
+        left = (facts.value(f"observers.{state}.{at}.{name}") or "-" for name in names)
+        promised = verdict(one["holds"]) if one["promised"] else "nothing is promised"
+        rows.append((one["knows"], *left, *((promised,) if state == "after" else ())))
+    if rows:
+        head = ("Known besides the quasi-identifiers", *(OBSERVED[name] for name in names))
+        head += ("Promised",) if state == "after" else ()
+        yield Rows(f"{caption}: to those who know rows", head, tuple(rows))
+
+
+def risks(
+    listed: Figures, state: str, facts: Facts, caption: str, without: str | None = None
+) -> Iterator[Block]:
+    """Figures of risk; with several tables, also for those who know rows."""
+    yield from figures(listed, facts, caption, without)
+    yield from observed(facts, caption, ("alone", "below", "fewest"), state)
+
+
+def attacks(
+    listed: Figures, names: Iterable[str], facts: Facts, caption: str, without: str | None = None
+) -> Iterator[Block]:
+    """Figures of attacks; with several tables, the `names` of observers who know rows, if any."""
+    if facts.report.linked is None:
+        yield from figures(listed, facts, caption, without)
+    elif names:
+        yield from observed(facts, caption, names)
 
 
 def acceptable(facts: Facts, says: str) -> Iterator[Block]:
@@ -279,7 +342,7 @@ def standard_text(facts: Facts, text: str) -> Iterator[Block]:
 
 def columns(facts: Facts, caption: str) -> Iterator[Block]:
     """Every column of the source and its treatment."""
-    rows = tuple((c["column"], c["role"], c["says"]) for c in facts.report.columns)
+    rows = tuple((full_name(c), c["role"], c["says"]) for c in facts.report.columns)
     yield Rows(caption, ("Column", "Role", "What is done"), rows)
 
 
@@ -313,7 +376,7 @@ def inferred(facts: Facts, caption: str) -> Iterator[Block]:
         sure, bound = facts.value(f"{path}.most_confident"), facts.value(f"{path}.bound")
         held = verdict(one["holds"]) if bound is not None else "nothing is promised"
         rows.append((one["column"], sure or "-", bound or "-", held))
-    kept = [c["column"] for c in facts.report.columns if c["role"] == "keep"]
+    kept = [full_name(c) for c in facts.report.columns if c["role"] == "keep"]
     rows += [(name, "not judged: kept as it is", "-", "nothing is promised") for name in kept]
     if rows:
         yield Rows(caption, ("Column", "Largest certainty", "Promised", "Verdict"), tuple(rows))
@@ -324,7 +387,9 @@ def inferred(facts: Facts, caption: str) -> Iterator[Block]:
         )
     if not rows and facts.data["attack"] is not None:
         yield say(f"{caption}: no sensitive column is published.")
-    if facts.data["attack"] is None:
+    if facts.report.linked is not None:
+        yield Open(caption, f"{BY_HAND}: no attack looks for values in several tables")
+    elif facts.data["attack"] is None:
         yield Open(caption, f"{WITH_SOURCE} --attack")
 
 
@@ -338,7 +403,7 @@ def quotes(facts: Facts, what: str) -> Iterator[Block]:
         "observer": (
             f"The figures of risk are for an observer who knows {report.observer_knowledge}.",
         ),
-        "limits": (report.certificate, *attacks),
+        "limits": (report.certificate, *attacks, *(report.linked.open if report.linked else ())),
         "safe_harbor": (SAFE_HARBOR,),
     }
     yield say(*sentences[what])
@@ -355,15 +420,15 @@ PARTS: dict[str, Callable[[Facts, Any], Iterator[Block]]] = {
     "checks": partial(checks, lambda check: not check.form),
     "value_checks": partial(checks, lambda check: not check.form and check.column is not None),
     "safe_harbor_checks": partial(checks, lambda check: check.name.startswith(PRESET)),
-    "risks": partial(figures, RISKS),
-    "singled_out": partial(figures, (ALONE,)),
-    "size": partial(figures, SIZES),
-    "utility": partial(figures, UTILITY),
-    "risks_before": partial(figures, BEFORE, without=WITH_SOURCE),
-    "attacked": partial(figures, ATTACKED),
-    "attacks": partial(figures, ATTACKED, without=f"{WITH_SOURCE} --attack"),
-    "picked": partial(figures, PICKED, without=f"{WITH_SOURCE} --attack"),
-    "linked": partial(figures, LINKED, without=f"{WITH_SOURCE} --attack"),
+    "risks": partial(risks, RISKS, "after"),
+    "singled_out": partial(risks, (ALONE,), "after"),
+    "size": partial(with_tables, SIZES),
+    "utility": partial(with_tables, UTILITY),
+    "risks_before": partial(risks, BEFORE, "before", without=WITH_SOURCE),
+    "attacked": partial(attacks, ATTACKED, OBSERVED),
+    "attacks": partial(attacks, ATTACKED, OBSERVED, without=f"{WITH_SOURCE} --attack"),
+    "picked": partial(attacks, PICKED, (), without=f"{WITH_SOURCE} --attack"),
+    "linked": partial(attacks, LINKED, ("fewest", "found"), without=f"{WITH_SOURCE} --attack"),
 }
 
 

@@ -274,14 +274,45 @@ def test_the_eighteen_identifiers(harbor: Report) -> None:
     assert "safe_harbor_text" in page
 
 
-@pytest.mark.slow
-def test_several_tables_have_none(tmp_path: Path) -> None:
-    hospital.write(tmp_path / "source.duckdb")
-    policy = hospital.policy(tmp_path, {"privacy.knows": {"events": 0}})
-    anonymizer.run(policy, tmp_path / "source.duckdb", seed=1)
-    with pytest.raises(PolicyError, match="not offered with several tables"):
-        anonymizer.report(policy, tmp_path / "page.html", standard="ema")
-    assert not (tmp_path / "page.html").exists()
+@pytest.mark.parametrize("events", [0, 1])
+def test_several_tables_have_the_figures_of_those_who_know_rows(
+    tmp_path: Path, events: int
+) -> None:
+    database = hospital.write(tmp_path / "source.duckdb")
+    policy = hospital.policy(tmp_path, {"privacy.knows": {"events": events}})
+    anonymizer.run(policy, database, seed=1)
+    found = collect(policy, source=database)
+    data = json_value(found.as_dict())
+    after = data["observers"]["after"]
+    promised = [one["fewest"] for one in after if one["promised"]]
+    assert data["observers"]["most"] == (1 / min(promised) if events else None)
+    for name in OTHERS:
+        evidence = collect_evidence(found, name)
+        shown = {value.figure: value for value in values(evidence)}
+        assert all(looked_up(data, path) == value.value for path, value in shown.items()), name
+        if "risk.after.prosecutor_max" in shown:
+            assert ("observers.most" in shown) == (events == 1)
+        page = rendered(found, "html", name)
+        assert "visits.diagnosis" in page or name == "gdpr"
+        for one in after:
+            assert one["promised"] or f"{one['knows']}" in page
+        if events == 0:
+            assert "Nothing is promised against somebody who knows a single event" in unescape(page)
+        assert "--attack" not in page, "attacks of one table are refused with several"
+        assert not re.search(r"N1\d{3}", page), "a name"
+
+
+def test_the_threshold_is_for_whoever_knows_most(tmp_path: Path) -> None:
+    """The classes may be large enough where those who know rows are left with fewer."""
+    database = hospital.write(tmp_path / "source.duckdb")
+    policy = hospital.policy(tmp_path, {"privacy.knows": {"events": 1}})
+    anonymizer.run(policy, database, seed=1)
+    found = collect(policy)
+    assert found.linked is not None
+    low = replace(found.linked.after[0], promised=True, fewest=2)
+    raised = replace(found, linked=replace(found.linked, after=(low, *found.linked.after[1:])))
+    (entry,) = [e for _, e in collect_evidence(raised, "ema").above]
+    assert (entry.value.figure, entry.value.value) == ("observers.most", 0.5)
 
 
 def test_persons_are_counted_where_there_are_persons(tmp_path: Path) -> None:

@@ -106,7 +106,6 @@ def rendered_bytes(report: Report | CountsReport, form: str, standard: str | Non
 
 def _arranged(report: Report | CountsReport, standard: str | None) -> tuple[Any, Document]:
     """The data of a report, or of the page of a standard, and its document."""
-    from anonymizer.errors import PolicyError
     from anonymizer.review.counts_report import CountsReport
     from anonymizer.review.evidence import collect_evidence
     from anonymizer.review.report import page
@@ -117,8 +116,5 @@ def _arranged(report: Report | CountsReport, standard: str | None) -> tuple[Any,
         return report, report.document()
     if standard is None:
         return report, page.document(report)
-    if report.linked is not None:
-        hint = "anonymizer report POLICY, without --as"
-        raise PolicyError.at("--as", "is not offered with several tables", hint=hint)
     found = collect_evidence(report, standard)
     return found, found.document()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -50,6 +50,11 @@ def columns_of_tables(policy: SchemaPolicy) -> Iterator[dict[str, str]]:
             yield {"table": name, "column": column, "role": one.role, "says": says}
 
 
+def full_name(described: Mapping[str, str]) -> str:
+    """The name of a column that a report describes; with several tables, after its table's."""
+    return ".".join(filter(None, (described.get("table"), described["column"])))
+
+
 @dataclass(frozen=True, slots=True)
 class OneTable:
     """Figures of one of several published tables."""
@@ -81,11 +86,18 @@ class TablesReport:
             if one.knows in OPEN and not one.promised
         )
 
+    @property
+    def most(self) -> float | None:
+        """Largest risk for an observer against whom the release promises something."""
+        fewest = [one.fewest for one in self.after if one.promised and one.fewest]
+        return 1 / min(fewest) if fewest else None
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for programs."""
         return {
             "tables": [asdict(one) for one in self.tables],
             "observers": {
+                "most": self.most,
                 "before": [one.as_dict() for one in self.before] or None,
                 "after": [one.as_dict() for one in self.after],
             },

@@ -33,7 +33,7 @@ from anonymizer.review.attack import Attack
 from anonymizer.review.observers import Observer
 from anonymizer.review.report.content import CHECKS, ROLES, Report, Verdict
 from anonymizer.review.report.distributions import Distribution
-from anonymizer.review.report.linked_tables import TablesReport
+from anonymizer.review.report.linked_tables import TablesReport, full_name
 from anonymizer.review.report.pictures import Bars, percent
 
 STYLES = {"useful": "good", "little": "warn", "fails": "bad"}
@@ -121,10 +121,7 @@ def tiles(report: Report) -> Iterator[tuple[str, str, str]]:
 def _sections(report: Report) -> Iterator[Section]:
     both = ", before and after" if report.has_source else ""
     head = ("Column", "Role", "Meaning")
-    columns = tuple(
-        (Code(".".join(filter(None, (c.get("table"), c["column"])))), c["role"], c["says"])
-        for c in report.columns
-    )
+    columns = tuple((Code(full_name(c)), c["role"], c["says"]) for c in report.columns)
     caption = "What every column of the source is, and what happens to it"
     yield Section("The policy in words", (say(*report.guarantees), Rows(caption, head, columns)))
     if report.safe_harbor:
