@@ -42,20 +42,28 @@ def explore_command(
     can use the page. Every change is tried on a sample and then on the whole table, in scratch
     tables. Nothing is published, and nothing is written except the policy when you save it, and an
     approval. Stop with Ctrl-C. Of a policy of counts the page shows the table with its hidden
-    figures, and what an attack finds before and after (with the extra aggregate).
+    figures, and what an attack finds before and after (with the extra aggregate); of several
+    tables, who is found by knowing rows, and what each column costs.
     """
     from anonymizer.explore.server import refuse_without_extra
 
     refuse_without_extra()
     check_target(target)
 
-    from anonymizer.explore.counts_desk import CountsDesk, open_counts_desk
-    from anonymizer.explore.desk import Desk, counts_policy, desk_input, open_desk
-    from anonymizer.explore.server import serve
+    from anonymizer.explore.counts_desk import CountsDesk
+    from anonymizer.explore.desk import (
+        desk_input,
+        open_desk,
+        place_to_save,
+        policy_of,
+        refuse_engine,
+    )
+    from anonymizer.explore.server import AnyDesk, serve
+    from anonymizer.explore.tables_desk import open_tables_desk
 
     output.say("reading the table ...")
 
-    def show(desk: Desk | CountsDesk, file: str) -> None:
+    def show(desk: AnyDesk, file: str) -> None:
         desk.begin()
 
         def ready(address: str, server: Any) -> None:
@@ -64,9 +72,15 @@ def explore_command(
 
         serve(desk, ready)
 
-    counted = counts_policy(subject)
-    if counted is not None:
-        show(open_counts_desk(counted, Path(subject), database, limits), subject)
+    policy, path = policy_of(subject), Path(subject)
+    if policy is not None and (policy.counts is not None or policy.several):
+        refuse_engine(policy, database)
+    if policy is not None and policy.counts is not None:
+        show(CountsDesk(policy.counts, path.name, database, limits), subject)
+        return
+    if policy is not None and policy.several:
+        saved = place_to_save(path, target)
+        show(open_tables_desk(policy, path, saved, database, limits), str(saved))
         return
     begun = desk_input(subject, database, target, limits)
     with open_desk(begun, database, show_rows=show_rows, limits=limits) as desk:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -159,12 +158,3 @@ class CountsDesk:
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else str(value)
-
-
-def open_counts_desk(
-    policy: AggregatePolicy, path: Path, database: Database, limits: Limits | None
-) -> CountsDesk:
-    """The desk of a policy of counts. Raises PolicyError for other engines than DuckDB."""
-    if policy.engine != "duckdb" or str(database or "").startswith("postgresql:"):
-        raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
-    return CountsDesk(policy, path.name, database, limits)

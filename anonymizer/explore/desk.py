@@ -29,7 +29,7 @@ from anonymizer.explore.details import (
 from anonymizer.explore.edits import Edit, Target, with_edits
 from anonymizer.explore.handover import Handover, approval
 from anonymizer.explore.states import History, State, Stop, StopRequested, figures_of, frontier
-from anonymizer.policy import AggregatePolicy, Policy
+from anonymizer.policy import AnyPolicy, Policy, load_policy
 from anonymizer.policy.values import file_format
 from anonymizer.review.comparison import comparison_of
 from anonymizer.review.draft.guess import Guess
@@ -188,6 +188,11 @@ class Desk:
         with self.lock:
             self.target.save(self.history.now.text)
             self.version += 1
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the current state."""
+        return self.history.now.policy
 
     @property
     def saved(self) -> bool:
@@ -356,12 +361,31 @@ class DeskInput:
     title: str
 
 
-def counts_policy(subject: str) -> AggregatePolicy | None:
-    """The policy of a file, if it makes a table of counts."""
+def policy_of(subject: str) -> AnyPolicy | None:
+    """The policy of a file; None for what is no policy's file."""
     path = Path(subject)
     if path.suffix.lower() not in SUFFIXES or not path.is_file():
         return None
-    return Policy.load(path).counts
+    return load_policy(path)
+
+
+def refuse_engine(policy: AnyPolicy, database: Database) -> None:
+    """Raise PolicyError for other engines than DuckDB."""
+    if policy.engine != "duckdb" or str(database or "").startswith("postgresql:"):
+        raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
+
+
+def place_to_save(path: Path, target: str | None) -> Path:
+    """The file that a changed policy is saved as. Raises TargetError for another folder, and for
+    another file that exists.
+    """
+    saved = Path(target) if target is not None else path
+    if saved.resolve().parent != path.resolve().parent:
+        hint = "the paths of the policy start there"
+        raise TargetError.at("-o", "is in another folder than the policy", hint=hint)
+    if saved != path and saved.exists():
+        raise TargetError.at("-o", f"{saved.name} exists", hint="name a new file")
+    return saved
 
 
 def desk_input(
@@ -392,14 +416,8 @@ def _of_policy(
     path: Path, database: str | None, target: str | None, limits: Limits | None
 ) -> DeskInput:
     policy = Policy.load(path).one_table("explore")
-    if policy.engine != "duckdb" or (database or "").startswith("postgresql:"):
-        raise PolicyError.at("engine", "is not offered by explore", allowed="duckdb")
-    saved = Path(target) if target is not None else path
-    if saved.resolve().parent != path.resolve().parent:
-        hint = "the paths of the policy start there"
-        raise TargetError.at("-o", "is in another folder than the policy", hint=hint)
-    if saved != path and saved.exists():
-        raise TargetError.at("-o", f"{saved.name} exists", hint="name a new file")
+    refuse_engine(policy, database)
+    saved = place_to_save(path, target)
     text = path.read_bytes().decode("utf-8-sig")
     source = policy.source
     title = {"table": source.table, "file": Path(source.file or "").name}.get(source.kind)

@@ -62,7 +62,7 @@ def _content(path: Path) -> str | None:
 
 TABLE = ("algorithm", "privacy", "suppression_limit")
 """Parts that may change, apart from the columns."""
-PRIVACY = ("k_anonymity",)
+PRIVACY = ("k_anonymity", "knows")
 CONTEXT = "context"
 """The part with statements about the recipients, of which every field may change."""
 MASK = ("format", "within", "at", "at_least", "to", "method", "amount", "share", "value")
@@ -74,11 +74,15 @@ ROLES = ("identifier", "quasi", "sensitive", "keep", "drop", *MASKS)
 READ = ("top_code", "bottom_code", "round", "zip3", "safe_harbor")
 KEPT: Mapping[str, tuple[str, ...]] = {
     "quasi": ("kind", "hierarchy", "nulls", "weight", *READ),
+    "event": ("kind", "hierarchy", "nulls", "weight"),
     "sensitive": ("kind", "hierarchy", "protect", "acknowledge_unique", "acknowledge",
                   "null_as_value", *READ),
     "keep": ("acknowledge_unique", "acknowledge", "safe_harbor"),
 }  # fmt: skip
 """Options that a column keeps when it gets a role; others would be meaningless."""
+OF_PERSONS = ("quasi", "sensitive", "keep", "drop")
+OF_OTHERS = ("event", *OF_PERSONS[1:])
+"""With several tables: roles that the desk offers, in the table of the persons and in others."""
 MOST = 1_000
 """Largest number of changes in one request."""
 
@@ -108,9 +112,14 @@ def edits_of(given: object) -> tuple[Edit, ...]:
 
 def _refuse_unoffered(edit: Edit) -> None:
     path, value = edit.path, edit.value
-    offered = path[0] in TABLE and not (path[0] == "privacy" and path[1:2] != PRIVACY)
+    offered = path[0] in TABLE and (
+        path[0] != "privacy" or path[1:2] in {(name,) for name in PRIVACY}
+    )
     if path[0] == CONTEXT:
         offered = len(path) == 2 and path[1] in Context.model_fields
+    if path[0] == "tables":
+        offered = len(path) == 5 and path[2::2] == ("columns", "role")
+        offered &= value in OF_PERSONS + OF_OTHERS
     if path[0] == "columns":
         offered = len(path) > 2 and path[2] in COLUMN
         if offered and path[2] == "role":
@@ -152,11 +161,12 @@ def with_edits(text: str, edits: Sequence[Edit], base: Path, first: str) -> tupl
         if edit.path[0] == "columns" and edit.path[2] == "hierarchy":
             _refuse_files(edit.path, edit.value, _at(began, edit.path))
         _apply(document, edit)
-        if edit.path[-1] == "role" and len(edit.path) == 3:
-            _without_meaningless(document["columns"][edit.path[1]], str(edit.value))
+        column = _at(document, edit.path[:-1])
+        if edit.path[-1] == "role" and isinstance(column, CommentedMap):
+            _without_meaningless(column, str(edit.value))
     changed = _as_laid_out(text, unchanged, _yaml_text(yaml, document))
-    policy = Policy.loads(changed, base).one_table("explore")
-    _refuse_elsewhere(Policy.loads(text, base).one_table("explore"), policy, edits)
+    policy = Policy.loads(changed, base)
+    _refuse_elsewhere(Policy.loads(text, base), policy, edits)
     return changed, policy
 
 
@@ -284,7 +294,7 @@ def _without_meaningless(column: CommentedMap, role: str) -> None:
 
 def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> None:
     """Refuse changes of other parts, which a YAML alias could cause."""
-    named = {edit.path[:2] if edit.path[0] == "columns" else edit.path[:1] for edit in edits}
+    named = {edit.path[: PART.get(edit.path[0], 1)] for edit in edits}
     old, new = _parts(before), _parts(now)
     changed = [path for path in {**old, **new} if old.get(path) != new.get(path)]
     said = "would change as well, by an alias in the file"
@@ -292,11 +302,17 @@ def _refuse_elsewhere(before: Policy, now: Policy, edits: Sequence[Edit]) -> Non
     PolicyError.refuse(Problem(path_text(path), said, hint="edit the file") for path in beside)
 
 
+PART = {"columns": 2, "tables": 4}
+"""Length of the path of one column."""
+
+
 def _parts(policy: Policy) -> dict[tuple[str, ...], Any]:
     """The policy's parts and its columns, by path."""
     found = policy.to_dict()
-    columns = found.pop("columns")
-    return {
-        **{(name,): value for name, value in found.items()},
-        **{("columns", name): value for name, value in columns.items()},
-    }
+    parts: dict[tuple[str, ...], Any]
+    parts = {("columns", name): value for name, value in found.pop("columns", {}).items()}
+    for table, options in found.pop("tables", {}).items():
+        columns = options.pop("columns", {})
+        parts |= {("tables", table, "columns", name): value for name, value in columns.items()}
+        parts[("tables", table)] = options
+    return {**parts, **{(name,): value for name, value in found.items()}}

@@ -19,7 +19,7 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Database
 from anonymizer.errors import AnonymizerError, PolicyError, Problem
-from anonymizer.policy import Policy
+from anonymizer.policy import AnyPolicy
 from anonymizer.policy.document import plain
 from anonymizer.policy.publish import Context
 from anonymizer.process.word_document import HINT
@@ -67,7 +67,7 @@ class Handover:
     def _source(self) -> str | None:
         return None if self.database is None else str(self.database)
 
-    def reasons(self, policy: Policy, *, saved: bool) -> dict[str, str | None]:
+    def reasons(self, policy: AnyPolicy, *, saved: bool) -> dict[str, str | None]:
         """Why there can be no report, text document or approval; None where there can be."""
         return {
             "report": self._no_report(policy),
@@ -75,7 +75,7 @@ class Handover:
             "approve": _no_approval(policy, saved=saved),
         }
 
-    def _no_report(self, policy: Policy) -> str | None:
+    def _no_report(self, policy: AnyPolicy) -> str | None:
         """The release is opened, which compares the policies, once per change of either."""
         try:
             path = release_file(policy, None, self._source)
@@ -95,7 +95,7 @@ class Handover:
                 self._release = key, said if other else str(first)
         return self._release[1]
 
-    def make(self, policy: Policy, form: str, name: str | None = None) -> str:
+    def make(self, policy: AnyPolicy, form: str, name: str | None = None) -> str:
         """Make the report of the release, or the page of a standard, and return its file's name.
 
         A page that asks for figures of attacks has them made. Raises PolicyError for an unknown
@@ -120,14 +120,14 @@ class Handover:
         return file
 
 
-def _no_approval(policy: Policy, *, saved: bool) -> str | None:
+def _no_approval(policy: AnyPolicy, *, saved: bool) -> str | None:
     with suppress(AnonymizerError):
         ledger_of(policy)
         return None if saved else "save the policy first: the file is approved"
     return "the policy names no ledger beside which it could be kept"
 
 
-def approval(policy: Policy, given: Mapping[str, Any], *, saved: bool) -> str:
+def approval(policy: AnyPolicy, given: Mapping[str, Any], *, saved: bool) -> str:
     """Record an approval of the saved policy: `by`, `until` (YYYY-MM-DD), `note`.
 
     Returns a sentence about it. Raises PolicyError for other texts, and where there can be none.
@@ -144,7 +144,7 @@ def approval(policy: Policy, given: Mapping[str, Any], *, saved: bool) -> str:
     return f"{made.by} accepts until {made.until} what {made.release} leaves open"
 
 
-def evidence_fields(policy: Policy) -> list[dict[str, Any]]:
+def evidence_fields(policy: AnyPolicy) -> list[dict[str, Any]]:
     """Every standard: its fields that the policy's context can fill in, and what they hold now."""
     context = plain(policy.context or Context())
     return [
@@ -161,7 +161,7 @@ def evidence_fields(policy: Policy) -> list[dict[str, Any]]:
     ]
 
 
-def _no_page(policy: Policy, standard: Standard) -> str | None:
+def _no_page(policy: AnyPolicy, standard: Standard) -> str | None:
     if standard.preset is None or policy.preset == standard.preset:
         return None
     return f"is for releases under preset: {standard.preset}"

@@ -28,6 +28,7 @@ from anonymizer.explore.desk import Desk
 from anonymizer.explore.edits import MASK, ROLES, edits_of
 from anonymizer.explore.handover import Paper, evidence_fields
 from anonymizer.explore.states import page_figures
+from anonymizer.explore.tables_desk import TablesDesk
 from anonymizer.policy import Policy
 from anonymizer.policy.columns import MASKS
 from anonymizer.process.interrupts import ENDING
@@ -143,7 +144,7 @@ async def _refuse(send: Send) -> None:
 
 def view(desk: AnyDesk) -> dict[str, Any]:
     """Everything about the current state."""
-    if isinstance(desk, CountsDesk):
+    if not isinstance(desk, Desk):
         return desk.view()
     with desk.lock:
         state = desk.history.now
@@ -243,12 +244,12 @@ MOST_BYTES = 200_000
 LABEL = 80
 """Largest length of a change's name."""
 
-AnyDesk: TypeAlias = Desk | CountsDesk
+AnyDesk: TypeAlias = Desk | TablesDesk | CountsDesk
 Given = Mapping[str, Any]
-Call = Callable[[Desk, Given], Any]
+Call = Callable[[Any, Given], Any]
 
 
-def _change(desk: Desk, given: Given) -> None:
+def _change(desk: Desk | TablesDesk, given: Given) -> None:
     label = " ".join(str(given.get("label", "")).split())[:LABEL] or "change"
     desk.change(edits_of(given.get("edits")), label)
 
@@ -268,28 +269,32 @@ CHANGES: dict[str, Call] = {
     "save": lambda desk, given: desk.save(),
 }
 """Calls that change the desk; the answer is the whole content of the page."""
-TRY = "try"
-"""The call of a desk of counts."""
+TRIES: dict[str, Call] = {"try": lambda desk, given: desk.change(given)}
+"""Calls of a desk of counts."""
+OF_TABLES = ("change", "save", "risks", "paper", "approve")
+"""Calls of a desk of several tables."""
 QUESTIONS: dict[str, Call] = {
     "compare": lambda desk, given: desk.compare(given.get("one"), given.get("other")),
     "hierarchies": lambda desk, given: desk.hierarchies(str(given.get("column"))),
     "tree": _tree,
     "rows": lambda desk, given: desk.rows(),
-    "risks": lambda desk, given: residual_risks(desk.history.now.policy),
+    "risks": lambda desk, given: residual_risks(desk.policy),
     "lattice": lambda desk, given: desk.lattice(),
     "paper": lambda desk, given: desk.paper(str(given.get("form")), given.get("standard")),
     "approve": lambda desk, given: desk.approve(given),
 }
 
 
+def _calls(desk: AnyDesk) -> dict[str, Call]:
+    every = {**CHANGES, **QUESTIONS}
+    if isinstance(desk, TablesDesk):
+        return {name: every[name] for name in OF_TABLES}
+    return every if isinstance(desk, Desk) else TRIES
+
+
 def _answer(name: str, desk: AnyDesk, given: Given) -> Any:
-    if isinstance(desk, CountsDesk):
-        desk.change(given)
-    elif name in QUESTIONS:
-        return QUESTIONS[name](desk, given)
-    else:
-        CHANGES[name](desk, given)
-    return view(desk)
+    found = _calls(desk)[name](desk, given)
+    return found if name in QUESTIONS else view(desk)
 
 
 def application(desk: AnyDesk, host: str, token: str) -> App:
@@ -328,7 +333,7 @@ def application(desk: AnyDesk, host: str, token: str) -> App:
 
 async def _called(desk: AnyDesk, request: Request) -> Response:
     name = str(request.path_params["call"])
-    if name not in ({TRY} if isinstance(desk, CountsDesk) else {*CHANGES, *QUESTIONS}):
+    if name not in _calls(desk):
         return _json({"errors": []}, 404)
     body = b""
     async for part in request.stream():

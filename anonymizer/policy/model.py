@@ -68,7 +68,8 @@ class SchemaPolicy(SchemaFields):
         made = self.single(self.person)
         # (the ledger has one entry for all tables)
         again = Republish(new_population=True) if self.republish is not None else None
-        return made.model_copy(update={"ledger": self.ledger, "republish": again})
+        further = {"ledger": self.ledger, "republish": again, "context": self.context}
+        return made.model_copy(update=further)
 
     @property
     def singles(self) -> dict[str, Policy]:

@@ -139,22 +139,10 @@ def forecast_tables(
     """Forecast a run over several tables; of large ones, over a sample of the persons with their
     rows. None if the engine is not embedded, or if the sample cannot be released.
     """
-    session = bench.session
-    if not session.engine.embedded or bench.rows == 0:
+    if not bench.session.engine.embedded or bench.rows == 0:
         return None
-    rows, share = sum(table.rows or 0 for table in tables), 1.0
-    if rows > WHOLE:
-        wanted = max(bench.rows * WHOLE // rows, 1)
-        sample, drawn = sample_of(policy.lead, session, bench.rows, wanted)
-        bench, share = Bench(sample, rows=drawn), drawn / bench.rows
-        policy = policy.model_copy(
-            update={
-                "tables": {
-                    name: table.model_copy(update={"orphans": "drop"})
-                    for name, table in policy.tables.items()
-                }
-            }
-        )
+    rows = sum(table.rows or 0 for table in tables)
+    policy, bench, share = sample_of_tables(policy, bench, rows)
     made = bench.figures(policy)
     if not made.runs:
         return None
@@ -167,6 +155,21 @@ def forecast_tables(
         others={name: mean(of["ncp"].values()) for name, of in made.others.items() if of["ncp"]},
         **(_outcome(made) if share == 1.0 else {}),
     )
+
+
+def sample_of_tables(policy: AnyPolicy, bench: Bench, rows: int) -> tuple[AnyPolicy, Bench, float]:
+    """What several tables of so many rows are tried with: all, or a sample of the persons with
+    their rows; and the share of the persons.
+    """
+    if rows <= WHOLE:
+        return policy, bench, 1.0
+    wanted = max(bench.rows * WHOLE // rows, 1)
+    sample, drawn = sample_of(policy.lead, bench.session, bench.rows, wanted)
+    tables = {
+        name: table.model_copy(update={"orphans": "drop"}) for name, table in policy.tables.items()
+    }
+    policy = policy.model_copy(update={"tables": tables})
+    return policy, Bench(sample, rows=drawn), drawn / bench.rows
 
 
 def _peak() -> float | None:

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 from anonymizer.explore.desk import Desk, desk_input, open_desk
-from anonymizer.explore.server import serve, view
+from anonymizer.explore.server import AnyDesk, serve, view
 from tests.explore.browser import chromium
 
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -110,7 +110,7 @@ def settled(desk: Desk, seconds: float = 120) -> dict[str, Any]:
 class Served:
     """A desk that is served, and how a browser or anybody else asks it."""
 
-    desk: Desk
+    desk: AnyDesk
     address: str
 
     @property
@@ -153,7 +153,7 @@ class Served:
 
 
 @contextmanager
-def served(desk: Desk) -> Iterator[Served]:
+def served(desk: AnyDesk) -> Iterator[Served]:
     ready = threading.Event()
     held: list[Any] = []
 

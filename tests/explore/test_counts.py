@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from anonymizer.errors import PolicyError
-from anonymizer.explore.counts_desk import open_counts_desk
-from anonymizer.explore.desk import counts_policy
+from anonymizer.explore.counts_desk import CountsDesk
+from anonymizer.explore.desk import policy_of
 from tests.aggregate.releases import WORKED, database, grid, policy
 from tests.explore.browser import Page
 from tests.explore.conftest import served
@@ -21,7 +21,7 @@ BLANKED = {"cells": 25, "hidden": 1, "exact": 1, "below": 1, "minimum": 5}
 def opened(folder: Path) -> Any:
     source = database(folder, grid(WORKED), "r varchar, c varchar")
     made = policy(folder, {"r": {}, "c": {}})
-    desk = open_counts_desk(made, Path("counts.yml"), str(source), None)
+    desk = CountsDesk(made, "counts.yml", str(source))
     desk.begin()
     return desk
 
@@ -58,7 +58,7 @@ def test_what_is_not_offered(tmp_path: Path, given: dict[str, Any]) -> None:
 def test_too_much_left_out_is_said(tmp_path: Path) -> None:
     source = database(tmp_path, grid([[3, 3, 3, 90]]), "r varchar, c varchar")
     made = policy(tmp_path, {"r": {}, "c": {}}, rest={"limit": 0.01})
-    desk = open_counts_desk(made, Path("counts.yml"), str(source), None)
+    desk = CountsDesk(made, "counts.yml", str(source))
     desk.begin()
     (problem,) = desk.view()["problems"]
     assert problem["path"] == "rest.limit"
@@ -68,9 +68,9 @@ def test_only_policies_of_counts(tmp_path: Path) -> None:
     made = policy(tmp_path, {"r": {}, "c": {}})
     file = tmp_path / "counts.yml"
     file.write_text(json.dumps(made.to_dict()))
-    assert counts_policy(str(file)) == made
-    assert counts_policy("t") is None
-    assert counts_policy(str(tmp_path / "missing.yml")) is None
+    assert policy_of(str(file)) == made
+    assert policy_of("t") is None
+    assert policy_of(str(tmp_path / "missing.yml")) is None
 
 
 def test_calls(tmp_path: Path) -> None:
