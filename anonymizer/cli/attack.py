@@ -93,7 +93,7 @@ def _problems(found: Attack, policy: Policy) -> list[Problem]:
 
     problems = []
     refuses = "" if policy.engine == "spark" else "a ledger refuses such a release; "
-    if policy.republish is not None and policy.republish.follow:
+    if policy.republish is not None and policy.republish.follow and not found.of_both:
         refuses = (
             "whom the later release withdrew is a target here too, though in one release only; the"
             " ledger judges persons who are in both; "

@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Text file of values, one per line, that must not be in the rewritten file.",
 )
+@click.option("--drop", metavar="NAME", help="Drop the release of this view from the DuckDB file.")
 @limit_options
 @output_options
 def clean_command(
-    output: Output, database: str, rewrite: bool, absent: str | None, limits: Limits
+    output: Output,
+    database: str,
+    rewrite: bool,
+    absent: str | None,
+    drop: str | None,
+    limits: Limits,
 ) -> None:
     """Remove the leftovers of killed runs: private folders, and files being built.
 
@@ -38,13 +44,23 @@ def clean_command(
     is needed after publish.replace_source. The new file replaces the old one only if every table
     is the same and nothing of the old file's unused space is found in it (exit code 1 otherwise).
     Copies, backups and snapshots of the disk keep the old bytes.
+
+    With --drop: drop the view of a release, its frozen rows, its further tables and its manifest,
+    as of a model that was renamed. A ledger still has it, because whoever read it knows it.
     """
     from pathlib import Path
 
     from anonymizer.cli.failures import UsageError
     from anonymizer.engines.registry import engine_of_database
-    from anonymizer.run.clean import clean
+    from anonymizer.run.clean import clean, drop_release
 
+    if drop is not None:
+        if rewrite or engine_of_database(database) == "postgres":
+            raise UsageError.at("--drop", "is for a DuckDB file, and goes without --rewrite")
+        dropped = drop_release(database, drop, limits)
+        gone = [f"dropped {name}" for name in dropped]
+        output.done({"dropped": list(dropped)}, [*gone, "clean --rewrite removes their bytes, too"])
+        return
     if rewrite:
         _rewrite(output, database, absent, limits)
         return

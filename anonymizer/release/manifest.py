@@ -221,7 +221,7 @@ def read_manifest(runs: Runs, view: Table) -> Manifest:
     )
     if not exists[0][0]:
         _refuse_another_name(runs, view)
-        raise no_manifest()
+        raise no_manifest(view)
     described = runs.raw(f"describe {ident(table)}", "manifest")
     signed = "signature" in {str(row[0]) for row in described}
     signature = "signature" if signed else "null"
@@ -236,9 +236,12 @@ def several_manifests() -> NothingToCheckError:
     return NothingToCheckError.at("manifest", "is not one row", hint=CHANGED)
 
 
-def no_manifest() -> NothingToCheckError:
+def no_manifest(view: Table | None = None) -> NothingToCheckError:
     """The error if a place has no release of this name."""
     hint = "name the database of the release, not its source; was the release made by this tool?"
+    if view is not None:
+        name = f"{view.schema}.{view.name}".removeprefix("main.")
+        hint += f" If somebody dropped {name} in part: anonymizer clean --drop {name}"
     return NothingToCheckError.at("manifest", "is missing", hint=hint)
 
 

@@ -1,15 +1,23 @@
-"""Removing leftovers of dead runs: private folders, unfinished files, stale manifests."""
+"""Removing leftovers of dead runs, and releases that nobody needs any more."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymizer.errors import AnonymizerError, SourceError
+from anonymizer.compile import ident, lit
+from anonymizer.engines.base import Limits
+from anonymizer.engines.duckdb.connection import SOURCE
+from anonymizer.engines.duckdb.sandbox import own_connection, refuse_missing
+from anonymizer.errors import AnonymizerError, NothingToCheckError, SourceError
 from anonymizer.process import run_folder
-from anonymizer.release.manifest import refresh
+from anonymizer.process.files import read_beside
+from anonymizer.release import objects
+from anonymizer.release.manifest import manifest_file, refresh, signature_file
+from anonymizer.release.objects import Names
 from anonymizer.release.opening import open_for_reading
 
 
@@ -44,6 +52,51 @@ def clean(database: str | Path) -> Cleaned:
     removed += run_folder.remove_dead(abandoned=0.0)
     kept = [file for file in _building(path) if file.suffix == ".tmp"]
     return Cleaned(tuple(removed), tuple(kept), tuple(_refreshed(path)))
+
+
+def drop_release(database: str | Path, name: str, limits: Limits | None = None) -> tuple[str, ...]:
+    """Drop a release from a DuckDB file: its view, frozen rows, further tables, manifest, and what
+    the record says of it, in one transaction. Returns the names of what is gone.
+
+    `name`: the view as `schema.name`, or its name in `main`. Objects that somebody dropped before
+    are left out. Raises NothingToCheckError if the file has no such release.
+    """
+    path = Path(database).resolve()
+    refuse_missing(path)
+    with (
+        own_connection(path, read_only=False, limits=limits or Limits()) as engine,
+        engine.transaction("release"),
+    ):
+        every = objects.object_entries(engine, SOURCE)
+        names = {item.release for item in every}
+        release = name if name in names else f"main.{name}"
+        held = [item for item in every if item.release == release]
+        if not held:
+            listed = ", ".join(sorted(one.removeprefix("main.") for one in names))
+            said = f"{name} is not a release of {path.name}"
+            raise NothingToCheckError.at("--drop", said, allowed=listed or "none: it has none")
+        ours = objects.standing(engine, SOURCE, every)
+        there = objects.present(engine, SOURCE)
+        gone = [one for one in held if (one.schema, one.name) in ours & there]
+        for one in sorted(gone, key=lambda item: item.kind != "view"):
+            kind = "view" if one.kind == "view" else "table"
+            engine.raw(f"drop {kind} {ident(one.table(SOURCE))}", "release")
+        engine.raw(
+            f"delete from {ident(objects.objects_table(SOURCE))} where release = {lit(release)}",
+            "release",
+        )
+    (view,) = {(item.schema, item.name, item.run_id) for item in held if item.kind == "view"}
+    return (*(f"{one.schema}.{one.name}" for one in gone), *_drop_copies(path, Names(*view)))
+
+
+def _drop_copies(database: Path, names: Names) -> Iterator[str]:
+    """Remove the copy of a release's manifest beside its database, and its signature."""
+    for own in (True, False):
+        file = manifest_file(database, names, own=own)
+        if file.is_file() and names.run_id in read_beside(file):
+            for one in filter(Path.is_file, (file, signature_file(file))):
+                one.unlink()
+                yield one.name
 
 
 def _refreshed(database: Path) -> list[Path]:

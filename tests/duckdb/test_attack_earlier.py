@@ -252,15 +252,15 @@ def test_releases_that_continue_an_earlier_one_keep_their_promises(
     (tmp_path / "earlier.duckdb").write_bytes((tmp_path / "release.duckdb").read_bytes())
     source.unlink()
     runs.run(given, runs.source(tmp_path, TYPES, rows), seed=None)
-    if m is not None:
-        # l values are left to those who are in both; somebody new may look as if he were in both
-        (tmp_path / "both").mkdir()
-        source = runs.source(tmp_path / "both", TYPES, rows[:160])
+    # somebody new may look as if he were in both; the ledger knows who is
     found = attack(given, source, share=1.0, earlier=tmp_path / "earlier.duckdb")
     assert found.holds
     assert [guess.bound for guess in found.inference] == [None if m is None else 1 / m]
     (item,) = found.intersection
-    assert m is None or item.targets == 160
+    assert found.of_both
+    assert item.targets == 160
+    (tmp_path / "ledger.duckdb.key").unlink()
+    assert not attack(given, source, share=1.0, earlier=tmp_path / "earlier.duckdb").of_both
     assert (item.k, item.l) == ((K, None) if m is None else (None, m))
     assert item.fewest_left is not None
     assert item.fewest_left >= (item.k or 1)

@@ -28,7 +28,9 @@ from anonymizer.review.attack.staging import (
     Secret,
     arena,
     arena_of_same,
+    in_both,
     match_everybody,
+    redrawn,
 )
 from anonymizer.review.inputs import Beside, attached_release, open_beside
 
@@ -205,6 +207,8 @@ class Attack:
     """The same for a reader who takes every cell for the smallest possible."""
     beside: bool = False
     """True if an earlier release was compared."""
+    of_both: bool = False
+    """True if a ledger has shown who is in both releases: only they are targets beside it."""
     other_source: bool = False
     """True if the source does not have as many rows as the release was made of."""
     differences: Differences | None = None
@@ -303,7 +307,8 @@ def attack(
     before = Path(earlier).resolve() if earlier is not None else None
     if before is not None and not before.is_file():
         raise NothingToCheckError.at("--earlier", f"there is no file {before.name}")
-    further = [before] if before is not None else []
+    ledger = policy.resolve(policy.ledger).resolve() if policy.ledger is not None else None
+    further = [one for one in (before, ledger) if before is not None and one is not None]
     with open_beside(policy, path, source, limits, further, "--release") as beside:
         now, found = attack_beside(beside, share, seed)
         if before is None:
@@ -320,6 +325,10 @@ def attack(
             changes = changes_in_database(beside.engine, view, manifest)
             refuse_changed(None, view, manifest, changes)
             _refuse_unknown(manifest.layout, beside.originals)
+            runs = (beside.manifest.run_id, manifest.run_id)
+            of_both = in_both(policy, beside, ledger, runs) if ledger is not None else None
+            if of_both is not None:
+                now = redrawn(now, of_both, found.share, seed)
             both = min((n for n in (k, k_of(manifest.requirements)) if n is not None), default=None)
             old = arena_of_same(beside, view, manifest.layout, "earlier", now)
             intersection = tuple(_intersect(now, old, both, l))
@@ -328,7 +337,13 @@ def attack(
                 for of in (requirements, manifest.requirements)
             )
             differences = None if signed else _different(now, old, beside.originals, both, l)
-            return replace(found, intersection=intersection, beside=True, differences=differences)
+            return replace(
+                found,
+                intersection=intersection,
+                beside=True,
+                of_both=of_both is not None,
+                differences=differences,
+            )
 
 
 def attack_beside(beside: Beside, share: float, seed: int = 0) -> tuple[Arena, Attack]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import NumberedColumn, Sql, Table, ident, render, work
+from anonymizer.compile import NumberedColumn, Sql, Table, ident, lit, render, work
 from anonymizer.contract.checks import RunSql
 from anonymizer.contract.layout import Layout, Originals, PublishedColumn, type_sql
+from anonymizer.engines.execute import Executor
 from anonymizer.errors import PolicyError
+from anonymizer.ledger.entries import entries
+from anonymizer.ledger.history import digests_step
 from anonymizer.ledger.protected_columns import DRAWN
+from anonymizer.ledger.store import DIGESTS, MEMBERS, attached, bound, read_key
 from anonymizer.measure.queries import QueryAttribute, QueryTables, stage
+from anonymizer.policy import Policy
 from anonymizer.review.inputs import Beside
 
 MILLION = 1_000_000
@@ -82,6 +88,8 @@ TARGETS = work("attack_targets")
 TUPLES = work("attack_tuples")
 EVERYBODY = work("attack_everybody")
 ALL_TUPLES = work("attack_all_tuples")
+PERSONS = work("attack_persons")
+IN_BOTH = work("attack_in_both")
 
 
 def arena(
@@ -106,6 +114,41 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
         said = "has no quasi-identifier in common with the release"
         raise PolicyError.at("--earlier", said, allowed=", ".join(numbers))
     return _with_beliefs(made, shared)
+
+
+def redrawn(now: Arena, originals: Originals, share: float, seed: int) -> Arena:
+    """The same release, for targets that are drawn from other rows of its source."""
+    _draw(now, originals, TARGETS, TUPLES, share, seed)
+    return _with_beliefs(now, now.quasi)
+
+
+def in_both(policy: Policy, beside: Beside, ledger: Path, runs: Sequence[str]) -> Originals | None:
+    """The rows of persons who are in all of these releases; None if the ledger does not have them
+    or its key is gone.
+    """
+    key = read_key(ledger) if ledger.is_file() else None
+    if key is None:
+        return None
+    engine, originals = beside.engine, beside.originals
+    with attached(engine, ledger, read_only=True):
+        numbers = [one.release for one in entries(engine) if one.run_id in runs]
+        if len(numbers) < len({*runs}):
+            return None
+        of_each = (
+            f"select person from {ident(MEMBERS)} where release = {lit(number)}"
+            for number in numbers
+        )
+        members = f"create or replace table {ident(PERSONS)} as {' intersect '.join(of_each)}"
+        engine.raw(members, "source")
+    engine.binds = {**engine.binds, "ledger_key": bound(key)}
+    Executor(engine).run([digests_step(policy, beside.roles, beside.session.profile)])
+    engine.raw(
+        f"create or replace view {ident(IN_BOTH)} as select o.* from {ident(originals.table)} o"
+        f" where row_ref in (select row_ref from {ident(DIGESTS)}"
+        f" semi join {ident(PERSONS)} using (person))",
+        "source",
+    )
+    return replace(originals, table=IN_BOTH)
 
 
 def match_everybody(now: Arena, old: Arena, originals: Originals) -> Table:
