@@ -7,6 +7,7 @@ point. The dbt package is in `sql/dbt`.
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,12 +33,19 @@ REPORT = "anonymizer_report"
 """The session variable with what dbt shows of a release, as JSON: message, rows, warnings."""
 
 
-HAND_OUT = (
-    "To hand it out, write it to Parquet with a model on top of it (materialized='external')."
-)
+HAND_OUT = "To hand it out: anonymizer export {policy} --database {database} -o {name}.parquet"
 """The way out in a project, where the model says the database."""
+OTHERS = (
+    "--full-refresh said that the persons are others than those of the releases before: none was"
+    " looked for in the ledger. If they are the same under other numbers, the releases together may"
+    " tell more than each promises"
+)
+"""The warning of a new population, which a full refresh of other models is not."""
+FILES = frozenset({"file", "ledger", "population", "key_file", "vault", "sql"})
+"""Options that name files, from the folder of the policy."""
 SAID = {
     "source.query": "the model's SQL",
+    "another publish.name": "another alias of the model",
     "publish.name": "the model's alias",
     "publish.schema": "the model's schema",
     "publish.database": "the model's database",
@@ -63,11 +71,15 @@ def publish(given: str, session: Any) -> None:
     connection.execute(f"set variable {OUTCOME} = 'nothing was published'")
     said = "published"
     try:
-        policy = policy_of(data, Path.cwd())
+        target = _target_folder(data.get("compiled"))
+        policy = policy_of(data, Path.cwd(), target)
         with _ONE_AT_A_TIME:
             release = _run(policy, data["database"], connection)
-            _into_target(release, data, connection)
-        shown = json.dumps(report(release))
+            hand_out = _into_target(release, policy, data, connection, target)
+        found = report(release, hand_out)
+        if data.get("full_refresh") and policy.ledger is not None:
+            found["warnings"].append(OTHERS)
+        shown = json.dumps(found)
         connection.execute(f"set variable {REPORT} = {lit(shown)}")
     except Exception as error:
         # the engine's errors among them, whose messages quote values
@@ -77,8 +89,10 @@ def publish(given: str, session: Any) -> None:
     connection.execute(f"set variable {OUTCOME} = {lit(said)}")
 
 
-def report(release: Release) -> dict[str, Any]:
-    """What dbt shows of a release: a line, the number of rows, and the warnings."""
+def report(release: Release, hand_out: str = "") -> dict[str, Any]:
+    """What dbt shows of a release: a line, the number of rows, and the warnings; `hand_out` says
+    how it leaves the database.
+    """
     measures = release.measures
     checks = {check.name: check.achieved for check in release.verification.checks}
     figures = [f"k={checks['k_anonymity']}"] if "k_anonymity" in checks else []
@@ -93,7 +107,7 @@ def report(release: Release) -> dict[str, Any]:
         "message": ", ".join(figures),
         "rows": measures["rows"],
         "warnings": [
-            f"{STANDS} {HAND_OUT}" if w == WARNING else in_project(w) for w in release.warnings
+            f"{STANDS} {hand_out}" if w == WARNING else in_project(w) for w in release.warnings
         ],
     }
 
@@ -106,8 +120,8 @@ def in_project(said: str) -> str:
     return path + colon + rest
 
 
-def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:
-    """The policy of a model. Raises PolicyError."""
+def policy_of(data: dict[str, Any], project: Path, target: Path) -> AnyPolicy:
+    """The policy of a model, whose paths begin in the folder `target`. Raises PolicyError."""
     given, base = data["policy"], project
     problems: list[Problem] = []
     if isinstance(given, str):
@@ -149,7 +163,27 @@ def policy_of(data: dict[str, Any], project: Path) -> AnyPolicy:
     whole = {"version": 1, **given, "source": {"query": data["query"]}, "publish": place}
     if "aggregate" not in given or columns:
         whole["columns"] = columns
-    return Policy.loads(json.dumps(whole), base)
+    return Policy.loads(json.dumps(_moved(whole, base, target)), target)
+
+
+def _moved(part: Any, base: Path, target: Path) -> Any:
+    """A part of a policy for another folder: paths of files that began in `base`."""
+    if isinstance(part, list):
+        return [_moved(one, base, target) for one in part]
+    if not isinstance(part, dict):
+        return part
+    moved = {name: _moved(value, base, target) for name, value in part.items()}
+    for name in moved.keys() & FILES:
+        given = moved[name]
+        if isinstance(given, str) and not Path(given).is_absolute():
+            moved[name] = os.path.relpath(base / given, target)
+    return moved
+
+
+def _target_folder(compiled: str | None) -> Path:
+    """The target folder of dbt, from the path of a model's compiled SQL."""
+    folders = Path(compiled or "target/compiled/model.sql").parents
+    return Path.cwd() / next(one.parent for one in folders if one.name == "compiled")
 
 
 def _run(policy: AnyPolicy, database: str | None, connection: DuckDBPyConnection) -> Release:
@@ -167,27 +201,44 @@ def _run(policy: AnyPolicy, database: str | None, connection: DuckDBPyConnection
         connection.execute(f"use {quote(row[0])}.{quote(row[1])}")
 
 
-def _into_target(release: Release, data: dict[str, Any], connection: DuckDBPyConnection) -> None:
-    """Move the copy of the manifest from beside the database into dbt's target folder."""
+def _into_target(
+    release: Release,
+    policy: AnyPolicy,
+    data: dict[str, Any],
+    connection: DuckDBPyConnection,
+    target: Path,
+) -> str:
+    """Write the complete policy into dbt's target folder, and move the copy of the manifest there
+    from beside the database. Returns how the release is handed out.
+    """
     import shutil
 
+    from ruamel.yaml import YAML
+
+    from anonymizer.policy.document import plain
     from anonymizer.process.files import read_beside
     from anonymizer.release.manifest import manifest_file, signature_file
     from anonymizer.release.objects import Names
 
+    target.mkdir(parents=True, exist_ok=True)
+    complete = target / f"{data['name']}.policy.yml"
+    with complete.open("w", encoding="utf-8") as handle:
+        handle.write(f"# Made by dbt from the model {data['model']}: for verify, report, export.\n")
+        YAML().dump(plain(policy, defaults=False), handle)
     rows = connection.execute(
         "select path from duckdb_databases() where database_name = coalesce(?, current_catalog())",
         [data["database"]],
     ).fetchall()
-    folders = Path(data.get("compiled") or "target/compiled/model.sql").parents
-    target = next(one.parent for one in folders if one.name == "compiled")
-    names = Names(data["schema"], data["name"], release.run_id)
-    for own in (True, False) if rows and rows[0][0] else ():
-        file = manifest_file(Path(rows[0][0]), names, own=own)
+    if not rows or not rows[0][0]:
+        return ""
+    database, names = Path(rows[0][0]), Names(data["schema"], data["name"], release.run_id)
+    for own in (True, False):
+        file = manifest_file(database, names, own=own)
         if file.is_file() and release.run_id in read_beside(file):
-            target.mkdir(parents=True, exist_ok=True)
             for one in filter(Path.is_file, (file, signature_file(file))):
                 shutil.move(one, target / one.name)
+    place = os.path.relpath(complete)
+    return HAND_OUT.format(policy=place, database=database.name, name=data["name"])
 
 
 def _connection(session: Any) -> DuckDBPyConnection:

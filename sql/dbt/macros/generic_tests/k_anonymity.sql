@@ -4,7 +4,7 @@
 with classed as (
 {{ anonymizer.anon_classed("k_anonymity", model, quasi, class_id, {}) }}
 )
-select class_id, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as units
+select {{ anonymizer.anon_number_of(class_id) }}, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as units
 from (select class_id, 1 as n from classed) as rows_of_classes
 group by class_id
 having not ({{ anonymizer.anon_rule("k_anonymity", "holds", k) | trim }})

@@ -4,7 +4,7 @@
 with classed as (
 {{ anonymizer.anon_classed("person_k_anonymity", model, quasi, class_id, {"person": person}) }}
 )
-select class_id, cast(sum(units) as bigint) as units, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as persons
+select {{ anonymizer.anon_number_of(class_id) }}, cast(sum(units) as bigint) as units, {{ anonymizer.anon_rule("k_anonymity", "achieved", k) | trim }} as persons
 from (
     select class_id, count(*) as units, case when person is null then 0 else 1 end as n
     from classed

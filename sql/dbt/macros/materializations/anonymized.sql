@@ -50,7 +50,7 @@ except ImportError:
     def publish(given, session):
         session.execute(
             "set variable anonymizer_outcome = 'the package sql-anonymizer is not installed beside dbt"
-            " (hint: python -m pip install sql-anonymizer)'"
+            " (hint: install it into the environment of dbt, as its README says)'"
         )
 
 
