@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
@@ -121,10 +120,13 @@ class Handover:
 
 
 def _no_approval(policy: AnyPolicy, *, saved: bool) -> str | None:
-    with suppress(AnonymizerError):
+    if policy.ledger is None:
+        return "the policy names no ledger beside which it could be kept"
+    try:
         ledger_of(policy)
-        return None if saved else "save the policy first: the file is approved"
-    return "the policy names no ledger beside which it could be kept"
+    except AnonymizerError as error:
+        return str(error.problems[0])
+    return None if saved else "save the policy first: the file is approved"
 
 
 def approval(policy: AnyPolicy, given: Mapping[str, Any], *, saved: bool) -> str:

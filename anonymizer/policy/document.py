@@ -317,8 +317,11 @@ class Document(Options):
         """
         source = getattr(self, "source", None)
         if source is None or source.file is None:
-            said = "replaces the file of a policy, and this one reads no file"
-            raise PolicyError.at("--source", said, hint="leave it out")
+            said, hint = "replaces the file of a policy, and this one reads no file", "leave it out"
+            if hasattr(self, "tables"):
+                said = "replaces the one file of a policy, and this one has several tables"
+                hint = "name their files in the policy"
+            raise PolicyError.at("--source", said, hint=hint)
         if file_format(str(path)) != source.format:
             said = "has another form than the file of the policy"
             raise PolicyError.at("--source", said, allowed=source.format)

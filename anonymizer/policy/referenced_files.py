@@ -28,7 +28,8 @@ def refuse_files(
     named = [file for policy in policies for file in files_of(policy)]
     inputs = [*named, *map(Path, others)]
     if any(_is(target, Path(f"{file}{end}")) for file in inputs for end in ("", *BESIDE)):
-        raise TargetError.at(at, "is a file that the command reads", hint="name another file")
+        said = f"{target.name} is a file that the command reads"
+        raise TargetError.at(at, said, hint="name another file, or a folder")
 
 
 def files_of(policy: AnyPolicy) -> Iterator[Path]:

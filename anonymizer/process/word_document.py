@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
 
@@ -44,7 +45,9 @@ def word(document: Document) -> bytes:
     made = docx.Document()
     # (the template of the library names itself and its author)
     properties = made.core_properties
-    properties.title, properties.author, properties.comments = _plain(document.title), "", ""
+    title = ": ".join(filter(None, (document.above, document.title)))
+    properties.title, properties.author, properties.comments = _plain(title), "", ""
+    properties.created = properties.modified = datetime.now(UTC)
     if document.above:
         made.add_paragraph(_plain(document.above), style="Subtitle")
     made.add_heading(_plain(document.title), 0)

@@ -103,8 +103,8 @@ OPEN = {
         ROWS: "how many rows a person has (privacy: {knows: {rows: true}} does)",
         ABSENT: "that a person has no rows in a table (privacy: {knows: {rows: true}} does)",
         **{
-            knows: f"{knows} (published keys join them; privacy: {{knows: {{joined: true}}}} does)"
-            for knows in LINKED
+            knows: f"{knows} (published keys join them; privacy: {{knows: {{events: {n}}}}} does)"
+            for n, knows in enumerate(LINKED, start=1)
         },
     }.items()
 }

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import mean
 from typing import Any
 
@@ -25,6 +25,7 @@ from anonymizer.ledger import LedgerSession
 from anonymizer.ledger.matches import first_of_series
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.kinds import ANONYMISED, ReleaseKind
+from anonymizer.policy.paths import table_path
 from anonymizer.process.secret import Seed
 from anonymizer.process.text import figure
 from anonymizer.publish.target import publisher
@@ -308,6 +309,8 @@ def _try(
         found.problems += [one for one in error.problems if one not in problems]
     else:
         found.warnings += read.told
+        astray = {child.name: child.orphans for child in read.children}  # (also of rows above)
+        found.tables = [replace(t, orphans=astray.get(t.table, t.orphans)) for t in found.tables]
         found.steps = [_stage_outline(stage) for stage in read.plan().stages]
         with _collecting(found), at_persons(policy):
             InfeasibleError.refuse(_tried(read.prepared.compiled.stages, executor))
@@ -324,6 +327,7 @@ def _try(
             found.forecast = forecast(policy.lead, bench, found.current["classes"], reading)
         if found.forecast is not None:
             found.warnings += _too_large(found.forecast, read.prepared)
+            found.warnings += _useless(found.forecast)
             found.problems += _refusals(policy.lead, found.forecast)
     if found.series is not None:
         found.problems += _withdrawals(policy.lead, found.series)
@@ -372,6 +376,19 @@ def _too_large(seen: Forecast, prepared: Prepared) -> Iterator[str]:
         f"memory: a run may want {wanted} of {have}, and spill to disk; {most.column} has most"
         f" values ({most.distinct:,}): give it a hierarchy or drop it, or set --memory-limit"
     )
+
+
+NEARLY_ALL = 0.8
+"""From this loss on, the events of a table say little more than that they happened."""
+
+
+def _useless(seen: Forecast) -> Iterator[str]:
+    for name, lost in seen.others.items():
+        if lost >= NEARLY_ALL:
+            yield (
+                f"{table_path(name)}: a cell of its events loses {lost:.0%} on average: drop the"
+                " one that loses most (explore shows it), give it a hierarchy, or let less be known"
+            )
 
 
 @contextmanager

@@ -6,7 +6,10 @@ function number(key, label, value, properties, changed) {
     type: "number", value: value ?? "", "data-key": key, ...properties,
     onchange: (event) => {
       // (what is no number has no value, and would be taken for an emptied field)
-      if (!event.target.reportValidity()) return;
+      if (!event.target.reportValidity()) {
+        event.target.onblur = () => { event.target.value = value ?? ""; };  // the figures are not for what was typed
+        return;
+      }
       const given = event.target.value.trim();
       changed(given === "" ? null : Number(given));
     },

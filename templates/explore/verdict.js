@@ -19,6 +19,7 @@ export function judgement(desk) {
   if (whole?.problems.length) return ["bad", "It cannot run as it is."];
   if (whole && !whole.holds) return ["bad", "It does not hold: run would publish nothing."];
   if (whole?.little.length) return ["warn", "Every guarantee holds, and little is left."];
+  if (whole && desk.table.k === null && !desk.table.classless) return ["warn", "Every guarantee holds, and no k is among them: classes are as small as the rules allow."];
   if (whole && bare.length) return ["warn", `Every guarantee holds, and no rule protects ${bare.join(", ")}.`];
   if (whole) return ["good", "Every guarantee holds."];
   if (desk.stopped) return ["warn", "Stopped: nothing is known of the whole table. The next change begins again."];

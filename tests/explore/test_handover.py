@@ -45,6 +45,13 @@ def test_a_report_needs_the_release_of_the_policy(
     assert page.call("paper", form="html", standard="iso9001")[0] == 409
 
 
+def test_a_ledger_whose_folder_is_missing_is_not_called_missing(
+    serving: Callable[..., Served], clinic: Clinic
+) -> None:
+    clinic.policy.write_text(POLICY.replace("privacy:", "ledger: private/l.duckdb\nprivacy:"))
+    assert "ledger: is in a folder that does not exist" in reasons(serving())["approve"]
+
+
 @pytest.mark.slow
 def test_a_paper_runs_nothing_and_has_no_style_but_its_own(
     serving: Callable[..., Served], clinic: Clinic

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from html.parser import HTMLParser
 from io import BytesIO
@@ -336,6 +337,8 @@ def test_a_text_document_has_what_the_page_has(report: Report, context: Context)
     docx = pytest.importorskip("docx")
     of = with_context(report, context)
     made = docx.Document(BytesIO(rendered_bytes(of, "docx", "gdpr")))
+    assert (datetime.now(UTC) - made.core_properties.created.astimezone(UTC)).days == 0
+    assert made.core_properties.title.startswith("Anonymous information under the GDPR")
     cells = [cell.text for table in made.tables for row in table.rows for cell in row.cells]
     text = "\n".join([*(one.text for one in made.paragraphs), *cells])
     evidence = collect_evidence(of, "gdpr")

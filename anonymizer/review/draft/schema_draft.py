@@ -263,7 +263,16 @@ def roles(
     if key is not None:
         whose = "numbers the persons" if person else "numbers the rows"
         made[key] = Guess("key", f"{whose}; {DRAWN}")
-    return made
+    return made | dict(_dates_beside(one, made))
+
+
+def _dates_beside(one: Found, made: Mapping[str, Guess]) -> Iterator[tuple[str, Guess]]:
+    """Dates of rows, which are left out where other events would pay for them."""
+    events = [p for p in one.profiles if made[p.column].role == "event"]
+    dates = [p for p in events if kind_of(p.sql_type) == "date"]
+    for p in dates if len(dates) < len(events) else ():
+        said = f"a date, which would cost the other events most of their cells; {spread_of(p)}"
+        yield p.column, Guess("drop", f"{said}; role: event, if it is needed more")
 
 
 def _not_taken(table: str, tree: Tree, links: Sequence[Link]) -> dict[str, Guess]:

@@ -63,6 +63,8 @@ class OneTable:
     above: str | None
     rows: int
     suppressed: int
+    orphans: int
+    """Rows of the source that reach no person, and are left out."""
     lost: tuple[tuple[str, float], ...]
     """Mean NCP of the cells of each generalized column."""
 
@@ -116,12 +118,13 @@ def figures_of_tables(release: Published, tables: Tables) -> Iterator[OneTable]:
                 for c in one.layout.columns
                 if f"ncp.{c.column}" in measures
             }
-            suppressed = int(measures["suppressed"])
+            suppressed, orphans = int(measures["suppressed"]), 0
         else:
             told = measures["tables"][one.table]
             lost, suppressed = told["ncp"], int(told["suppressed"])
+            orphans = int(told.get("orphans", 0))
         above = next(iter(one.layout.links.values()), None)
-        yield OneTable(one.name, above, rows, suppressed, tuple(lost.items()))
+        yield OneTable(one.name, above, rows, suppressed, orphans, tuple(lost.items()))
 
 
 def required(release: Published) -> Iterator[Requirement]:

@@ -169,7 +169,7 @@ def _linked(linked: TablesReport) -> Iterator[Section]:
     """The tables of a release of several, and observers who know rows of a person."""
     tables = tuple(
         (
-            *(one.name, one.above or "–", one.rows, one.suppressed),
+            *(one.name, one.above or "–", one.rows, one.suppressed, one.orphans),
             ", ".join(f"{column} {percent(loss)}" for column, loss in one.lost) or "–",
         )
         for one in linked.tables
@@ -178,7 +178,10 @@ def _linked(linked: TablesReport) -> Iterator[Section]:
         "A row is published with the row that its link leads to. Keys are numbers drawn for this"
         " release."
     )
-    head: tuple[str, ...] = ("table", "links to", "rows", "left out", "lost in a cell")
+    head: tuple[str, ...] = (
+        *("table", "links to", "rows", "left out", "reach nobody"),
+        "lost in a cell",
+    )
     yield Section("Tables", (say(said), Rows("", head, tables)))
     was, k = {one.knows: one for one in linked.before}, figure(linked.k)
     said = (
