@@ -66,6 +66,8 @@ def init_command(
     reviewed = "the role of every column"
     if isinstance(found, TablesDraft):
         reviewed = f"every link, and {reviewed}"
+    for column, why in found.spoilt.items() if not isinstance(found, TablesDraft) else ():
+        output.warn(f"{column} {why}")
     untold, without = {}, {}
     if isinstance(found, TablesDraft):
         untold, without = found.not_linked, found.left_out

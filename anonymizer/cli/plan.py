@@ -75,6 +75,7 @@ def plan_command(
     the policy's guarantees and suppression limit.
     """
     from anonymizer.cli.failures import CANNOT, UsageError
+    from anonymizer.cli.run import UNCHANGED, file_is_older
     from anonymizer.review.preview import preview
 
     loaded = options.load_policy(policy, preset, source_file)
@@ -86,6 +87,8 @@ def plan_command(
     found = preview(loaded, database, engine, foresee=foresee, limits=limits)
     for warning in found.warnings:
         output.warn(warning)
+    if found.replaces and source_file is None and file_is_older(loaded):
+        output.warn(UNCHANGED)
     output.verdict(
         found.as_dict(),
         _lines(loaded, found),
@@ -122,7 +125,7 @@ def _lines(policy: AnyPolicy, found: Preview) -> Iterator[str]:
         yield from _source_lines(policy.lead, found.current)
         yield ""
     if found.series is not None:
-        yield from _series_lines(found.series)
+        yield from _series_lines(found.series, policy.lead.suppression_limit)
         yield ""
     masked = list(_masked_lines(policy))
     yield from [*masked, ""] if masked else []
@@ -180,8 +183,10 @@ WAITS = {
 """Why new ones wait."""
 
 
-def _series_lines(seen: Outlook) -> Iterator[str]:
-    """What changes with the next release of a table that is followed."""
+def _series_lines(seen: Outlook, limit: float) -> Iterator[str]:
+    """What changes with the next release of a table that is followed; `limit`: the largest share
+    that a release may leave out.
+    """
     unit = "person" if seen.unit == "persons" else "row"
     yield f"beside the last of {many(seen.releases, 'release')}: {many(seen.last_release, unit)}"
     yield (
@@ -204,6 +209,14 @@ def _series_lines(seen: Outlook) -> Iterator[str]:
         (seen.back, "back again"),
     ]
     yield from (f"  {many(number, unit)} {said}" for number, said in others if number)
+    left_out = seen.along + seen.for_values + seen.joiners_later + seen.still_out
+    if seen.along:
+        room = limit * (seen.last_release + seen.joiners) - left_out
+        more = many(max(int(room // seen.along), 0) + 1, "further release")
+        yield (
+            f"  left out in all: {many(left_out, unit)}; at this rate {more} reach the"
+            f" suppression_limit of {limit:g}, if none of them comes back"
+        )
     if seen.frontier:
         yield "  leaving is frequent; if it goes on like this, a release withdraws"
         rows = [

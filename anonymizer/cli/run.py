@@ -14,7 +14,7 @@ from anonymizer.process.files import write_text
 
 if TYPE_CHECKING:
     from anonymizer.engines.base import Limits
-    from anonymizer.policy import Policy
+    from anonymizer.policy import AnyPolicy
     from anonymizer.release.published import Release
 
 UNCHANGED = (
@@ -79,7 +79,7 @@ def run_command(
         from anonymizer.review.approval import required
 
         approval = required(loaded, ledger=approvals)
-    unchanged = source_file is None and _unchanged(loaded)
+    unchanged = source_file is None and file_is_older(loaded)
     with progress(output, explain=explain) as listener:
         release = run(
             loaded, database, listener=listener, replace_source=yes_replace_source, **options_of_run
@@ -95,7 +95,7 @@ def run_command(
     output.done(found, lines)
 
 
-def _unchanged(policy: Policy) -> bool:
+def file_is_older(policy: AnyPolicy) -> bool:
     """Whether the file of a series is older than its last release: another one may be meant."""
     given = getattr(policy, "source", None)  # (several tables have one each)
     release = policy.publish.database

@@ -157,7 +157,8 @@ class Suppression:
 
 WAIT = (
     "raise suppression_limit, so that new rows wait, and classes of which few have gone are"
-    " withdrawn; or publish later, when k or more of one class have come or gone"
+    " withdrawn; or publish later, when k or more of one class have come or gone; if many are"
+    " missing in the source, was it cut off?"
 )
 
 

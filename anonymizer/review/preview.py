@@ -352,12 +352,14 @@ def _withdrawals(policy: Policy, seen: Outlook) -> Iterator[Problem]:
     left_out = seen.along + seen.joiners_later + seen.for_values + seen.still_out
     there = max(seen.last_release - seen.leavers + seen.joiners + seen.still_out, 1)
     if left_out > there * policy.suppression_limit * CLEARLY:
-        yield _beyond(policy, left_out / there)
+        of = f"{seen.leavers:,} of the {seen.last_release:,} {seen.unit} of the last release"
+        gone = f"{of} are missing in the source: is it whole? If it is, " if seen.leavers else ""
+        yield _beyond(policy, left_out / there, gone)
 
 
-def _beyond(policy: Policy, share: float) -> Problem:
+def _beyond(policy: Policy, share: float, gone: str = "") -> Problem:
     said = f"allows {figure(policy.suppression_limit)}, and a run would leave out about {share:.1%}"
-    return Problem("suppression_limit", said, hint="raise it, or ask for less")
+    return Problem("suppression_limit", said, hint=f"{gone}raise it, or ask for less")
 
 
 def memory_there() -> int:

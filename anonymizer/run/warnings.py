@@ -21,7 +21,7 @@ from anonymizer.policy.checks.columns import may_follow
 from anonymizer.policy.checks.release_options import protecting
 from anonymizer.policy.defaults import PRESETS
 from anonymizer.policy.paths import column_path, name_text
-from anonymizer.policy.values import PACKED, FrozenMap
+from anonymizer.policy.values import PACKED, FrozenMap, columns_of
 from anonymizer.process.text import many
 from anonymizer.release.certificate import acknowledged, joined_on, published_as_it_is
 from anonymizer.run.ambiguities import FEW, FIRST_YEAR, MEANT
@@ -138,16 +138,25 @@ def _spelled(policy: Policy, found: Figures) -> Iterator[str]:
                 f"{path}: {again:,} of {n['different']:,} values are {SPELLED} {what}: write each"
                 f" in one way in source.query, as lower(trim({column}))"
             )
-        if place not in ("key", "person") and _nearly_unique(policy, column, n):
-            yield (
-                f"{path}: is nearly unique ({n['single']:,} of {n['known']:,} values are those of"
-                " one row or person) and published as it is: whoever knows a value finds its row,"
-                " and rules on different values hold by themselves; make it coarser in"
-                " source.query, or acknowledge_unique: true"
-            )
+        if place not in ("key", "person") and nearly_unique(policy, column, n):
+            yield unique_remark(policy, column, n)
 
 
-def _nearly_unique(policy: Policy, column: str, n: Mapping[str, int]) -> bool:
+def unique_remark(policy: Policy, column: str, n: Mapping[str, int]) -> str:
+    """The warning of a sensitive column of which nearly every value is unique."""
+    coarser = "by round or top_code" if policy.source.file else "in source.query"
+    return (
+        f"{column_path(column)}: is nearly unique ({n['single']:,} of {n['known']:,} values are"
+        " those of one row or person) and published as it is: whoever knows a value finds its row,"
+        f" and rules on different values hold by themselves; make it coarser {coarser}, or"
+        " acknowledge_unique: true"
+    )
+
+
+def nearly_unique(policy: Policy, column: str, n: Mapping[str, int]) -> bool:
+    """Return whether a sensitive column is published in its rows, with values that nobody shares;
+    `n`: rows that have a value (`known`), and values of one row or person (`single`).
+    """
     given = policy.columns[column]
     if given.role != "sensitive" or policy.algorithm.values_in != "class":
         return False
@@ -456,6 +465,9 @@ def remarks(
         )
     found += _kept_remarks(policy, spoken)
     repeating = [n for n in different if repeats_like_persons(n, different[n], known[n])]
+    keys = columns_of(policy.key)
+    if len(keys) == 1 and column_names.names_person(keys[0]):  # every row is another person
+        repeating = []
     # names of persons repeat along with their numbers: the numbers alone are reported then
     parts = sorted(filter(names_part, repeating), key=lambda name: different[name])
     repeating = [name for name in repeating if name not in parts[:-1]]  # (of a name, the rarest)

@@ -183,7 +183,8 @@ def refuse_other_names(read: Reading, columns: Sequence[str]) -> None:
         Problem(
             "source.read.types",
             f"names {name_text(name)}, which is not a column of the file",
-            hint=closest(name, columns),
+            allowed=", ".join(map(name_text, columns)),
+            hint=closest(name, columns) or "write its new name there and under columns",
         )
         for name in read.types
         if name not in columns
@@ -210,7 +211,7 @@ def refuse_other_cells(read: Reading, texts: Sql, ask: Ask) -> None:
         problems.append(
             Problem(
                 f"source.read.types.{name_text(name)}",
-                f"{said}: the first in row {first:,}",
+                f"{said}: the first in row {first:,} below the names",
                 hint="mend it; or name it in source.read.nulls, or another type",
             )
         )

@@ -33,7 +33,14 @@ RELATED = word_set(
     " wife partner sibling referrer sponsor approver reviewer assignee caregiver carer relative kin"
 )
 """Words for another person than the one whose row it is, next to a word of KEY: `manager_id`."""
-SHORT = word_set("pat cust emp mbr subj usr insd")
+SHORT = word_set(
+    "pat cust emp mbr subj usr insd"
+    # German (as in Patientennummer, Kunden-Nr.), French, Spanish, Italian, Dutch
+    " patienten kunden mitarbeiter personal personen versicherten versicherungs matrikel schuler"
+    " studenten mitglieds klienten burger beschaftigten client salarie assure eleve etudiant"
+    " adherent paciente cliente empleado alumno afiliado paziente dipendente assistito klant"
+    " medewerker verzekerde persoons"
+)
 """Words for a person, but only next to a word of KEY: `pat_id`."""
 NUMBERS = word_set(
     "mrn nhs ssn nino passport email mail username login nickname medicalrecord socialsecurity"
@@ -112,7 +119,10 @@ NOMINAL = word_set(
 )
 """Attributes whose numbers are codes: between 1 (married) and 5 (single) lies nothing."""
 HIDING = word_set("hide hides hidden mask masked show shown redact redacted suppress suppressed")
-KEY = word_set("id key number no nr nbr num code pk rowid ref reference index")
+KEY = word_set(
+    "id key number no nr nbr num code pk rowid ref reference index nummer kennung kennziffer numero"
+    " matricule codice codigo"
+)
 QUASI = word_set(
     "age birth birthday birthdate born dob yob sex gender female male race ethnicity ethnic"
     " black white asian hispanic latino origin ancestry birthplace birthcountry native immigrant"
@@ -220,6 +230,9 @@ GRADED = word_set("grade class")
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
 """`patientid` and the like, without a separator between the words."""
 
+_NUMBERED = frozenset(who + what for who in PERSON | SHORT for what in KEY)
+"""`kundennummer`, without those of NUMBERS, which are no keys of a table."""
+
 _RELATED = frozenset(who + what for who in RELATED for what in KEY)
 
 
@@ -240,6 +253,11 @@ def names_person(name: str) -> bool:
         return False
     numbered = any(word in KEY for word in found)
     return found[-1] in PERSON or (numbered and any(word in PERSON | SHORT for word in found))
+
+
+def names_key(name: str) -> bool:
+    """Return whether a column is named like a number of rows: `id`, `Fall-Nr.`, `Kundennummer`."""
+    return says(name, KEY) or "".join(words(name)) in _NUMBERED
 
 
 def names_related(name: str) -> bool:

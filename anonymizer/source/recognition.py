@@ -45,7 +45,7 @@ BLOCK = 1 << 22
 AT_END = 6
 """Lines at the end that may be no rows."""
 _UNKNOWN = """
-null none n/a na n.a. nan nil - -- --- . ? ?? unknown unk missing not*available not*known
+null none n/a na n.a. nan nil - -- --- – — . ? ?? unknown unk missing not*available not*known
 k.a. k.a k.\u202fa. k.*a. ka keine*angabe keine*angaben ohne*angabe unbek. n.b. entfällt
 unbekannt fehlt o.a. nicht*bekannt
 inconnu inconnue n.c. nc n.d. nd non*renseigné non*renseignée nr
@@ -91,6 +91,8 @@ ALMOST_ALL = 0.95
 """Share of the cells of a column from which the others are likely mistakes."""
 FEWEST_DATES = 2
 """Cells by which a column is one of dates."""
+WITH_UNIT = r" *[-+]?[0-9][0-9., '\x{00a0}\x{202f}]* ?(%|€|\$|£|CHF|EUR|USD|GBP|Euro|kg|cm|mm|km) *"
+"""Numbers with the unit behind them, which are text to the engine."""
 TWO_LETTERS = "[A-Z]{2}"
 CODES = frozenset({"na", "nc", "nd", "nr", "ka", "bd", "unk"})
 """Spellings of unknown that may be codes, such as that of Namibia."""
@@ -106,6 +108,8 @@ class Recognized:
     notes: tuple[str, ...] = ()
     separator: str | None = None
     """The sign between cells, which is stated where anything is."""
+    spoilt: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are text for few of their cells, each with what is wrong."""
 
 
 UNREAD = Recognized(Reading())
@@ -117,10 +121,15 @@ class _Found:
     given: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     separator: str | None = None
+    spoilt: dict[str, str] = field(default_factory=dict)
 
     @property
     def recognized(self) -> Recognized:
         return Recognized(Reading(**self.given), tuple(self.notes), self.separator)
+
+    def spoil(self, name: str, why: str) -> None:
+        self.spoilt[name] = f"stays text: {why}"
+        self.notes.append(f"{name} {self.spoilt[name]}")
 
     def add(self, note: str, **given: Any) -> None:
         self.given |= given
@@ -278,7 +287,10 @@ def recognize_cells(
     types |= _numbers(found, text_like, dotted if zeros else (), known, ask)
     for name, n, all_cells in _nearly_numbers(text_like, known, ask):
         if name not in types:
-            found.notes.append(_other_cells(name, n, all_cells, "numbers"))
+            plain = sql("regexp_full_match({c}, {f})", c=ident(name), f=lit(REAL))
+            found.spoil(name, _other_cells(plain, known, ask, (n, all_cells, "numbers")))
+    for name in _of_form(WITH_UNIT, [n for n in text_like if n not in types], known, ask):
+        found.spoil(name, "its numbers have a unit behind them: write them without")
     types |= _dates(found, [n for n, _ in columns if n not in types], dict(columns), known, ask)
     if zeros:
         types |= dict.fromkeys(_codes(text_like, types, known, ask), "text")
@@ -287,10 +299,12 @@ def recognize_cells(
         types |= dict.fromkeys(_of_form(REAL, mixed, known, ask), "number")
     if types or found.given or read != UNREAD.read:
         # what the engine has found is stated too, so that the next file is read alike or refused
-        plain: dict[str, ColumnType] = {"DATE": "date", "TIMESTAMP": "time", "BOOLEAN": "boolean"}
-        types = {name: plain[kind] for name, kind in columns if kind in plain} | types
+        typed: dict[str, ColumnType] = {"DATE": "date", "TIMESTAMP": "time", "BOOLEAN": "boolean"}
+        types = {name: typed[kind] for name, kind in columns if kind in typed} | types
     given = {**found.given, **({"types": FrozenMap(types)} if types else {})}
-    return Recognized(read.model_copy(update=given), tuple(found.notes))
+    return Recognized(
+        read.model_copy(update=given), tuple(found.notes), spoilt=FrozenMap(found.spoilt)
+    )
 
 
 def _unknowns(names: Sequence[str], texts: Sql, ask: Ask) -> dict[str, int]:
@@ -440,16 +454,7 @@ def _dates(
     names = [n for n in names if kinds[n] in ("VARCHAR", "DATE", "TIMESTAMP")]
     days = [ISO, *DAYS, *NAMED]
     forms = [*days, *(f"{day} {clock}" for day in (ISO, *DAYS) for clock in CLOCKS)]
-    tests = [
-        sql(
-            "(try_strptime(trim({c}), {f}) is not null and regexp_matches({c}, {y}))",
-            c=ident(name),
-            f=lit(form),
-            y=lit(YEAR if form != "%Y%m%d" else "[0-9]{8}"),
-        )
-        for form in forms
-        for name in names
-    ]
+    tests = [_date_test(name, form) for form in forms for name in names]
     rows = _counts(tests, names, texts, ask)
     given = dict(zip(names, rows[len(tests) :], strict=True))
     fitting: dict[str, list[str]] = {}
@@ -461,7 +466,8 @@ def _dates(
             nearly[name] = n, form
     for name, (n, form) in nearly.items():
         if name not in fitting:
-            found.notes.append(_other_cells(name, given[name] - n, given[name], f"dates as {form}"))
+            other = given[name] - n, given[name], f"dates as {form}"
+            found.spoil(name, _other_cells(_date_test(name, form), texts, ask, other))
     types: dict[str, ColumnType] = {}
     mixed = len({fits[0] for fits in fitting.values()}) > 1
     for kind, option in OPTIONS:
@@ -475,10 +481,26 @@ def _dates(
     return types
 
 
-def _other_cells(name: str, n: int, known: int, kind: str) -> str:
-    """What a draft says of a column that stays text for few of its cells."""
+def _date_test(name: str, form: str) -> Sql:
+    """Whether a cell is a date in a form."""
+    return sql(
+        "(try_strptime(trim({c}), {f}) is not null and regexp_matches({c}, {y}))",
+        c=ident(name),
+        f=lit(form),
+        y=lit(YEAR if form != "%Y%m%d" else "[0-9]{8}"),
+    )
+
+
+def _other_cells(test: Sql, texts: Sql, ask: Ask, counted: tuple[int, int, str]) -> str:
+    """What a draft says of a column that stays text for few of its cells, those without `test`."""
+    n, known, kind = counted
+    ((first,),) = ask(
+        f"select min(number) from (select {test} as fits, row_number() over () as number"
+        f" from {texts}) where not fits"
+    )
     said = many(n, "cell is none", "cells are none")
-    return f"{name} stays text: {said} of {known:,}, and all others are {kind}: mend the file"
+    where = f"the first in row {first:,} below the names"
+    return f"{said} of {known:,}, and all others are {kind}: mend the file ({where})"
 
 
 def _of_one_form(

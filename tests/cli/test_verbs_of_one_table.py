@@ -87,7 +87,7 @@ def test_one_frame_is_not_several_tables() -> None:
 def test_a_model_of_dbt_is_one_table(tmp_path: Path) -> None:
     model = {"columns": {}, "query": "select 1", "name": "n", "schema": "s"}
     data = {"policy": {"tables": {}}, **model}
-    assert problems_of(lambda: policy_of(data, tmp_path), PolicyError) == ["tables"]
+    assert problems_of(lambda: policy_of(data, tmp_path, tmp_path), PolicyError) == ["tables"]
 
 
 def test_a_full_refresh_of_dbt_is_a_new_population_of_the_ledger(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_full_refresh_of_dbt_is_a_new_population_of_the_ledger(tmp_path: Path)
         policy = {**given, **({"republish": republish} if republish else {})}
         for full in (False, True):
             data = {"policy": policy, "full_refresh": full, **model}
-            found = policy_of(data, tmp_path).republish
+            found = policy_of(data, tmp_path, tmp_path).republish
             assert bool(found and found.new_population) == full
             assert bool(found and found.follow) == bool(republish)
 

@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -291,6 +292,42 @@ def test_few_mistakes_in_a_column_are_counted(tmp_path: Path) -> None:
     text, _ = rows_of(tmp_path, "nr;born;dose;ill\n" + "\n".join(map(line, range(120))) + "\n")
     assert "born stays text: 1 cell is none of 120, and all others are dates as %d.%m.%Y" in text
     assert "dose stays text: 2 cells are none of 120, and all others are numbers" in text
+    assert "mend the file (the first in row 8 below the names)" in text
+    assert "mend the file (the first in row 4 below the names)" in text
+    # nearly dates as text would lose all, and nearly numbers be published as they stand
+    for name in ("born", "dose"):
+        assert re.search(rf"{name}: +\{{role: (drop|identifier)\}}", text), text
+
+
+@pytest.mark.parametrize("unit", ["€", " EUR", "%"])
+def test_numbers_with_a_unit_are_not_published_as_text(tmp_path: Path, unit: str) -> None:
+    lines = [f"{i};43.{i:03d},99{unit};{ILL[i % 3]}" for i in range(120)]
+    text, _ = rows_of(tmp_path, "nr;wage;ill\n" + "\n".join(lines) + "\n")
+    assert "wage stays text: its numbers have a unit behind them" in text
+    assert re.search(r"wage: +\{role: drop\}", text), text
+
+
+@pytest.mark.parametrize("dash", ["–", "—"])
+def test_a_dash_of_any_length_is_unknown(tmp_path: Path, dash: str) -> None:
+    lines = [f"{i};{dash if i % 9 == 0 else f'1{i % 9}.03.1980'};{ILL[i % 3]}" for i in range(120)]
+    text, rows = rows_of(tmp_path, "nr;born;ill\n" + "\n".join(lines) + "\n")
+    assert f"nulls: [{dash}]" in text or f'nulls: ["{dash}"]' in text
+    assert rows[0][1] is None
+
+
+@pytest.mark.parametrize(
+    "name", ["Personalnummer", "Kunden-Nr.", "numéro client", "Matrikelnummer"]
+)
+def test_the_number_of_a_person_is_the_key(tmp_path: Path, name: str) -> None:
+    """Then names that repeat are no persons with several rows."""
+    lines = [
+        f"{7000 + i};Meier {i % 40};Weg {i % 60};{20 + i % 9};{ILL[i % 3]}" for i in range(240)
+    ]
+    text, _ = rows_of(tmp_path, f"{name};Name;Strasse;alter;ill\n" + "\n".join(lines) + "\n")
+    assert re.search(r"^key: ", text, re.MULTILINE), text
+    assert "# person:" not in text
+    release = anonymizer.run(Policy.loads(text, tmp_path))
+    assert not [one for one in release.warnings if "person:" in one]
 
 
 def test_points_may_be_thousands(tmp_path: Path) -> None:

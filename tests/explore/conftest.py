@@ -110,7 +110,7 @@ def settled(desk: Desk, seconds: float = 120) -> dict[str, Any]:
 class Served:
     """A desk that is served, and how a browser or anybody else asks it."""
 
-    desk: AnyDesk
+    desk: Any
     address: str
 
     @property

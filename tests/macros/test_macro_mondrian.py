@@ -125,8 +125,8 @@ def test_eight_columns_of_adult(
     assert release.measures["rows"] == rows
 
 
-def test_one_row_and_all_rows_equal(sql: duckdb.DuckDBPyConnection) -> None:
-    sql.execute("create or replace table few as select 1 as a")
-    assert sql.execute("from anon_mondrian('few', ['a'], 1)").fetchall() == [(1, 1)]
+def test_all_rows_equal(sql: duckdb.DuckDBPyConnection) -> None:
+    sql.execute("create or replace table few as select 1 as a from range(2)")
+    assert sql.execute("from anon_mondrian('few', ['a'], 2)").fetchall() == [(1, 1), (1, 1)]
     sql.execute("create or replace table few as select null as a from range(9)")
     assert set(sql.execute("from anon_mondrian('few', ['a'], 2)").fetchall()) == {(None, 1)}

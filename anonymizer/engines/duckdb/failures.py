@@ -188,4 +188,8 @@ def _csv(words: str) -> tuple[str, str] | None:
             "mend it; or name it in source.read.nulls, or another type in source.read.types",
         )
     said = f"line {found[1]} of a CSV file does not fit the lines before it"
-    return said, "mend the line, or write the file as Parquet first, with the types it should have"
+    return (
+        said,
+        "mend the line; of lines after the table source.read.skip_last leaves out so many; or write"
+        " the file as Parquet first, with the types it should have",
+    )

@@ -230,7 +230,8 @@ def recognize(engine: DuckDBEngine, files: Sequence[Path]) -> Recognized:
         return engine.raw(text, "TABLE")
 
     cells = recognize_cells(read, columns, texts, ask, zeros=kind != "json")
-    return Recognized(_separated(cells.read, form), (*form.notes, *cells.notes))
+    notes = (*form.notes, *cells.notes)
+    return Recognized(_separated(cells.read, form), notes, spoilt=cells.spoilt)
 
 
 def _separated(read: Reading, form: Recognized) -> Reading:

@@ -490,6 +490,10 @@ def guesses(opened: AssessedTable, found: tuple[Profile, ...]) -> dict[str, Gues
     """One guess per column: from itself, from columns with similar names, and from the table."""
     by_name = {p.column: p for p in found}
     made = {p.column: guess(p) for p in found}
+    for name, why in opened.recognized.spoilt.items():
+        if made[name].role in ("quasi", "sensitive", "keep"):
+            role = made[name].role
+            made[name] = Guess("drop", f"{why}; then {role}")
     for name, stem in _series(by_name, made):
         said = f"one of several columns named {stem}: a measurement or an answer, repeated"
         made[name] = Guess("sensitive", said)

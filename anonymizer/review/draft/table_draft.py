@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import permutations
 from pathlib import Path
@@ -186,6 +186,8 @@ class Draft:
     guesses: dict[str, Guess]
     key: str | None
     person: str | None
+    spoilt: Mapping[str, str] = field(default_factory=dict)
+    """Columns of the file that were not read as they are meant, each with what is wrong."""
 
     def __str__(self) -> str:
         return self.text
@@ -214,10 +216,7 @@ def draft(
             raise SourceError.at("TABLE", f"has {said}", hint="a release needs two rows or more")
         guesses = guess_all(opened, found)
         guesses |= own_names(guesses, TAKEN)
-        key = next(
-            (p.column for p in found if p.unique and column_names.says(p.column, column_names.KEY)),
-            None,
-        )
+        key = next((p.column for p in found if p.unique and column_names.names_key(p.column)), None)
         person, perhaps = _person(found, guesses, key)
         guesses |= _others(opened, found, guesses, key)
         file = opened.is_file
@@ -239,7 +238,7 @@ def draft(
         ]
         text = "\n".join(lines) + "\n"
     Policy.loads(text, base)  # an invalid draft is a bug in this tool
-    return Draft(text, guesses, key, person)
+    return Draft(text, guesses, key, person, opened.recognized.spoilt)
 
 
 # Columns that follow from others: published `like` them, they tell no more.

@@ -63,7 +63,7 @@ from anonymizer.review.report.linked_tables import (
 )
 from anonymizer.review.report.workload import Answer, run_workload
 from anonymizer.run.release_rows import members_read
-from anonymizer.run.warnings import remarks, repeats
+from anonymizer.run.warnings import nearly_unique, remarks, repeats, unique_remark
 from anonymizer.source.snapshot import Relation
 from anonymizer.verification.guarantees import Members
 
@@ -667,4 +667,19 @@ def _remarks(policy: Policy, release: Published) -> list[str]:
     """The warnings of a run, without counts of what is not published."""
     kinds = {c.column: c.kind for c in release.layout.columns if c.role in ("quasi", "semi")}
     notes = repeats(policy, release.session) if isinstance(release, Beside) else {}
-    return remarks(policy, notes, kinds, counts=False)
+    return [*remarks(policy, notes, kinds, counts=False), *_unique_values(policy, release)]
+
+
+def _unique_values(policy: Policy, release: Published) -> Iterator[str]:
+    """Warnings of sensitive columns whose published values nobody shares, as those of a run."""
+    for c in release.layout.columns:
+        if c.role == "sensitive" and c.name is not None and c.bucket is None:
+            value = ident(c.name)
+            ((known, single),) = release.run_sql(
+                "select coalesce(sum(n), 0), count(*) filter (where n = 1) from (select"
+                f" count(*) as n from {ident(release.view)} where {value} is not null"
+                f" group by {value})"
+            )
+            found = {"known": int(known), "single": int(single)}
+            if nearly_unique(policy, c.column, found):
+                yield unique_remark(policy, c.column, found)
