@@ -230,8 +230,8 @@ GRADED = word_set("grade class")
 _JOINED = frozenset(who + what for who in PERSON | SHORT | NUMBERS for what in (*KEY, *NUMBERS))
 """`patientid` and the like, without a separator between the words."""
 
-_NUMBERED = frozenset(who + what for who in PERSON | SHORT for what in KEY)
-"""`kundennummer`, without those of NUMBERS, which are no keys of a table."""
+NUMBERED = KEY | frozenset(who + what for who in PERSON | SHORT for what in KEY)
+"""Numbers of rows: `id`, `fall_nr`, `kundennummer`."""
 
 _RELATED = frozenset(who + what for who in RELATED for what in KEY)
 
@@ -253,11 +253,6 @@ def names_person(name: str) -> bool:
         return False
     numbered = any(word in KEY for word in found)
     return found[-1] in PERSON or (numbered and any(word in PERSON | SHORT for word in found))
-
-
-def names_key(name: str) -> bool:
-    """Return whether a column is named like a number of rows: `id`, `Fall-Nr.`, `Kundennummer`."""
-    return says(name, KEY) or "".join(words(name)) in _NUMBERED
 
 
 def names_related(name: str) -> bool:

@@ -216,7 +216,10 @@ def draft(
             raise SourceError.at("TABLE", f"has {said}", hint="a release needs two rows or more")
         guesses = guess_all(opened, found)
         guesses |= own_names(guesses, TAKEN)
-        key = next((p.column for p in found if p.unique and column_names.names_key(p.column)), None)
+        numbers = column_names.NUMBERED
+        key = next(
+            (p.column for p in found if p.unique and column_names.says(p.column, numbers)), None
+        )
         person, perhaps = _person(found, guesses, key)
         guesses |= _others(opened, found, guesses, key)
         file = opened.is_file
