@@ -278,7 +278,7 @@ shown as (
 mismatches as (
     select 'member' as what
     from shown s
-    where not exists (select 1 from {{ pairs | ident }} p where cast(p.value as varchar) = s.value)
+    where not exists (select 1 from {{ pairs | ident }} p where cast(cast(p.value as {{ type }}) as varchar) = s.value)
 {% else %}
 bounds as (
     {% if column.lo is not none %}

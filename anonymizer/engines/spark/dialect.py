@@ -28,17 +28,17 @@ NODES = frozenset(
     """Abs Add Alias And Array ArrayAgg ArrayAppend ArrayCompact ArrayContains ArrayDistinct
     ArraySize ArraySlice ArraySort ArrayToString Avg Between BitwiseAnd BitwiseCount
     BitwiseLeftShift BitwiseOr BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case
-    Cast Ceil Coalesce Column Concat ConcatWs Count DPipe DataType DataTypeParam Day
-    Decode DenseRank Distinct Div EQ Encode EndsWith Exists Exp Explode Filter FirstValue
-    Floor From GT GTE GenerateSeries Greatest Group GroupConcat Grouping GroupingSets
-    Having ILike Identifier If In IntDiv Is IsNan Join LT LTE Lag Lambda LastValue Lead
-    Least Left Length Lateral Like Limit Literal Ln LogicalAnd LogicalOr Lower MD5 Max Min
-    Mod Month Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif Or Order Ordered Pad
-    Paren Placeholder Pow RegexpExtract RegexpExtractAll RegexpLike RegexpReplace
-    RegexpSplit Repeat Replace Reverse Right Round RowNumber Select Sign SplitPart Sqrt
-    Star StartsWith StrPosition Sub Subquery Substring Sum Table TableAlias Transform
-    Translate Trim TryCast TsOrDsToDate Tuple Union UnixMicros Upper Values Where Window
-    WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
+    Cast Ceil Coalesce Column Concat ConcatWs Contains Count DPipe DataType DataTypeParam
+    Day Decode DenseRank Distinct Div Dot EQ Encode EndsWith Exists Exp Explode Filter
+    FirstValue Floor From GT GTE GenerateSeries Greatest Group GroupConcat Grouping
+    GroupingSets Having ILike Identifier If In IntDiv Is IsNan Join LT LTE Lag Lambda
+    LastValue Lateral Lead Least Left Length Like Limit Literal Ln LogicalAnd LogicalOr
+    Lower MD5 Max Min Mod Month Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif Or
+    Order Ordered Pad Paren Placeholder Pow PropertyEQ RegexpExtract RegexpExtractAll
+    RegexpLike RegexpReplace RegexpSplit Repeat Replace Reverse Right Round RowNumber
+    Select Sign SplitPart Sqrt Star StartsWith StrPosition Struct Sub Subquery Substring
+    Sum Table TableAlias Transform Translate Trim TryCast TsOrDsToDate Tuple Union
+    UnixMicros Upper Values Where Window WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
 )
 """Kinds of nodes, as sqlglot names them. Bit operations occur only in printed scripts, which no
 test runs on Spark. `Reverse` is for digests only: in other texts DuckDB keeps grapheme clusters."""
@@ -114,6 +114,52 @@ def rounded_decimals(node: exp.Expr) -> exp.Expr:
     return exp.cast(
         exp.Mul(this=digits, expression=unit), f"decimal({precision}, {scale})", dialect="spark"
     )
+
+
+def double_texts(node: exp.Expr) -> exp.Expr:
+    """A double as DuckDB prints it: no exponent from 0.0001 to 1e16, and else one of two digits.
+
+    Java prints one from 0.001 and from 1e7 on (and before version 19 sometimes a digit too many).
+    """
+    if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
+        return node
+    inner = node.this
+    if node.to.this not in exp.DataType.TEXT_TYPES or not isinstance(inner, exp.Cast):
+        return node
+    if inner.to.this not in (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT):
+        return node
+    # (a list of one, so that the text, its exponent and its digits are computed once)
+    return filled(DOUBLE_TEXT, "spark", x=exp.cast(inner.copy(), "text"))
+
+
+DOUBLE_TEXT = """element_at(transform(transform(array(x), s -> struct(
+    s as s,
+    cast(nullif(split_part(s, 'E', 2), '') as int) as e,
+    replace(replace(replace(replace(concat(split_part(s, 'E', 1), '!'), '.0!', ''), '!', ''),
+        '-', ''), '.', '') as d
+)), t -> case
+    when t.s = 'NaN' then 'nan'
+    when t.s = 'Infinity' then 'inf'
+    when t.s = '-Infinity' then '-inf'
+    when t.s is null or not contains(t.s, 'E') then t.s
+    else concat(
+        case when startswith(t.s, '-') then '-' else '' end,
+        case
+            when t.e between 7 and 15 and length(t.d) <= t.e + 1
+                then concat(rpad(t.d, t.e + 1, '0'), '.0')
+            when t.e between 7 and 15
+                then concat(substring(t.d, 1, t.e + 1), '.', substring(t.d, t.e + 2))
+            when t.e = -4 then concat('0.000', t.d)
+            else concat(
+                substring(t.d, 1, 1),
+                case when length(t.d) > 1 then concat('.', substring(t.d, 2)) else '' end,
+                case when t.e < 0 then 'e-' else 'e+' end,
+                case when abs(t.e) < 10 then '0' else '' end,
+                cast(abs(t.e) as string)
+            )
+        end
+    )
+end), 1)"""
 
 
 def strict_dates(node: exp.Expr) -> exp.Expr:
@@ -365,6 +411,7 @@ EACH: tuple[Rewrite, ...] = (
     draws,
     wide_integers,
     rounded_decimals,
+    double_texts,
     strict_dates,
     patterns,
     drop_frame,
