@@ -85,8 +85,9 @@ def drop_release(database: str | Path, name: str, limits: Limits | None = None) 
             f"delete from {ident(objects.objects_table(SOURCE))} where release = {lit(release)}",
             "release",
         )
-    (view,) = {(item.schema, item.name, item.run_id) for item in held if item.kind == "view"}
-    return (*(f"{one.schema}.{one.name}" for one in gone), *_drop_copies(path, Names(*view)))
+    views = [Names(one.schema, one.name, one.run_id) for one in held if one.kind == "view"]
+    copies = [copy for view in views for copy in _drop_copies(path, view)]
+    return (*(f"{one.schema}.{one.name}" for one in gone), *copies)
 
 
 def _drop_copies(database: Path, names: Names) -> Iterator[str]:
