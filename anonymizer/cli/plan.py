@@ -193,6 +193,8 @@ def _series_lines(seen: Outlook, limit: float) -> Iterator[str]:
         f"  new: {many(seen.joiners, unit)}, of which {seen.joiners_now:,} would be published now"
         f" and {seen.joiners_later:,} wait"
     )
+    if not seen.joiners and not seen.leavers:
+        yield "  nobody has joined or left since: is it the source of the next release?"
     if seen.joiners_later:
         yield (
             f"    {WAITS[seen.reason]}: the next chance is in"

@@ -59,7 +59,7 @@ known_{{ i }} as (
         v{{ i }} as v
         , value{{ i }} as value
         {% if one.nodes is not none %}
-        , value{{ i }} is null or exists (select 1 from {{ one.nodes | ident }} h where cast(h.value as varchar) = cast(value{{ i }} as varchar)) as placed
+        , value{{ i }} is null or exists (select 1 from {{ one.nodes | ident }} h where cast(cast(h.value as {{ one.type }}) as varchar) = cast(cast(value{{ i }} as {{ one.type }}) as varchar)) as placed
         {% else %}
         , true as placed
         {% endif %}
@@ -89,12 +89,12 @@ verdicts_{{ i }} as materialized (
             {% else %}
             {% set label %}{% if column.nullable is not none %}c.body{% else %}{{ unquoted(one.body) }}{% endif %}{% endset %}
             {% if column.nullable is none %}
-            when starts_with(c.body, '{') then list_contains({{ set_members(one.body) }}, cast(p.value as varchar))
+            when starts_with(c.body, '{') then list_contains({{ set_members(one.body) }}, cast(cast(p.value as {{ one.type }}) as varchar))
             {% endif %}
-            when {{ label }} = cast(p.value as varchar) then true
+            when {{ label }} = cast(cast(p.value as {{ one.type }}) as varchar) then true
             {% if one.nodes is not none %}
-            when p.placed then exists (select 1 from {{ one.nodes | ident }} h where cast(h.value as varchar) = cast(p.value as varchar) and h.label = {{ label }})
-            else exists (select 1 from {{ one.nodes | ident }} h where h.label = {{ label }} and cast(h.value as varchar) <> {{ unquoted(one.label) }})
+            when p.placed then exists (select 1 from {{ one.nodes | ident }} h where cast(cast(h.value as {{ one.type }}) as varchar) = cast(cast(p.value as {{ one.type }}) as varchar) and h.label = {{ label }})
+            else exists (select 1 from {{ one.nodes | ident }} h where h.label = {{ label }} and cast(cast(h.value as {{ one.type }}) as varchar) <> {{ unquoted(one.label) }})
             {% else %}
             else false
             {% endif %}

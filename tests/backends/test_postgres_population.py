@@ -56,6 +56,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
     "numbers and texts": {"age": "quasi", "town": "quasi"},
     "dates": {"born": "quasi", "seen": "quasi"},
     "decimals and doubles": {"wage": "quasi", "weight": "quasi"},
+    "doubles as categories": {"wage": "quasi", "weight": {"role": "quasi", "kind": "categorical"}},
     "nodes": {**prefixed("zip", "prefix"), "member": "quasi"},
 }
 
@@ -70,6 +71,7 @@ COLUMNS: dict[str, dict[str, Any]] = {
         (AT_MOST, "decimals and doubles", "text"),
         (K_MAP, "nodes", "text"),
         (PRESENCE, "nodes", "text"),
+        (K_MAP, "doubles as categories", "text"),
     ],
 )
 def test_the_release_is_that_of_duckdb(

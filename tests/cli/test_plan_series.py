@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,9 @@ def test_a_plan_in_text_and_json(
     assert done.code == 0, done.err
     assert "1 have left, and" in done.out
     assert "leaving is frequent" in done.out
+    assert re.search(
+        r"left out in all: \d+ rows; at this rate \d+ further releases reach", done.out
+    )
     done = call(
         "plan", "policy.yml", "--database", "source.duckdb", "--no-forecast", "--format", "json"
     )
@@ -37,3 +41,6 @@ def test_a_plan_in_text_and_json(
     assert (found["leavers"], found["releases"]) == (1, 1)
     assert len(found["frontier"]) == 6
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == kept
+    assert call("run", "policy.yml", "--database", "source.duckdb").code == 0
+    again = call("plan", "policy.yml", "--database", "source.duckdb", "--no-forecast")
+    assert "nobody has joined or left since" in again.out
