@@ -78,6 +78,8 @@ class Forecast:
     """Share of the persons, or rows, left out; None if only a sample was tried."""
     failing: tuple[str, ...] = ()
     """Guarantees that the whole table did not reach."""
+    lost: Mapping[str, float] = field(default_factory=dict)
+    """Columns of which the whole table lost nearly all, with their NCP."""
 
 
 def forecast(policy: Policy, bench: Bench, tuples: int, reading: float) -> Forecast | None:
@@ -131,6 +133,7 @@ def _outcome(tried: Figures) -> dict[str, Any]:
     return {
         "left_out": tried.share,
         "failing": tuple(check.name for check in tried.checks if not check.passed),
+        "lost": {name: loss for name, loss in tried.losses.items() if loss >= OF_COLUMN},
     }
 
 
@@ -333,6 +336,8 @@ def _try(
         found.problems += _withdrawals(policy.lead, found.series)
 
 
+OF_COLUMN, OF_EVENTS = 0.95, 0.8
+"""From these losses on, a column, or the events of a table, tell hardly more than nothing."""
 CLEARLY = 1.1
 """Beyond this part of a limit, another draw will hardly keep it."""
 
@@ -380,13 +385,14 @@ def _too_large(seen: Forecast, prepared: Prepared) -> Iterator[str]:
     )
 
 
-NEARLY_ALL = 0.8
-"""From this loss on, the events of a table say little more than that they happened."""
-
-
 def _useless(seen: Forecast) -> Iterator[str]:
+    for name, lost in seen.lost.items():
+        yield (
+            f"{name}: {lost:.0%} of it would be lost: drop it, which the others gain from, give it"
+            " a hierarchy, or ask for less"
+        )
     for name, lost in seen.others.items():
-        if lost >= NEARLY_ALL:
+        if lost >= OF_EVENTS:
             yield (
                 f"{table_path(name)}: a cell of its events loses {lost:.0%} on average: drop the"
                 " one that loses most (explore shows it), give it a hierarchy, or let less be known"

@@ -98,3 +98,14 @@ def test_what_the_machine_has_not_is_told_with_the_column(
     (warning,) = [w for w in preview(given, str(path)).warnings if w.startswith("memory")]
     assert "town has most values (60)" in warning
     assert "hierarchy" in warning
+
+
+def test_a_column_of_which_nothing_would_be_left_is_said(tmp_path: Path) -> None:
+    """Before the run, and with what to do; a column that keeps some is not named."""
+    rows = [(20 + i % 9, f"job {i % 60}") for i in range(120)]
+    database = source(tmp_path, {"age": "INTEGER", "job": "VARCHAR"}, rows)
+    found = preview(policy(tmp_path, {"age": "quasi", "job": "quasi"}, 120), str(database))
+    said = [one for one in found.warnings if "would be lost" in one]
+    assert [one.split(":")[0] for one in said] == ["age", "job"]
+    less = preview(policy(tmp_path, {"age": "quasi", "job": "drop"}, 5), str(database))
+    assert not [one for one in less.warnings if "would be lost" in one]
