@@ -126,7 +126,7 @@ def _identity_problems(policy: Policy) -> Iterator[Problem]:
     models = [model for model in policy.privacy.identity_reserved if model != "ir_k"]
     if not isinstance(algorithm, Lgb) or not models:
         return
-    if algorithm.generalization == "ncp":
+    if algorithm.by_seeds:
         yield Problem(
             "algorithm.generalization",
             f"ncp grows groups from seeds, which {models[0]} cannot be judged by",

@@ -119,14 +119,22 @@ class Mondrian(AlgorithmOptions):
         return self.refine not in (0, "auto")
 
 
+class ToTheLetter(Options):
+    """An algorithm as printed, for comparisons with its paper: sequential, and for small tables."""
+
+    ncp: Literal["literal"]
+    """Tuples one by one, in random order; seeds that are the farthest; a class is whole as soon as
+    one part has fewer than k rows. At most 1,000 distinct tuples."""
+
+
 class Lgb(AlgorithmOptions):
     """Local generalization and bucketization, with sensitivity cell by cell."""
 
     name: Literal["lgb"]
     values_in = "bucket"
-    generalization: Literal["mdp", "ncp", "loss"] = "mdp"
-    """Multi-dimensional partitioning (Algorithm 3), partitioning by NCP (Algorithm 4), or
-    loss-driven cuts."""
+    generalization: Literal["mdp", "ncp", "loss"] | ToTheLetter = "mdp"
+    """Multi-dimensional partitioning (Algorithm 3), partitioning by NCP (Algorithm 4; as printed:
+    {ncp: literal}), or loss-driven cuts."""
     small_patterns: Literal["promote", "suppress"] = "promote"
     """Rows whose pattern of sensitive cells fewer than k rows share: make more of their cells
     sensitive, or suppress them."""
@@ -142,6 +150,16 @@ class Lgb(AlgorithmOptions):
     @property
     def unweighted(self) -> str | None:
         return "generalization: ncp, or loss" if self.generalization == "mdp" else None
+
+    @property
+    def literal(self) -> bool:
+        """True for Algorithm 4 as printed."""
+        return isinstance(self.generalization, ToTheLetter)
+
+    @property
+    def by_seeds(self) -> bool:
+        """True for groups that grow from two seeds."""
+        return self.generalization == "ncp" or self.literal
 
 
 class FullDomain(AlgorithmOptions):

@@ -47,6 +47,10 @@ leaning as (
 ),
 {% endmacro %}
 
+-- name: many_units
+-- There are more distinct tuples than an algorithm of one statement each is for.
+select count(*) as units from {{ units | ident }} having count(*) > {{ most | lit }}
+
 -- name: points
 -- Every unit as a point: its place per ordered attribute, its ancestors per hierarchy, its values as
 -- bits. Its rank is its place in its class in the order of the draws.
@@ -86,9 +90,10 @@ start as (
 ),
 {% for before, name in scans %}
 {{ name }} as (
-    select class_id, units, attempt, unit
+    select class_id, units, attempt, unit{% if literal %}, apart{% endif %}
+
     from (
-        select x.class_id, f.units, f.attempt, x.unit, x.n as rows, cast(sum(x.n) over (
+        select x.class_id, f.units, f.attempt, x.unit, x.n as rows{% if literal %}, {{ distance }} as apart{% endif %}, cast(sum(x.n) over (
             partition by x.class_id order by {{ distance }} desc, x.rank
             rows between unbounded preceding and current row
         ) as bigint) as reached
@@ -99,9 +104,26 @@ start as (
         where f.attempt = 0
         {% endif %}
     )
-    where reached >= {{ k | lit }} and reached - rows < {{ k | lit }}
+    where reached >= {{ farthest | lit }} and reached - rows < {{ farthest | lit }}
 ),
 {% endfor %}
+{% if literal %}
+-- three rounds of both; a round that does not raise the distance ends them
+rounds as (
+    {% for (_, other), (_, name) in rounds %}
+    select a.class_id, {{ loop.index | lit }} as round, a.unit as first, b.unit as second, a.apart
+    from {{ name }} a
+    join {{ other }} b on b.class_id = a.class_id
+    {% if not loop.last %}union all{% endif %}
+
+    {% endfor %}
+),
+pairs as (
+    select class_id, first, second
+    from (select *, row_number() over (partition by class_id order by apart desc, round) as choice from rounds)
+    where choice = 1 and apart > 0
+)
+{% else %}
 pairs as (
     select a.class_id, a.unit as first, b.unit as second
     from far_1 a
@@ -112,6 +134,7 @@ pairs as (
     join far_1 b on b.class_id = a.class_id
     where a.attempt > 0
 )
+{% endif %}
 select class_id, first, second from pairs where first <> second
 
 -- name: seeded
@@ -131,15 +154,19 @@ join {{ seeds | ident }} s on s.class_id = o.class_id
 -- next units those for which the choice is clearest, as many as the groups already have, later
 -- several times as many.
 {% from "lgb/_leaning" import leaning with context %}
-{% set batch %}units * case when units < {{ early | lit }} then 1 else {{ late | lit }} end{% endset %}
+{% set batch %}{% if literal %}1{% else %}units * case when units < {{ early | lit }} then 1 else {{ late | lit }} end{% endif %}{% endset %}
 create or replace table {{ dealt | ident }} as
 with {% call leaning() %}
+{% if literal %}
+where x.is_left is null and x.rank <= b.units + 1
+{% else %}
 where x.is_left is null and x.rank <= b.units + {{ choice | lit }} * b.{{ batch }}
+{% endif %}
 {%- endcall %}
 clearest as (
     select unit, lean <= 0 as is_left
     from (
-        select *, row_number() over (partition by class_id order by abs(lean) desc, rank) as place
+        select *, row_number() over (partition by class_id order by {% if not literal %}abs(lean) desc, {% endif %}rank) as place
         from leaning
     )
     where place <= {{ batch }}

@@ -146,6 +146,10 @@ OUTLINED: dict[str, Setting] = {
         },
         **TYPED,
     ),
+    "lgb_to_the_letter": asked(
+        {**LGB, "generalization": {"ncp": "literal"}},
+        {"age": "quasi", "sex": "quasi", "ill": sensitive(DIVERSE)},
+    ),
     "lgb_tight": asked(
         {**LGB, "generalization": "loss", "ranges": "tight"},
         {"age": "quasi", "sex": hidden({"t_closeness": 0.6}), "cost": sensitive(DIVERSE)},

@@ -10,6 +10,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from anonymizer.engines.duckdb.source import open_session
+from anonymizer.errors import InfeasibleError, PolicyError
+from anonymizer.process.secret import Seed
+from anonymizer.review.trial import Bench
 from tests.oracle.attributes import Attribute, categorical, numeric
 from tests.oracle.cells import covers, domain_of, parse
 from tests.oracle.ncp import LocalGeneralization
@@ -186,3 +190,73 @@ def test_stop_rule_and_rebalance(
         how = {"name": "lgb", "generalization": "ncp", "rebalance": rebalance}
         found = published(run(policy(tmp_path, ID_AND_AGE, algorithm=how), database))
         assert {tuple(sorted(group)) for group in classes(found)} == wanted, rebalance
+
+
+class InOrder(LocalGeneralization):
+    """The literal algorithm with given draws: rows are numbered in their order."""
+
+    def find_seeds(self, rows: list[int]) -> tuple[int, int] | None:
+        return super().find_seeds(sorted(rows))
+
+    def divide(self, rows: list[int], u: int, v: int) -> tuple[list[int], list[int]]:
+        return super().divide(sorted(rows), u, v)
+
+
+class Drawn(random.Random):
+    """The first of what is in order, and the order itself."""
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+    def shuffle(self, x: Any) -> None:
+        del x
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_to_the_letter_it_is_the_algorithm_of_the_paper(tmp_path: Path, seed: int) -> None:
+    """The same classes as the oracle, given the run's draws; every tuple is another one."""
+    draw = random.Random(seed)
+    rows = [(i * 7 % 211, draw.choice("abcdefgh"), draw.randrange(90)) for i in range(150)]
+    names = ("age", "town", "wage")
+    database = source(
+        tmp_path, dict(zip(names, ("INTEGER", "VARCHAR", "INTEGER"), strict=True)), rows
+    )
+    letter = {"name": "lgb", "generalization": {"ncp": "literal"}}
+    given = policy(tmp_path, dict.fromkeys(names, "quasi"), k=4, algorithm=letter)
+    with open_session(given, database) as session:
+        bench = Bench(session, Seed.test(seed))
+        assert bench.figures(given).holds
+        found = session.engine.raw(
+            "select m.class_id, u.c1, u.c2, u.c3 from anon_scratch.main.units u"
+            " join anon_scratch.main.members m using (unit) order by draw, unit",
+            "test",
+        )
+        values = [
+            dict(
+                session.engine.raw(f"select code, value from anon_scratch.main.domain_{i}", "test")
+            )
+            for i in (1, 2, 3)
+        ]
+    table = [tuple(v[c] for v, c in zip(values, codes, strict=True)) for _, *codes in found]
+    columns = list(zip(*table, strict=True))
+    domains = [
+        numeric(columns[0]),
+        categorical(columns[1], sorted(set(columns[1])))[0],
+        numeric(columns[2]),
+    ]
+    expected = InOrder(table, domains, 4, Drawn()).partition()
+    members = defaultdict(set)
+    for row, (class_id, *_) in enumerate(found):
+        members[class_id].add(row)
+    assert frozenset(map(frozenset, members.values())) == expected
+
+
+def test_to_the_letter_is_for_small_tables(tmp_path: Path) -> None:
+    rows = [(i, i % 7) for i in range(1_001)]
+    database = source(tmp_path, {"age": "INTEGER", "wage": "INTEGER"}, rows)
+    letter = {"name": "lgb", "generalization": {"ncp": "literal"}}
+    given = policy(tmp_path, {"age": "quasi", "wage": "quasi"}, k=4, algorithm=letter)
+    with pytest.raises(InfeasibleError, match=r"algorithm\.generalization: adds tuples one by one"):
+        run(given, database)
+    with pytest.raises(PolicyError, match=r"does not apply to the generalization \{ncp: literal\}"):
+        policy(tmp_path, {"age": "quasi"}, k=4, algorithm={**letter, "rebalance": True})

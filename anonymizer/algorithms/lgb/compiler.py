@@ -23,7 +23,7 @@ from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.protections import thinning_steps
 from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
 from anonymizer.algorithms.lgb.buckets import ProtectedColumn, bucket_stages
-from anonymizer.algorithms.lgb.generalization import seed_stages
+from anonymizer.algorithms.lgb.generalization import LITERAL, Growth, seed_stages
 from anonymizer.compile import Sql, work
 from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.requirements import bucket_rule, least_class
@@ -128,9 +128,10 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         separator=PATTERN if roles.flagged else None,
         persons=persons,
     )
-    by_seeds = options.generalization == "ncp"
+    by_seeds = options.by_seeds
     if by_seeds:
-        classes = seed_stages(roles.quasi, how, rebalance=options.rebalance)
+        grow = LITERAL if options.literal else Growth()
+        classes = seed_stages(roles.quasi, how, grow, rebalance=options.rebalance)
     else:
         classes = partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
     units: tuple[Stage, ...] = (units_step(policy, [*pattern, *keys]),)

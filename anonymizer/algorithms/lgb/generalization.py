@@ -4,33 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from anonymizer.algorithms.core.encode import UNITS
 from anonymizer.algorithms.core.loss import Packed, fold, shape
 from anonymizer.algorithms.core.partition import MEMBERS, OPEN, Partitioning
 from anonymizer.compile import Sql, Table, lit, work
+from anonymizer.errors import InfeasibleError, Problem
 from anonymizer.source.profile import Attribute, Level
-from anonymizer.steps import Loop, Stage, Step
+from anonymizer.steps import Guard, Loop, Row, Stage, Step
 
 SEEDS = work("seeds")
 DEALT = work("dealt")
 SIDES = work("sides")
 SCALE = 100_000_000
 """Units of loss per cell: 64 bits hold the NCP of 10^9 rows with 90 quasi-identifiers."""
-SCANS = (("start", "far_1"), ("far_1", "far_2"))
-"""Xu et al. search for the farthest unit six times; more than twice finds no better groups."""
 MAX_LEVELS = 10_000
-ATTEMPTS = 3
-"""Further pairs of seeds that a class may try after one split off fewer than k rows. LGB freezes
-the class at once, so that a single outlier can keep thousands of rows together."""
-EARLY = 32
-"""Total size of a class's groups, in units, at which their boxes hardly change any more. Until then
-each round doubles the groups."""
-LATE = 7
-"""Number of units that a later round adds per unit of the groups."""
-CHOICE = 4
-"""Number of candidates, next in order, per unit that is added; the clearest are chosen."""
-GROWTH_ROUNDS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How groups find their seeds, and grow."""
+
+    scans: int = 2
+    """Scans for a farthest unit. Xu et al. have six; more than two find no better groups."""
+    nearest: bool = False
+    """Seeds that are the farthest, instead of those for which k rows are at least as far."""
+    attempts: int = 3
+    """Further pairs of seeds that a class may try after one split off fewer than k rows. LGB
+    freezes the class at once, so that a single outlier can keep thousands of rows together."""
+    early: int = 32
+    """Total size of a class's groups, in units, at which their boxes hardly change any more. Until
+    then each round doubles the groups."""
+    late: int = 7
+    """Number of units that a later round adds per unit of the groups."""
+    choice: int = 4
+    """Number of candidates, next in order, per unit that is added; the clearest are chosen."""
+    rounds: int = 64
+    most: int | None = None
+    """Largest number of units, if a round adds one."""
+
+
+MOST = 1_000
+LITERAL = Growth(scans=6, nearest=True, attempts=0, rounds=MOST, most=MOST)
+"""Algorithm 4 as printed: one unit after the other, in the order of their draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +194,7 @@ def _size(a: Attribute) -> int:
 
 
 def seed_stages(
-    attributes: Sequence[Attribute], how: Partitioning, *, rebalance: bool
+    attributes: Sequence[Attribute], how: Partitioning, grow: Growth, *, rebalance: bool
 ) -> tuple[Stage, ...]:
     """Stages that write `members` (unit, class_id) from `units`.
 
@@ -189,6 +206,8 @@ def seed_stages(
     words = fold([a for a in attributes if shape(a) == "set"])
     further = [name for point in points for _, name in point.columns]
     further += [name for name, _ in words.columns]
+    names = [Sql("start"), *(Sql(f"far_{n}") for n in range(1, grow.scans + 1))]
+    scans = tuple(pairwise(names))
     context = {
         "units": UNITS,
         "open": OPEN,
@@ -208,14 +227,18 @@ def seed_stages(
         "first_class": how.first_class,
         "k": how.k,
         "rebalance": rebalance,
-        "attempts": 0 if rebalance else ATTEMPTS,
-        "early": EARLY,
-        "late": LATE,
-        "choice": CHOICE,
-        "scans": [(Sql(before), Sql(name)) for before, name in SCANS],
+        "attempts": 0 if rebalance else grow.attempts,
+        "early": grow.early,
+        "late": grow.late,
+        "choice": grow.choice,
+        "literal": grow.most is not None,
+        "farthest": 1 if grow.nearest else how.k,
+        "scans": scans,
+        "rounds": tuple(zip(scans[::2], scans[1::2], strict=True)),
         "distance": distance(attributes, "x", "y"),
     }
     return (
+        *(() if grow.most is None else (_few_units(grow.most),)),
         Step("units as points", "lgb/points", context),
         Step("no final classes yet", "mondrian/members", context),
         Loop(
@@ -227,7 +250,7 @@ def seed_stages(
                     "grow groups",
                     (Step("grow", "lgb/grow", context),),
                     until=Step("units in no group", "lgb/ungrouped", context),
-                    at_most=GROWTH_ROUNDS,
+                    at_most=grow.rounds,
                 ),
                 Step("divide", "lgb/divide", context),
                 Step("close classes", "lgb/close_undivided", context),
@@ -237,3 +260,14 @@ def seed_stages(
             at_most=MAX_LEVELS,
         ),
     )
+
+
+def _few_units(most: int) -> Guard:
+    """A guard against large tables: every unit is a statement of its own."""
+
+    def explain(row: Row) -> Problem:
+        said = f"adds tuples one by one, to {most:,} at most, and there are {row[0]:,} of them"
+        return Problem("algorithm.generalization", said, hint="generalization: ncp")
+
+    step = Step("few tuples", "lgb/many_units", {"units": UNITS, "most": most})
+    return Guard(step, explain, InfeasibleError)

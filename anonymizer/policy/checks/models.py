@@ -251,7 +251,8 @@ def lgb(policy: PolicyFields) -> Iterator[Problem]:
         said = "is missing: lgb forms classes of at least k rows"
         yield Problem("privacy.k_anonymity", said, hint="privacy: {k_anonymity: 5}")
     if algorithm.rebalance and algorithm.generalization != "ncp":
-        said = f"does not apply to the generalization {algorithm.generalization}"
+        of = "{ncp: literal}" if algorithm.literal else algorithm.generalization
+        said = f"does not apply to the generalization {of}"
         yield Problem("algorithm.rebalance", said, hint="generalization: ncp")
 
 
