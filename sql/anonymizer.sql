@@ -1141,7 +1141,7 @@ create or replace temp macro anon_mondrian(tbl varchar, quasi varchar[], k, spli
 with recursive coded as materialized (
     from query(
         _anon_coded('anon_mondrian', tbl, _anon_columns('anon_mondrian', 'quasi', quasi), quasi)
-        || _anon_checked(_anon_at_least('anon_mondrian', 'k', k, 1))
+        || _anon_checked(_anon_at_least('anon_mondrian', 'k', k, 2))
         || _anon_checked(_anon_one_of('anon_mondrian', 'split', split, ['loss', 'median']))
     )
 ),
