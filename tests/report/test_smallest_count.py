@@ -38,3 +38,14 @@ def test_what_few_have_is_not_shown(tmp_path: Path, k: int | None) -> None:
     labels = {bar.label for found in report.distributions for bar in found.bars}
     assert ("rareville" in labels) == (floor <= 4)
     assert {"north", "south"} <= labels or floor > 30
+
+
+def test_what_a_run_warns_of_its_report_warns_of(tmp_path: Path) -> None:
+    """Sensitive values that nobody shares, counted in the release alone."""
+    rows = [(20 + i % 9, 1_000 + i) for i in range(90)]
+    source = runs.source(tmp_path, {"age": "INTEGER", "wage": "INTEGER"}, rows)
+    wage = {"role": "sensitive", "protect": {"l_diversity": 2}}
+    policy = runs.policy(tmp_path, {"age": "quasi", "wage": wage}, 5)
+    (said,) = [one for one in runs.run(policy, source).warnings if "nearly unique" in one]
+    assert said in collect(policy).warnings
+    assert "90 of 90 values" in said

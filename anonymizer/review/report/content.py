@@ -672,6 +672,8 @@ def _remarks(policy: Policy, release: Published) -> list[str]:
 
 def _unique_values(policy: Policy, release: Published) -> Iterator[str]:
     """Warnings of sensitive columns whose published values nobody shares, as those of a run."""
+    if policy.algorithm.values_in != "class":
+        return
     for c in release.layout.columns:
         if c.role == "sensitive" and c.name is not None and c.bucket is None:
             value = ident(c.name)
