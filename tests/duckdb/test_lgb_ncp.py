@@ -231,7 +231,7 @@ def test_to_the_letter_it_is_the_algorithm_of_the_paper(tmp_path: Path, seed: in
             " join anon_scratch.main.members m using (unit) order by draw, unit",
             "test",
         )
-        values = [
+        values: list[dict[int, Any]] = [
             dict(
                 session.engine.raw(f"select code, value from anon_scratch.main.domain_{i}", "test")
             )
@@ -245,7 +245,7 @@ def test_to_the_letter_it_is_the_algorithm_of_the_paper(tmp_path: Path, seed: in
         numeric(columns[2]),
     ]
     expected = InOrder(table, domains, 4, Drawn()).partition()
-    members = defaultdict(set)
+    members: defaultdict[int, set[int]] = defaultdict(set)
     for row, (class_id, *_) in enumerate(found):
         members[class_id].add(row)
     assert frozenset(map(frozenset, members.values())) == expected
