@@ -238,7 +238,7 @@ def _into_target(
             for one in filter(Path.is_file, (file, signature_file(file))):
                 shutil.move(one, target / one.name)
     place = os.path.relpath(complete)
-    return HAND_OUT.format(policy=place, database=database.name, name=data["name"])
+    return HAND_OUT.format(policy=place, database=os.path.relpath(database), name=data["name"])
 
 
 def _connection(session: Any) -> DuckDBPyConnection:

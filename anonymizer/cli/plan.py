@@ -211,12 +211,11 @@ def _series_lines(seen: Outlook, limit: float) -> Iterator[str]:
         (seen.back, "back again"),
     ]
     yield from (f"  {many(number, unit)} {said}" for number, said in others if number)
-    left_out = seen.along + seen.for_values + seen.joiners_later + seen.still_out
     if seen.along:
-        room = limit * (seen.last_release + seen.joiners) - left_out
+        room = limit * (seen.last_release + seen.joiners) - seen.left_out
         more = many(max(int(room // seen.along), 0) + 1, "further release")
         yield (
-            f"  left out in all: {many(left_out, unit)}; at this rate {more} reach the"
+            f"  left out in all: {many(seen.left_out, unit)}; at this rate {more} reach the"
             f" suppression_limit of {limit:g}, if none of them comes back"
         )
     if seen.frontier:

@@ -101,6 +101,12 @@ class TablesDesk:
                 "k": policy.privacy.k_anonymity,
                 "knows": {"events": knows.events, "rows": knows.rows},
                 "columns": self._columns(),
+                "unprotected": [
+                    f"{name}.{column}"
+                    for name, table in policy.tables.items()
+                    for column, one in table.columns.items()
+                    if one.role == "sensitive" and one.protect is None and not one.acknowledge
+                ],
                 "handover": {
                     "reasons": self.handover.reasons(policy, saved=self.saved),
                     "papers": list(self.handover.papers),

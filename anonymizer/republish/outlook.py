@@ -69,6 +69,11 @@ class Outlook:
     frontier: tuple[Choice, ...] = ()
     """What other choices would cost, if leaving is frequent."""
 
+    @property
+    def left_out(self) -> int:
+        """Of the source, left out by the next release, for whatever reason."""
+        return self.along + self.joiners_later + self.for_values + self.still_out
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 

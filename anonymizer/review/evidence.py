@@ -7,7 +7,7 @@ person can state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -271,7 +271,7 @@ def with_tables(listed: Figures, facts: Facts, caption: str) -> Iterator[Block]:
 
 
 def observed(
-    facts: Facts, caption: str, names: Iterable[str], state: str = "after"
+    facts: Facts, caption: str, names: Collection[str], state: str = "after"
 ) -> Iterator[Block]:
     """With several tables: what is left for those who also know some rows of a person."""
     rows: list[tuple[Inline, ...]] = []
@@ -294,7 +294,7 @@ def risks(
 
 
 def attacks(
-    listed: Figures, names: Iterable[str], facts: Facts, caption: str, without: str | None = None
+    listed: Figures, names: Collection[str], facts: Facts, caption: str, without: str | None = None
 ) -> Iterator[Block]:
     """Figures of attacks; with several tables, the `names` of observers who know rows, if any."""
     if facts.report.linked is None:

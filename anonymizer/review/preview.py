@@ -354,12 +354,11 @@ def _refusals(policy: Policy, seen: Forecast) -> Iterator[Problem]:
 
 def _withdrawals(policy: Policy, seen: Outlook) -> Iterator[Problem]:
     """What a series leaves out, if that is clearly more than the policy allows."""
-    left_out = seen.along + seen.joiners_later + seen.for_values + seen.still_out
     there = max(seen.last_release - seen.leavers + seen.joiners + seen.still_out, 1)
-    if left_out > there * policy.suppression_limit * CLEARLY:
+    if seen.left_out > there * policy.suppression_limit * CLEARLY:
         of = f"{seen.leavers:,} of the {seen.last_release:,} {seen.unit} of the last release"
         gone = f"{of} are missing in the source: is it whole? If it is, " if seen.leavers else ""
-        yield _beyond(policy, left_out / there, gone)
+        yield _beyond(policy, seen.left_out / there, gone)
 
 
 def _beyond(policy: Policy, share: float, gone: str = "") -> Problem:

@@ -68,9 +68,10 @@ function columns({ columns: all, losses = {} }) {
   }))];
 }
 
-function judgement({ problems, holds, share, left_out: left }) {
+function judgement({ problems, holds, share, left_out: left, unprotected: bare }) {
   if (problems.length) return ["bad", "It cannot run as it is."];
-  if (!holds) return [share < 1 ? "wait" : "bad", share < 1 ? "It does not hold on the sample, which loses more than the tables do." : "It does not hold: run would publish nothing."];
+  if (!holds) return [share < 1 ? "warn" : "bad", share < 1 ? "It does not hold on the sample, which loses more than the tables do." : "It does not hold: run would publish nothing."];
+  if (bare.length) return ["warn", `Every guarantee holds, and no rule protects ${bare.join(", ")}.`];
   return [left > 0.05 ? "warn" : "good", `Every guarantee holds${share < 1 ? " on the sample" : ""}.`];
 }
 
@@ -112,7 +113,7 @@ function render() {
   draw("actions", given.saved, () => h("button", { type: "button", class: "main", "data-key": "save", disabled: given.saved, onclick: saved }, given.saved ? "Saved" : "Save"));
   draw("handover", given.handover.reasons, () => handing({ desk: given, make, approve }));
   draw("grey", given.handover.reasons, () => grey(given));
-  draw("verdict", [given.problems, given.failed, given.holds, given.share, given.left_out], () => verdict(given));
+  draw("verdict", [given.problems, given.failed, given.holds, given.share, given.left_out, given.unprotected], () => verdict(given));
   draw("controls", [given.k, given.knows, typed], () => controls(given));
   draw("columns", [given.columns, given.losses, typed], () => columns(given));
   draw("text", given.text, () => policyText(given));

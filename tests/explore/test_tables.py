@@ -91,6 +91,11 @@ def test_what_is_changed_is_tried_and_saved_where_it_stands(tmp_path: Path) -> N
     assert not any(one["promised"] for one in found["observers"])
     found = change(desk, "drop", "tables", "visits", "columns", "ward", "role")
     assert "visits.ward" not in found["losses"]
+    assert found["unprotected"] == []
+    assert change(desk, "sensitive", "tables", "patients", "columns", "sex", "role")[
+        "unprotected"
+    ] == ["patients.sex"]
+    change(desk, "quasi", "tables", "patients", "columns", "sex", "role")
     assert not found["saved"]
     assert (tmp_path / "tables.yml").read_text() == TEXT
     desk.save()

@@ -28,8 +28,6 @@ class Growth:
 
     scans: int = 2
     """Scans for a farthest unit. Xu et al. have six; more than two find no better groups."""
-    nearest: bool = False
-    """Seeds that are the farthest, instead of those for which k rows are at least as far."""
     attempts: int = 3
     """Further pairs of seeds that a class may try after one split off fewer than k rows. LGB
     freezes the class at once, so that a single outlier can keep thousands of rows together."""
@@ -42,11 +40,12 @@ class Growth:
     """Number of candidates, next in order, per unit that is added; the clearest are chosen."""
     rounds: int = 64
     most: int | None = None
-    """Largest number of units, if a round adds one."""
+    """Largest number of units, if a round adds one; seeds are then the farthest, instead of those
+    for which k rows are at least as far."""
 
 
 MOST = 1_000
-LITERAL = Growth(scans=6, nearest=True, attempts=0, rounds=MOST, most=MOST)
+LITERAL = Growth(scans=6, attempts=0, rounds=MOST, most=MOST)
 """Algorithm 4 as printed: one unit after the other, in the order of their draws."""
 
 
@@ -232,7 +231,7 @@ def seed_stages(
         "late": grow.late,
         "choice": grow.choice,
         "literal": grow.most is not None,
-        "farthest": 1 if grow.nearest else how.k,
+        "farthest": how.k if grow.most is None else 1,
         "scans": scans,
         "rounds": tuple(zip(scans[::2], scans[1::2], strict=True)),
         "distance": distance(attributes, "x", "y"),

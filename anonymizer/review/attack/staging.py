@@ -117,8 +117,12 @@ def arena_of_same(beside: Beside, view: Table, layout: Layout, prefix: str, now:
 
 
 def redrawn(now: Arena, originals: Originals, share: float, seed: int) -> Arena:
-    """The same release, for targets that are drawn from other rows of its source."""
+    """The same release, for targets that are drawn from other rows of its source: all of them, if
+    the share draws nobody.
+    """
     _draw(now, originals, TARGETS, TUPLES, share, seed)
+    if not now.run_sql(f"select 1 from {ident(TARGETS)} limit 1"):
+        _draw(now, originals, TARGETS, TUPLES, 1.0, seed)
     return _with_beliefs(now, now.quasi)
 
 
