@@ -53,9 +53,6 @@ NOT_TAKEN: dict[str, set[tuple[str, int, str]]] = {
         ("persons/holdings", 5, "body"),
     },
     "spark": {
-        ("lgb/_leaning", 1, "body"),
-        ("lgb/_leaning", 4, "body"),
-        ("lgb/points", 2, "body"),
         ("mondrian/_least_loss", 5, "body"),
         ("mondrian/_least_loss", 13, "body"),
         ("mondrian/_least_loss", 16, "body"),
