@@ -197,9 +197,12 @@ class PrivacyFrost(AlgorithmOptions):
     tie_break: Literal["none", "sum"] = "none"
     """Between equal scores: the first by priority (the paper's), or the larger sum of distinct
     values."""
+    resume: bool = True
+    """Where the escape finds no table although a finer one than the best holds, take that one and
+    go on from there. `false` stops, as Fig. 3 of the paper does."""
     budget: Positive | None = None
     """Continue the search from its result and judge at most this many more tables, half of them for
-    a bound of the score. Default: it ends where the paper's does."""
+    a bound of the score. Default: it ends there."""
 
     @property
     def unweighted(self) -> str | None:

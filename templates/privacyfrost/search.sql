@@ -275,15 +275,17 @@ with recursive search({{ columns }}) using key (kind, round, node) as (
             select
                 s.*,
                 case
-                    when c.node is null and s.phase = 'bottom-up' and s.spare then 'top-down'
+                    {% if resume %}
+                    when c.node is null and s.phase = 'bottom-up' and s.spare then 'resumed top-down'
+                    {% endif %}
                     when c.node is null then 'end'
                     when not c.holds then 'bottom-up'
-                    when s.phase = 'top-down' then 'top-down'
+                    when s.phase in ('top-down', 'resumed top-down') then s.phase
                     else 'second top-down'
                 end as next_phase,
                 c.node is not null and c.holds as adopted,
                 c.node is not null as moved,
-                -- a finer table that holds was passed over: it is taken if the way back up finds none
+                -- a finer table that holds was passed over: the way down resumes there if the way back up finds none
                 case when s.phase = 'bottom-up' then s.spare else coalesce(o.any_holds, false) end as next_spare,
                 c.score as chosen_score,
                 c.weight as chosen_weight
@@ -628,13 +630,15 @@ with moved as (
         c.node is not null and c.holds as adopted,
         c.node is not null as moved,
         case
-            when c.node is null and s.phase = 'bottom-up' and s.spare then 'top-down'
+            {% if resume %}
+            when c.node is null and s.phase = 'bottom-up' and s.spare then 'resumed top-down'
+            {% endif %}
             when c.node is null then 'end'
             when not c.holds then 'bottom-up'
-            when s.phase = 'top-down' then 'top-down'
+            when s.phase in ('top-down', 'resumed top-down') then s.phase
             else 'second top-down'
         end as next_phase,
-        -- a finer table that holds was passed over: it is taken if the way back up finds none
+        -- a finer table that holds was passed over: the way down resumes there if the way back up finds none
         case when s.phase = 'bottom-up' then s.spare else coalesce(o.any_holds, false) end as next_spare,
         c.score as chosen_score,
         c.weight as chosen_weight

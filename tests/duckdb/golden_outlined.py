@@ -211,7 +211,8 @@ OUTLINED: dict[str, Setting] = {
         suppression_limit=0.1,
     ),
     "privacyfrost_budget": asked(
-        {**FROST, "score": "log", "budget": 40}, {"zip": tree(), "ward": tree("frequency")}
+        {**FROST, "score": "log", "resume": False, "budget": 40},
+        {"zip": tree(), "ward": tree("frequency")},
     ),
     "privacyfrost_full_domain": asked(
         {**FROST, "score": "eta", "d": 3.5, "partial_domain": False},

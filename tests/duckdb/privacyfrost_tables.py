@@ -102,6 +102,7 @@ class Case:
             d=Fraction(str(options.get("d", 2))),
             p=options.get("p", 0),
             tie_break=options.get("tie_break", "none") == "sum",
+            resume=options.get("resume", True),
             limit=self.policy_options.get("suppression_limit", 0.0),
         )
 
@@ -203,10 +204,6 @@ def random_case(draw: random.Random, **options: Any) -> Case:
         "p": draw.choice([0, 0, 2]),
         "tie_break": draw.choice(["none", "sum"]),
     }
-    return Case(
-        rows=rows,
-        trees=trees,
-        k=draw.choice([2, 2, 3, 5]),
-        columns=columns,
-        algorithm={**algorithm, **options},
-    )
+    k = draw.choice([2, 2, 3, 5])
+    algorithm["resume"] = draw.random() < 0.5
+    return Case(rows, trees, k, columns, algorithm={**algorithm, **options})

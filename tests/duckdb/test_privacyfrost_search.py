@@ -203,7 +203,23 @@ def test_better_than_plain_top_down(seed: int, tmp_path: Path) -> None:
     assert compare(case, RULES[0][1], tmp_path) == "escaped"
 
 
+@pytest.mark.parametrize("seed", [1451, 1627, 2253])
+def test_where_the_search_goes_on_beyond_figure_3(seed: int, tmp_path: Path) -> None:
+    """The three of 1,500 tables with another end; the record has a phase of its own for it."""
+    case = random_case(random.Random(seed))
+    case.k = 2
+    ends = []
+    for resume in (True, False):
+        case.algorithm["resume"] = resume
+        compare(case, RULES[0][1], tmp_path)
+        found = searched(case, tmp_path)
+        assert resume == ("resumed top-down" in {table["phase"] for table in found.search})
+        ends.append(found.best_score)
+    assert ends[0] > ends[1]
+
+
 @pytest.mark.exhaustive
+@pytest.mark.usefixtures("fine_figures")
 def test_same_as_the_oracle_on_hundreds_of_tables(tmp_path: Path) -> None:
     seen = Counter(one_random(seed, tmp_path) for seed in range(100, 400))
     assert seen["top-down"] > 100

@@ -7,7 +7,7 @@ policy: i = n of the paper is the highest priority, and among equal priorities t
 Where the paper is ambiguous: scores have to rise strictly; the escape goes on from the best table
 whether it holds or not (taking it where it holds), comes back by the best coarser table that
 holds and beats the best, else by the best that does not; where it ends nowhere although a finer
-table holds, that one is taken and the top-down search goes on.
+table holds, that one is taken and the top-down search goes on with `resume` (Fig. 3 stops).
 
 Not of the paper: with a `limit`, a table holds if the classes smaller than k, and those that break
 the rule among the rows that are left, hold no more than this share of the rows. It is judged again
@@ -21,7 +21,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -62,9 +62,8 @@ class PrivacyFrost:
     d: Fraction = Fraction(2)
     p: int = 0
     tie_break: bool = False
+    resume: bool = True
     limit: float = 0.0
-    trail: list[tuple[str, Depths, bool]] = field(default_factory=list)
-    """Phase, depths, and whether it was taken as the best table so far."""
 
     def __post_init__(self) -> None:
         order = sorted(range(len(self.columns)), key=lambda i: (-self.columns[i].priority, i))
@@ -196,6 +195,8 @@ class PrivacyFrost:
             if held is not None:
                 return held
             found = self.best_of(tables, beat)
+            if found is None and not self.resume:
+                return None
             if found is None:
                 onward = self.top_down(best)
                 return onward if onward != best else None

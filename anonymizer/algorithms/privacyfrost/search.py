@@ -139,6 +139,7 @@ def search_context(
         "total": TOTALS[options.score],
         "weight": Sql("sum(v.distinct_values)" if options.tie_break == "sum" else "0"),
         "weighed": options.tie_break == "sum",
+        "resume": options.resume,
         "judging": False,
         "protections": rules,
         "keys": keys,
