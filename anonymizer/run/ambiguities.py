@@ -25,9 +25,12 @@ from anonymizer.steps import Note, Stage, Step
 
 MEANT = "meant."
 """The prefix of the names of all figures."""
-_USUAL = usual_characters("cast(cell as varchar)")
-_ONE_BLANK = f"regexp_replace(nfc_normalize({_USUAL}), '[ \t\r\n]+', ' ', 'g')"
-FOLDED = Sql(fold_case(f"trim({_ONE_BLANK})"))
+_TEXT = "cast(cell as varchar)"
+_ONE_BLANK = f"regexp_replace(nfc_normalize({usual_characters(_TEXT)}), '[ \t\r\n]+', ' ', 'g')"
+_FOLDED = fold_case(f"trim({_ONE_BLANK})")
+# most texts are ASCII with single blanks, and the other steps take ten times as long
+_UNUSUAL = f"regexp_matches({_TEXT}, '[^ -~]|^ | $|  ')"
+FOLDED = Sql(f"case when {_UNUSUAL} then {_FOLDED} else lower({_TEXT}) end")
 """A value in one spelling: without blanks at its ends and characters that nobody sees."""
 FIRST_YEAR = 1500
 """Earlier dates are those of a century that was left out, or of no date."""

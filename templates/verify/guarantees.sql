@@ -499,7 +499,7 @@ select w.grp, w.most, h.total
 
 -- name: eir_l
 -- Groups with a reasoning set of fewer than l values (Wang et al. 2018): fewer than l values meet
--- every person's. Exact: groups that two lower bounds and a greedy choice do not settle are
+-- every person's. Exact: groups that three lower bounds and a greedy choice do not settle are
 -- searched, branching on the values of the unmet person who has fewest. The figure is l, or less
 -- where a group fails.
 {% from "verify/_value_counts" import value_counts with context %}
@@ -509,7 +509,9 @@ coded as (select *, row_number() over (partition by grp order by n desc, value) 
 people as materialized (
     select
         h.grp,
-        row_number() over (partition by h.grp order by count(*), h.person) as number,
+        row_number() over (partition by h.grp order by count(*), sum(c.n) desc, h.person) as turn,
+        -- whoever shares values with the fewest others comes first
+        row_number() over (partition by h.grp order by sum(c.n) - count(*), h.person) as solitude,
         list(cast(c.code as integer)) as codes
     from person_values h
     join coded c on c.grp = h.grp and c.value is not distinct from h.value
@@ -527,8 +529,22 @@ open_groups as (
     left join reach r on r.grp = b.grp
     where b.singles < {{ l | lit }} and coalesce(r.persons, 0) >= b.persons
 ),
-greedy(grp, chosen, depth) as (
+-- persons of whom no two share a value need a value each
+apart(grp, taken, depth) as (
     select grp, cast([] as integer[]), 0 from open_groups
+    union all
+    select grp, list_concat(taken, codes), depth + 1
+    from (
+        select a.grp, a.taken, a.depth, p.codes, row_number() over (partition by a.grp order by p.solitude) as place
+        from (select * from apart) a
+        join people p on p.grp = a.grp and not list_has_any(p.codes, a.taken)
+        where a.depth < {{ l | lit }}
+    )
+    where place = 1
+),
+undecided as (select grp from apart group by grp having max(depth) < {{ l | lit }}),
+greedy(grp, chosen, depth) as (
+    select grp, cast([] as integer[]), 0 from undecided
     union all
     select grp, list_append(chosen, code), depth + 1
     from (
@@ -553,35 +569,30 @@ rejected as (
     group by grp
 ),
 search(grp, chosen, depth) as (
-    select grp, cast([] as integer[]), 0 from open_groups where grp not in (select grp from rejected)
+    select grp, cast([] as integer[]), 0 from undecided where grp not in (select grp from rejected)
     union
-    select grp, chosen, depth
+    select grp, list_sort(list_append(chosen, code)), depth + 1
     from (
-        select grp, chosen, depth, min(persons) as persons, list(n order by n desc) as reach
+        select
+            *,
+            min(foremost) over (partition by grp, chosen, depth) as turn,
+            coalesce(sum(case when place < {{ l | lit }} - depth then n end) over (partition by grp, chosen, depth), 0) as within,
+            coalesce(sum(case when place < {{ l | lit }} - 1 - depth then n end) over (partition by grp, chosen, depth), 0) as left_within
         from (
-            select e.grp, e.chosen, e.depth, e.persons, u.code, count(*) as n
+            select
+                grp, chosen, depth, persons, code, count(*) as n, min(turn) as foremost,
+                row_number() over (partition by grp, chosen, depth order by count(*) desc, code) as place
             from (
-                select c.grp, c.chosen, c.depth, p.codes, count(p.number) over (partition by c.grp, c.chosen, c.depth) as persons
-                from (
-                    select distinct o.grp, list_sort(list_append(o.chosen, c.code)) as chosen, o.depth + 1 as depth
-                    from (
-                        select s.grp, s.chosen, s.depth, min(p.number) as number
-                        from (select * from search) s
-                        join people p on p.grp = s.grp and not list_has_any(p.codes, s.chosen)
-                        where s.depth < {{ l | lit }} - 1
-                        group by s.grp, s.chosen, s.depth
-                    ) o
-                    join people p on p.grp = o.grp and p.number = o.number,
-                    unnest(p.codes) as c(code)
-                ) c
-                left join people p on p.grp = c.grp and not list_has_any(p.codes, c.chosen)
-            ) e, unnest(coalesce(e.codes, [0])) as u(code)
-            group by e.grp, e.chosen, e.depth, e.persons, u.code
+                select s.grp, s.chosen, s.depth, p.turn, p.codes, count(*) over (partition by s.grp, s.chosen, s.depth) as persons
+                from (select * from search) s
+                join people p on p.grp = s.grp and not list_has_any(p.codes, s.chosen)
+                where s.depth < {{ l | lit }} - 1
+            ) e, unnest(e.codes) as u(code)
+            group by grp, chosen, depth, persons, code
         )
-        group by grp, chosen, depth
     )
     -- what is left of the values has to reach everybody who is left, or the branch is cut
-    where persons = 0 or list_sum(reach[1:{{ l | lit }} - 1 - depth]) >= persons
+    where foremost = turn and persons <= within and (place < {{ l | lit }} - depth or persons - n <= left_within)
 ),
 hit as (
     select grp, min(depth) as smallest

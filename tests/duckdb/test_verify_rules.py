@@ -128,14 +128,15 @@ def test_levels_of_persons_are_of_their_own_class(connection: duckdb.DuckDBPyCon
     assert check.achieved == math.inf
 
 
-@pytest.mark.parametrize("l", [3, 4])
+@pytest.mark.parametrize("l", [3, 4, 5])
 def test_reasoning_sets_that_greed_overlooks(connection: duckdb.DuckDBPyConnection, l: int) -> None:
     """Few values that meet everybody are found, also where the most widespread is none of them."""
     draw = random.Random(l)
     classes: dict[int, list[Any]] = {}
     people: dict[int, list[int]] = {}
     for name in range(60):
-        sets = [draw.sample("abcdefg", 2) for _ in range(draw.randint(2 * l - 1, 3 * l))]
+        wide = draw.randint(1, 3)
+        sets = [draw.sample("abcdefghi", wide) for _ in range(draw.randint(2 * l - 1, 4 * l))]
         classes[name] = [value for values in sets for value in values]
         people[name] = [100 * name + who for who, values in enumerate(sets) for _ in values]
     publish(connection, classes, "VARCHAR", people)

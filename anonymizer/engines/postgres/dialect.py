@@ -40,8 +40,8 @@ from anonymizer.policy.fields import OWN
 
 NODES = frozenset(
     """
-    Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayContainsAll ArrayOverlaps
-    ArrayToString Avg Between BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseOrAgg
+    Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayConcat ArrayContainsAll
+    ArrayOverlaps ArrayToString Avg Between BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseOrAgg
     BitwiseRightShift Boolean Bracket CTE Case Cast Ceil Coalesce Collate Column ColumnDef
     Concat ConcatWs Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
     Encode Except Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue Floor
