@@ -67,7 +67,7 @@ select
 from (
     select count(*) as n
     from {{ snapshot | ident }}
-    group by {{ columns | join }}
+    group by hash({{ columns | join }})
 ) as contents
 
 -- name: predictor_rows
@@ -181,13 +181,10 @@ from
         from (
             select grp, cast(sum(n) as bigint) as n, count(*) as tuples, max(sharing) as sharing
             from (
-                select
-                    {{ one.digest }} as grp,
-                    {{ units }} as n,
-                    count(*) over (partition by {{ quasi | join }}) as sharing
-                from {{ snapshot | ident }}
+                select {{ one.digest }} as grp, {{ units }} as n, count(*) over (partition by tuple) as sharing
+                from (select *, hash({{ quasi | join }}) as tuple from {{ snapshot | ident }}) as digests
                 where {{ one.digest }} is not null
-                group by {{ one.digest }}, {{ quasi | join }}
+                group by {{ one.digest }}, tuple
             ) as apart
             group by grp
         ) as sizes

@@ -61,7 +61,7 @@ on the server beyond ASCII, is only applied to texts that are compared with each
 FUNCTIONS = frozenset(
     """
     bit_count cardinality convert_to current_setting get_byte hashtextextended int8send
-    json_each_text jsonb_agg octet_length regexp_match regexp_matches row_to_json timezone
+    json_each_text jsonb_agg octet_length regexp_match regexp_matches row row_to_json timezone
     """.split()  # noqa: SIM905
 )
 """Functions for which sqlglot has no node of their own."""
@@ -355,6 +355,9 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.Anonymous() if node.name.lower() in NAMES:
             name = NAMES[node.name.lower()]
             return exp.Anonymous(this=name, expressions=node.expressions)
+        case exp.Anonymous(expressions=[_, _, *_]) if node.name.lower() == "hash":
+            together = exp.Anonymous(this="row", expressions=node.expressions)
+            return fill(CALLS["hash"], x=together)
         case exp.Anonymous(expressions=[only]) if node.name.lower() in CALLS:
             return fill(CALLS[node.name.lower()], x=only)
         case exp.Anonymous() if node.name.lower() == "regexp_full_match":
