@@ -68,13 +68,10 @@ verdicts as (
 
 {#- Of some columns of every class the one that gains most, as `chosen_<stage>`. -#}
 {% macro choice(columns, stage) %}
-best_{{ stage | lit }} as (
-    select class_id, max({'gain': gain, 'place': -attribute}) as best from {{ columns }} group by class_id
-),
 chosen_{{ stage | lit }} as (
-    select a.*
-    from {{ columns }} a
-    join best_{{ stage | lit }} b on b.class_id = a.class_id and -b.best.place = a.attribute
+    select class_id, attribute{% for word in words %}, {{ word.m }}{% endfor %}, gain
+    from {{ columns }}
+    qualify row_number() over (partition by class_id order by gain desc, attribute) = 1
 ),
 {% endmacro %}
 

@@ -152,6 +152,29 @@ SLOW: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         )
     },
 }
+FROST: dict[str, dict[str, Any]] = {
+    "basic": {"algorithm": {"score": "basic"}},
+    "eta": {"algorithm": {"score": "eta", "d": 4}},
+    "log": {"algorithm": {"score": "log"}},
+    "sums": {"algorithm": {"score": "eta", "tie_break": "sum"}},
+    "margin": {"algorithm": {"p": 3, "resume": False}},
+    "whole": {"algorithm": {"partial_domain": False}},
+    "suppressing": {"algorithm": {}, "suppression_limit": 0.05},
+    "pre-sampling": {
+        "algorithm": {"presampling_k": 2},
+        "columns": {name: {**of, "presampling_level": 1} for name, of in LEVELS.items()},
+        "suppression_limit": 0.4,
+    },
+    "budget": {"algorithm": {"budget": 40}, "suppression_limit": 0.05},
+    "single columns": {"algorithm": {"budget": 40, "score": "log"}},
+    "typed": {"algorithm": {}, "publish": {"cells": "typed"}},
+    "k and nothing else": {"algorithm": {}, "columns": {"ill": "drop"}},
+    "t": {
+        "algorithm": {},
+        "columns": {"ill": {"role": "sensitive", "protect": {"t_closeness": 0.5}}},
+    },
+}
+"""Options of privacyfrost, and of the policy beside it."""
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +204,34 @@ def test_the_release_is_that_of_duckdb_under_every_rule(people_here: str, case: 
     compare(people_here, *SLOW[case])
 
 
+@some(3, 10)
+@pytest.mark.parametrize("case", list(FROST))
+def test_privacyfrost_is_that_of_duckdb(people_here: str, case: str) -> None:
+    """There every table is judged in statements of its own, and here in one that recurs."""
+    given = dict(FROST[case])
+    columns = {**LEVELS, "ill": L2, **given.pop("columns", {})}
+    options = {"name": "privacyfrost", **given.pop("algorithm")}
+    compare(people_here, columns, {"algorithm": options, **given})
+
+
 ADULT = {
     **dict.fromkeys(("age", "sex", "race", "marital_status", "education", "workclass"), "quasi"),
     "occupation": {"role": "sensitive", "protect": {"l_diversity": 3}},
 }
+TREES = {
+    name: {
+        "role": "quasi",
+        "hierarchy": {"builder": "cardinality" if name == "age" else "frequency"},
+    }
+    for name, role in ADULT.items()
+    if role == "quasi"
+}
 
 
 @some(1)
-@pytest.mark.parametrize("algorithm", [{"name": "mondrian"}, {"name": "lgb"}])
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "mondrian"}, {"name": "lgb"}, {"name": "privacyfrost"}]
+)
 def test_adult(postgres: str, data_folder: Path, algorithm: dict[str, Any]) -> None:
     path = str(data_folder / "adult_train.parquet")
     with duckdb.connect() as connection:
@@ -198,7 +241,8 @@ def test_adult(postgres: str, data_folder: Path, algorithm: dict[str, Any]) -> N
         rows = relation.fetchall()
         types = {name: kind.replace("TINYINT", "SMALLINT") for name, kind in types.items()}
         load(postgres, types, rows, "adult")
-        given = policy(ADULT, types, "adult", algorithm=algorithm, privacy={"k_anonymity": 10})
+        columns = ADULT | TREES if algorithm["name"] == "privacyfrost" else ADULT
+        given = policy(columns, types, "adult", algorithm=algorithm, privacy={"k_anonymity": 10})
         same_release(on_postgres(given, postgres), postgres, on_duckdb(given, connection))
 
 

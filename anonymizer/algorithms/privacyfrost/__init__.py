@@ -7,7 +7,6 @@ from anonymizer.algorithms.descriptor import (
     REFINEMENT,
     SKEWNESS,
     Algorithm,
-    lacking,
 )
 from anonymizer.policy.algorithms import PrivacyFrost
 
@@ -18,5 +17,4 @@ ALGORITHM = Algorithm(
     distances=frozenset({"equal", "ordered", "hierarchical"}),
     words="PrivacyFrost: full-domain levels are refined by priority, where the guarantees allow.",
     attacks=(COMPOSITION, DOWNCODING, REFINEMENT, MINIMALITY, SKEWNESS),
-    lacking=lacking("its search is one recursive statement with a key", ("postgres",)),
 )

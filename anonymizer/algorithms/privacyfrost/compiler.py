@@ -56,7 +56,8 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     search = search_context(policy, roles, columns, packed, k)
     keys = [a.c for a in roles.quasi]
     _, rule_stages = protections(policy, roles, keys)
-    suppressing = policy.suppression_limit > 0
+    # without recursion by keys every table is judged in statements of its own
+    suppressing = policy.suppression_limit > 0 or not profile.recursive
     if suppressing:
         # a rule that the whole table breaks may hold after suppressing some rows
         rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
@@ -108,7 +109,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         tuples,
         *searching,
         *class_stages(
-            policy, roles, columns, packed, k, partial=options.partial_domain, rows=profile.rows
+            policy, roles, columns, packed, k, partial=options.partial_domain, profile=profile
         ),
         *recoded_cells(roles, policy.publish.cells),
     )

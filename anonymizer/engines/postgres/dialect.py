@@ -41,8 +41,8 @@ from anonymizer.policy.fields import OWN
 NODES = frozenset(
     """
     Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayConcat ArrayContainsAll
-    ArrayOverlaps ArrayToString Avg Between BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseOrAgg
-    BitwiseRightShift Boolean Bracket CTE Case Cast Ceil Coalesce Collate Column ColumnDef
+    ArrayOverlaps ArrayToString Avg Between BitwiseAnd BitwiseAndAgg BitwiseLeftShift BitwiseOr
+    BitwiseOrAgg BitwiseRightShift BitwiseXor Boolean Bracket CTE Case Cast Ceil Coalesce Collate Column ColumnDef
     Concat ConcatWs Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
     Encode Except Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue Floor
     From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is
