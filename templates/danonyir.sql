@@ -357,7 +357,7 @@ with measured as (
     join {{ reach | ident }} r on r.unit = t.unit
     join {{ closed | ident }} y on y.unit = r.grp
 )
-select row_number() over (order by unit, grp) as offer, *
+select row_number() over (order by unit, grp) as offer, unit, grp, near
 from measured
 qualify row_number() over (partition by unit order by near) <= {{ nearest | lit }}
 
@@ -434,17 +434,21 @@ with nearest as (
     where offer in {{ passed() }}
     {% endif %}
     group by unit
+),
+ranked as (
+    select
+        n.unit,
+        cast(n.near % {{ narrow }} as bigint) as grp,
+        row_number() over (partition by n.near % {{ narrow }} order by n.unit) as rank
+    from nearest n
+    join {{ units | ident }} u on u.unit = n.unit
+    {% if row_cost is not none %}
+    where n.near // {{ wide }} <= u.records * cast({{ row_cost }} as hugeint)
+    {% endif %}
 )
-select
-    n.unit,
-    cast(n.near % {{ narrow }} as bigint) as grp,
-    row_number() over (partition by n.near % {{ narrow }} order by n.unit) as rank
-from nearest n
-join {{ units | ident }} u on u.unit = n.unit
-{% if row_cost is not none %}
-where n.near // {{ wide }} <= u.records * cast({{ row_cost }} as hugeint)
-{% endif %}
-qualify rank <= (select cast(1 as bigint) << cast(2 * least(max(round), 15) as bigint) from {{ residual | ident }})
+select unit, grp, rank
+from ranked
+where rank <= (select cast(1 as bigint) << cast(2 * least(max(round), 15) as bigint) from {{ residual | ident }})
 
 -- name: waiting
 -- The persons without a class who try again: those who have an offer but were not placed. If this

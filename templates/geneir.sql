@@ -42,27 +42,37 @@ select n + 1 as n from {{ round | ident }}
 -- name: column_order
 -- The column that is generalized in each round: any that is not at its root, drawn from the secret.
 -- source: Wang et al. 2018, §6.1.3
+{#- How many columns up to the i-th are not at their roots. -#}
+{% macro below(i) %}{% for j in range(1, i + 1) %}case when l{{ j | lit }} > 0 then 1 else 0 end{% if not loop.last %} + {% endif %}{% endfor %}{% endmacro %}
 create or replace table {{ column_order | ident }} as
-with recursive climbed(step, place, draw, levels) as (
-    select cast(0 as bigint), cast(null as bigint), {{ draw }}, [{% for a in attributes %}cast({{ a.height | lit }} as bigint){% if not loop.last %}, {% endif %}{% endfor %}]
+with recursive climbed(step, place, draw{% for a in attributes %}, l{{ loop.index | lit }}{% endfor %}) as (
+    select cast(0 as bigint), cast(null as integer), {{ draw }}{% for a in attributes %}, {{ a.height | lit }}{% endfor %}
+
     from {{ units | ident }}
     union all
-    select step, place, draw, list_transform(levels, lambda height, spot: case when spot = place then height - 1 else height end)
+    select step + 1, place, draw{% for a in attributes %}, case when place = {{ loop.index | lit }} then l{{ loop.index | lit }} - 1 else l{{ loop.index | lit }} end{% endfor %}
+
     from (
         select
-            step + 1 as step,
-            -- the digest is 128 bits long: among so few columns none comes first noticeably more often
-            below[1 + cast({{ next_draw }} % cast(len(below) as uhugeint) as bigint)] as place,
-            draw,
-            levels
+            *,
+            case
+                {% for a in attributes %}
+                when l{{ loop.index | lit }} > 0 and {{ below(loop.index) }} = pick then {{ loop.index | lit }}
+                {% endfor %}
+            end as place
         from (
-            select step, draw, levels, list_filter(range(1, len(levels) + 1), lambda spot: levels[spot] > 0) as below
+            select
+                step, draw{% for a in attributes %}, l{{ loop.index | lit }}{% endfor %},
+                -- the digest is 128 bits long: among so few columns none comes first noticeably more often
+                1 + cast({{ next_draw }} % cast({{ below(attributes | length) }} as ubigint) as bigint) as pick
             from climbed
-        )
-        where len(below) > 0
-    )
+            where {{ below(attributes | length) }} > 0
+        ) as drawn
+    ) as chosen
 )
-select step, cast([{% for a in attributes %}{{ a.index | lit }}{% if not loop.last %}, {% endif %}{% endfor %}][place] as bigint) as attribute
+select
+    step,
+    cast(case place{% for a in attributes %} when {{ loop.index | lit }} then {{ a.index | lit }}{% endfor %} end as bigint) as attribute
 from climbed
 where step > 0
 

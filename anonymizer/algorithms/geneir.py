@@ -30,7 +30,6 @@ from anonymizer.algorithms.descriptor import (
     MINIMALITY,
     SKEWNESS,
     Algorithm,
-    lacking,
 )
 from anonymizer.algorithms.lattice.recode import (
     CLASS_LEVELS,
@@ -62,7 +61,6 @@ ALGORITHM = Algorithm(
     words="Generalization of persons with all of their records under an identity-reserved"
     " model (Wang et al. 2018).",
     attacks=(COMPOSITION, DOWNCODING, MINIMALITY, SKEWNESS),
-    lacking=lacking("its statements use lists and structs"),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from hashlib import md5
 
 from sqlglot import exp
@@ -42,7 +42,8 @@ NODES = frozenset(
     """
     Abs Add Alias And Any Array ArrayAgg ArrayAppend ArrayConcat ArrayContainsAll
     ArrayOverlaps ArrayToString Avg Between BitwiseAnd BitwiseAndAgg BitwiseLeftShift BitwiseOr
-    BitwiseOrAgg BitwiseRightShift BitwiseXor Boolean Bracket CTE Case Cast Ceil Coalesce Collate Column ColumnDef
+    BitwiseOrAgg BitwiseRightShift BitwiseXor Boolean Bracket CTE Case Cast Ceil Coalesce
+    Collate Column ColumnDef
     Concat ConcatWs Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
     Encode Except Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue Floor
     From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is
@@ -236,6 +237,14 @@ def draws(node: exp.Expr) -> exp.Expr:
     match node.name.lower():
         case "draw_of":
             return by_code_point(_backwards(node.expressions[0]))
+        case "md5_number" if isinstance(node.parent, exp.Mod):
+            words = (
+                f"cast(('x' || substr(r, {at}, 8)) as bit(32))::bigint" for at in (1, 9, 17, 25)
+            )
+            return fill(
+                reduce(lambda high, word: f"({high} * 4294967296 + {word})", words, "0::numeric"),
+                r=_reversed_digest(node.expressions[0]),
+            )
         case "md5_number":
             return by_code_point(_reversed_digest(node.expressions[0]))
         case "md5_number_lower" if isinstance(node.parent, exp.BitwiseRightShift):
