@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import ident, lit, work
 from anonymizer.engines.base import ComparedTables, Limits, RemoteProcesses
@@ -17,7 +17,13 @@ from anonymizer.engines.duckdb.connection import DuckDBEngine
 from anonymizer.engines.duckdb.partition_workers import ATTEMPT, Recipe, attach_part
 from anonymizer.engines.duckdb.sandbox import own_connection
 from anonymizer.engines.spark import failures
-from anonymizer.engines.spark.tables import COPIES, SparkTables, parquet, quote_name
+from anonymizer.engines.spark.tables import (
+    COPIES,
+    SparkTables,
+    is_remote,
+    parquet,
+    quote_name,
+)
 from anonymizer.steps import Parts, Row
 
 if TYPE_CHECKING:
@@ -34,12 +40,16 @@ LARGE_FROM = 500_000
 """Number of distinct tuples above which they stay in files, and use no memory of the driver."""
 TUPLES = "tuples"
 UNITS = "units"
+ROWS_OF_A_RANGE = 100_000
+"""Enough for every core of a cluster to get some."""
 AGGREGATED = frozenset({"leaves_of_cuts", "boxes"})
 """Small tables that are computed from all units: on Spark if the units are there."""
 
 
 def executors(spark: SparkSession) -> RemoteProcesses:
     """The executors, which solve as many parts at a time as they have cores."""
+    if is_remote(spark):
+        return _executors_of_a_server(spark)
     context = spark.sparkContext
 
     def run(task: Callable[[], None]) -> None:
@@ -47,6 +57,25 @@ def executors(spark: SparkSession) -> RemoteProcesses:
             context.parallelize([0], 1).foreach(lambda _: task())
 
     return RemoteProcesses(context.defaultParallelism, run)
+
+
+def _executors_of_a_server(spark: SparkSession) -> RemoteProcesses:
+    """Those of a server behind Spark Connect, which runs functions of batches of rows only."""
+    from pyspark.sql.functions import spark_partition_id
+
+    # a range has as many partitions as the executors have cores, unless it is told otherwise
+    many = spark.range(ROWS_OF_A_RANGE).select(spark_partition_id()).distinct().count()
+
+    def run(task: Callable[[], None]) -> None:
+        def solve(batches: Iterator[Any]) -> Iterator[Any]:
+            for batch in batches:
+                task()
+                yield batch
+
+        with failures.translate_errors("parts"):
+            spark.range(0, 1, 1, 1).mapInArrow(solve, "id bigint").collect()
+
+    return RemoteProcesses(many, run)
 
 
 @dataclass(frozen=True, slots=True)

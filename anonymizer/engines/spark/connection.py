@@ -33,6 +33,7 @@ from anonymizer.engines.spark.tables import (
     Route,
     SparkTables,
     duckdb_type,
+    is_remote,
     name_in_spark,
     parquet,
     rows_of,
@@ -446,7 +447,10 @@ class SparkEngine(Engine):
 
     def interrupt(self) -> None:
         self.duckdb.interrupt()
-        self.spark.sparkContext.cancelAllJobs()
+        if is_remote(self.spark):
+            self.spark.interruptAll()
+        else:
+            self.spark.sparkContext.cancelAllJobs()
 
     @property
     def version(self) -> str:

@@ -56,6 +56,11 @@ def duckdb_type(name: str) -> str:
     return "VARCHAR" if _TEXT.match(name) else "STRUCT()"
 
 
+def is_remote(spark: SparkSession) -> bool:
+    """Return whether a session is one of Spark Connect: its JVM is behind a server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
 def name_in_spark(table: Table) -> str:
     """The quoted name of a table of the catalog in Spark's SQL."""
     return ".".join(quote_name(part) for part in table.parts)

@@ -1,0 +1,50 @@
+"""Runs through Spark Connect give the release of DuckDB, and can be interrupted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anonymizer
+from tests.backends.spark_cluster import policy
+from tests.backends.spark_connect import INTERRUPTED_AT
+from tests.backends.test_spark import adult
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_runs_through_a_server(tmp_path: Path, adult_parquet: Path) -> None:
+    source = adult(tmp_path, adult_parquet)
+    command = [sys.executable, "-m", "tests.backends.spark_connect", str(source), str(tmp_path)]
+    ran = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    server, *interrupted, done = ran.stdout.strip().splitlines()
+    assert server.startswith("pyspark.sql.connect.")
+    assert interrupted == [f"interrupted while {one}, [] left" for one in INTERRUPTED_AT]
+    assert done == "done"
+    (tmp_path / "embedded").mkdir()
+    database = tmp_path / "embedded" / "here.duckdb"
+    given = policy(str(source), str(database), "here")
+    here = anonymizer.run(given.model_copy(update={"engine": "duckdb"}), seed=7)
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{database}' as here (read_only)")
+        wanted = connection.execute(f"from here.{here.view} order by all").fetchall()
+        for name in ("few", "parts"):
+            files = f"'{tmp_path}/{name}.parquet/*.parquet'"
+            assert connection.execute(f"from {files} order by all").fetchall() == wanted
+            assert anonymizer.verify(
+                policy(str(source), str(tmp_path), name), engine="spark"
+            ).passed
+    # a task that was interrupted may go on for a moment, so folders of runs stay, without files
+    assert not [one for run in tmp_path.glob("anonymizer-run-*") for one in run.rglob("*.parquet")]
