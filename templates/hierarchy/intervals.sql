@@ -546,13 +546,8 @@ from paired
 -- Cardinality hierarchy: the node of each value at every level.
 -- parameters: exact: a leaf interval of one point is a value, and no level
 create or replace table {{ intervals | ident }} as
-with recursive leaf_nodes as (
-    select
-        ordinal,
-        first,
-        past,
-        count(*) over () as leaves,
-        min(past - first) over () as width
+with recursive extent as (
+    select count(*) as leaves, min(past - first) as width
     from {{ nodes | ident }}
     where level = 0
 ),
@@ -570,8 +565,7 @@ climb (value, level, ordinal) as (
         0,
         cast(least(l.leaves, (p.position - p.position % l.width) / l.width + 1) as bigint)
     from {{ positions | ident }} as p
-    cross join leaf_nodes as l
-    where l.ordinal = 1
+    cross join extent as l
     union all
     select
         c.value,
@@ -588,8 +582,7 @@ base as (
     {% else %}
         1 as added
     {% endif %}
-    from leaf_nodes
-    where ordinal = 1
+    from extent
 )
 
 select c.value, cast(c.level + b.added as integer) as level, n.first, n.past
