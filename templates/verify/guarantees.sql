@@ -509,10 +509,12 @@ coded as (select *, row_number() over (partition by grp order by n desc, value) 
 people as materialized (
     select
         h.grp,
-        row_number() over (partition by h.grp order by count(*), sum(c.n) desc, h.person) as turn,
+        row_number() over (partition by h.grp order by count(*) filter (where c.n > 1), sum(c.n) desc, h.person) as turn,
         -- whoever shares values with the fewest others comes first
         row_number() over (partition by h.grp order by sum(c.n) - count(*), h.person) as solitude,
-        list(cast(c.code as integer)) as codes
+        -- a value that nobody else has meets no more than any other value of its person, so it is left out,
+        -- and of a person who shares none all but one
+        coalesce(list(cast(c.code as integer)) filter (where c.n > 1), [cast(min(c.code) as integer)]) as codes
     from person_values h
     join coded c on c.grp = h.grp and c.value is not distinct from h.value
     group by h.grp, h.person
