@@ -531,6 +531,9 @@ open_groups as (
     left join reach r on r.grp = b.grp
     where b.singles < {{ l | lit }} and coalesce(r.persons, 0) >= b.persons
 ),
+open_people as materialized (
+    select grp, turn, solitude, codes from people where grp in (select grp from open_groups)
+),
 -- persons of whom no two share a value need a value each
 apart(grp, taken, depth) as (
     select grp, cast([] as integer[]), 0 from open_groups
@@ -539,12 +542,15 @@ apart(grp, taken, depth) as (
     from (
         select a.grp, a.taken, a.depth, p.codes, row_number() over (partition by a.grp order by p.solitude) as place
         from (select * from apart) a
-        join people p on p.grp = a.grp and not list_has_any(p.codes, a.taken)
+        join open_people p on p.grp = a.grp and not list_has_any(p.codes, a.taken)
         where a.depth < {{ l | lit }}
     )
     where place = 1
 ),
 undecided as (select grp from apart group by grp having max(depth) < {{ l | lit }}),
+undecided_people as materialized (
+    select grp, turn, codes from open_people where grp in (select grp from undecided)
+),
 greedy(grp, chosen, depth) as (
     select grp, cast([] as integer[]), 0 from undecided
     union all
@@ -554,7 +560,7 @@ greedy(grp, chosen, depth) as (
             g.grp, g.chosen, g.depth, c.code,
             row_number() over (partition by g.grp order by count(*) desc, c.code) as place
         from (select * from greedy) g
-        join people p on p.grp = g.grp and not list_has_any(p.codes, g.chosen),
+        join undecided_people p on p.grp = g.grp and not list_has_any(p.codes, g.chosen),
         unnest(p.codes) as c(code)
         where g.depth < {{ l | lit }} - 1
         group by g.grp, g.chosen, g.depth, c.code
@@ -566,7 +572,7 @@ rejected as (
     select grp, min(depth) as smallest
     from greedy g
     where not exists (
-        select 1 from people p where p.grp = g.grp and not list_has_any(p.codes, g.chosen)
+        select 1 from undecided_people p where p.grp = g.grp and not list_has_any(p.codes, g.chosen)
     )
     group by grp
 ),
@@ -587,7 +593,7 @@ search(grp, chosen, depth) as (
             from (
                 select s.grp, s.chosen, s.depth, p.turn, p.codes, count(*) over (partition by s.grp, s.chosen, s.depth) as persons
                 from (select * from search) s
-                join people p on p.grp = s.grp and not list_has_any(p.codes, s.chosen)
+                join undecided_people p on p.grp = s.grp and not list_has_any(p.codes, s.chosen)
                 where s.depth < {{ l | lit }} - 1
             ) e, unnest(e.codes) as u(code)
             group by grp, chosen, depth, persons, code
@@ -600,7 +606,7 @@ hit as (
     select grp, min(depth) as smallest
     from search s
     where not exists (
-        select 1 from people p where p.grp = s.grp and not list_has_any(p.codes, s.chosen)
+        select 1 from undecided_people p where p.grp = s.grp and not list_has_any(p.codes, s.chosen)
     )
     group by grp
     union all
