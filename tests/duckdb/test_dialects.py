@@ -30,16 +30,6 @@ NEVER_TAKEN = {
 """Branches that no setting takes, by template and the number of the condition or loop in it."""
 NOT_TAKEN: dict[str, set[tuple[str, int, str]]] = {
     "postgres": {
-        ("lattice/bound_chains", 0, "else"),
-        ("lattice/bound_chains", 1, "body"),
-        ("lattice/bound_learned", 1, "body"),
-        ("lattice/bound_slices", 0, "body"),
-        ("lattice/bound_slices", 1, "body"),
-        ("lattice/bound_slices", 2, "body"),
-        ("lattice/bound_subsets", 2, "body"),
-        ("lattice/walk_found", 2, "body"),
-        ("lattice/walk_move", 1, "body"),
-        ("lattice/walk_reached", 20, "body"),
         ("lgb/swap", 0, "body"),
         ("mondrian/_cuts", 14, "body"),
         ("mondrian/_valid_cuts", 8, "body"),
@@ -47,10 +37,6 @@ NOT_TAKEN: dict[str, set[tuple[str, int, str]]] = {
         ("mondrian/_valid_cuts", 14, "body"),
         ("mondrian/positions", 3, "body"),
         ("persons/crowding", 0, "body"),
-        ("persons/numbered_values", 0, "body"),
-        ("persons/numbered_values", 1, "body"),
-        ("persons/holdings", 1, "else"),
-        ("persons/holdings", 5, "body"),
     },
     "spark": {
         ("mondrian/_least_loss", 5, "body"),
