@@ -25,7 +25,7 @@ from anonymizer.engines.session import Session, Workplace, refuse_repeated
 from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.dialect import DIALECT
-from anonymizer.engines.spark.tables import SparkTables, catalog_table
+from anonymizer.engines.spark.tables import SparkTables, catalog_table, is_remote
 from anonymizer.errors import EngineError, PolicyError, Problem, SourceError, TemplateError
 from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
@@ -316,8 +316,13 @@ def _remove_folder(
     """
     if kind is None or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
         folder.remove()
-    else:
-        folder.empty()
+        return
+    folder.empty()
+    if is_remote(spark):
+        # a server may still put the files of its last statement into place
+        for _second in range(LAST_TASKS):
+            time.sleep(1)
+            folder.empty()
 
 
 def _of_duckdb(limits: Limits, spark: SparkSession) -> Limits:
