@@ -28,7 +28,7 @@ MEANT = "meant."
 _TEXT = "cast(cell as varchar)"
 _ONE_BLANK = f"regexp_replace(nfc_normalize({usual_characters(_TEXT)}), '[ \t\r\n]+', ' ', 'g')"
 _FOLDED = fold_case(f"trim({_ONE_BLANK})")
-# most texts are ASCII with single blanks, and the other steps take ten times as long
+# of most texts, which are ASCII with single blanks, only the capitals change
 _UNUSUAL = f"regexp_matches({_TEXT}, '[^ -~]|^ | $|  ')"
 FOLDED = Sql(f"case when {_UNUSUAL} then {_FOLDED} else lower({_TEXT}) end")
 """A value in one spelling: without blanks at its ends and characters that nobody sees."""

@@ -3,7 +3,7 @@
     python -m tests.backends.spark_connect SOURCE FOLDER
 
 Publishes `FOLDER/few` from rows in DuckDB, and `FOLDER/parts` from parts that executors solve,
-after a run of it was interrupted at each of the moments `INTERRUPTED_AT`. In a process of its own,
+after a run of it was interrupted at each of the moments `KILLED_AT`. In a process of its own,
 since there can be one Spark in a process.
 """
 
@@ -22,8 +22,6 @@ from anonymizer.engines.spark import connection
 from tests.backends.spark_cluster import CLUSTER, KILLED_AT, policy
 from tests.backends.spark_local import SETTINGS
 
-INTERRUPTED_AT = KILLED_AT
-
 
 def main(source: str, folder: str) -> None:
     """All runs, in one session."""
@@ -40,7 +38,7 @@ def main(source: str, folder: str) -> None:
         anonymizer.run(policy(source, folder, "few"), spark, seed=7)
         connection.ROWS_UP_TO = 0
         vars(connection)["LARGE_FROM"] = 50
-        for moment, pattern in INTERRUPTED_AT.items():
+        for moment, pattern in KILLED_AT.items():
             interrupt_once(Path(folder), pattern)
             try:
                 anonymizer.run(policy(source, folder, "parts"), spark, seed=7)

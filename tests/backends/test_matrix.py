@@ -172,7 +172,7 @@ def test_no_cell_of_the_table_is_empty(engine: str) -> None:
     assert {had.count(name) for name in had} == {POLICIES}
 
 
-@some(6, 12)
+@some(6, 54)
 @pytest.mark.postgres
 @pytest.mark.parametrize(("algorithm", "variant"), cells("postgres"))
 def test_postgres(postgres: str, algorithm: str, variant: str) -> None:

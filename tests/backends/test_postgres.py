@@ -11,7 +11,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.algorithms.core import encode
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, InfeasibleError
 from anonymizer.publish.export import export
 from anonymizer.release.signing import new_key
 from anonymizer.run.verify import lineage
@@ -214,57 +214,16 @@ def test_privacyfrost_is_that_of_duckdb(people_here: str, case: str) -> None:
     compare(people_here, columns, {"algorithm": options, **given})
 
 
-IDENTITIES: dict[str, dict[str, Any]] = {
-    "ir_k": {"privacy": {"ir_k": 3}},
-    "ir_kl": {"privacy": {"ir_kl": {"k": 3, "l": 2}}},
-    "ir_alpha_beta": {"privacy": {"ir_alpha_beta": {"alpha": 0.5, "beta": 0.7}}},
-    "eir_l": {"privacy": {"eir_l": 2}},
-    "eir_l of three": {"privacy": {"eir_l": 3}},
-    "eir_alpha_beta": {"privacy": {"eir_alpha_beta": {"alpha": 0.5, "beta": 0.7}}},
-    "nobody left out": {"privacy": {"ir_k": 2}, "suppression_limit": 0},
-    "two diseases": {"privacy": {"eir_l": 2}, "columns": {"hidden": ILL}},
-    "typed": {"privacy": {"ir_k": 3}, "publish": {"cells": "typed"}},
-    "numbers": {
-        "privacy": {"ir_k": 2},
-        "columns": {"wage": {"role": "quasi", "hierarchy": {"builder": "cardinality"}}},
-    },
-    "days": {
-        "privacy": {"ir_k": 2},
-        "columns": {"born": {"role": "quasi", "hierarchy": {"builder": "date"}}},
-    },
-    "texts": {
-        "privacy": {"ir_k": 2},
-        "columns": {"town": {"role": "quasi", "hierarchy": {"builder": "frequency"}}},
-    },
-}
-"""Guarantees of persons, and options of the policy beside them."""
-
-
-def of_persons() -> list[tuple[Any, ...]]:
-    """The rows of PEOPLE: all of a person's are those of the first, but for what may differ."""
-    names = list(PEOPLE)
-    differing = [names.index(name) for name in ("ill", "hidden")]
-    first: dict[Any, tuple[Any, ...]] = {}
-    made = []
-    for row in ROWS:
-        whole = list(first.setdefault(row[names.index("person")], row))
-        for at in differing:
-            whole[at] = row[at]
-        made.append(tuple(whole))
-    return [row for row in made if row[names.index("person")] is not None]
-
-
-@some(3, 9)
-@pytest.mark.parametrize("case", list(IDENTITIES))
-def test_geneir_is_that_of_duckdb(postgres: str, case: str) -> None:
-    rows = of_persons()
-    load(postgres, PEOPLE, rows, "persons")
-    given = {"person": "person", "suppression_limit": 1, **IDENTITIES[case]}
-    columns = {**LEVELS, "ill": ILL, "person": "identifier", **given.pop("columns", {})}
-    wanted = policy(columns, PEOPLE, "persons", algorithm={"name": "geneir"}, **given)
-    with embedded(PEOPLE, rows, "persons") as connection:
-        expected = on_duckdb(wanted, connection)
-        same_release(on_postgres(wanted, postgres), postgres, expected)
+def test_a_rule_that_no_table_holds_is_refused_as_on_duckdb(people_here: str) -> None:
+    ill = {"role": "sensitive", "protect": {"entropy_l": 6}}
+    given = policy({**LEVELS, "ill": ill}, algorithm={"name": "privacyfrost"})
+    said = []
+    with embedded(PEOPLE, ROWS, "people") as connection:
+        for run, place in ((on_duckdb, connection), (on_postgres, people_here)):
+            with pytest.raises(InfeasibleError) as raised:
+                run(given, place)
+            said.append(str(raised.value))
+    assert said[0] == said[1]
 
 
 ADULT = {

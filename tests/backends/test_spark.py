@@ -13,6 +13,7 @@ import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.partition_workers import Recipe
+from anonymizer.engines.spark.dialect import DIALECT as SPARK
 from anonymizer.release.published import Release
 from anonymizer.run.scripts import script
 from tests.backends.tables import PEOPLE, close, people
@@ -289,3 +290,8 @@ def test_compile_lists_the_statements(spark: Any, tmp_path: Path, adult_parquet:
     assert text.startswith("-- mondrian over 60 rows: to read, not to run")
     assert "anonymizer_run_snapshot" in text
     assert "-- (in DuckDB beside spark, in its SQL)" in text
+
+
+def test_digests_tell_the_places_of_nulls(spark: Any) -> None:
+    (text,) = SPARK.translate("select hash(a, b) from (values (null, 1), (1, null)) t(a, b)")
+    assert len({row[0] for row in spark.sql(text).collect()}) == 2

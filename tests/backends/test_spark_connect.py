@@ -10,8 +10,7 @@ import duckdb
 import pytest
 
 import anonymizer
-from tests.backends.spark_cluster import policy
-from tests.backends.spark_connect import INTERRUPTED_AT
+from tests.backends.spark_cluster import KILLED_AT, policy
 from tests.backends.test_spark import adult
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -33,7 +32,7 @@ def test_runs_through_a_server(
     assert ran.returncode == 0, ran.stderr
     server, *interrupted, done = ran.stdout.strip().splitlines()
     assert server.startswith("pyspark.sql.connect.")
-    assert interrupted == [f"interrupted while {one}, [] left" for one in INTERRUPTED_AT]
+    assert interrupted == [f"interrupted while {one}, [] left" for one in KILLED_AT]
     assert done == "done"
     # the folders of interrupted runs stay until the next one, which removes them
     monkeypatch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))

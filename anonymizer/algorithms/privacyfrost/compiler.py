@@ -58,7 +58,7 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
     _, rule_stages = protections(policy, roles, keys)
     # without recursion by keys every table is judged in statements of its own
     suppressing = policy.suppression_limit > 0 or not profile.recursive
-    if suppressing:
+    if policy.suppression_limit > 0:
         # a rule that the whole table breaks may hold after suppressing some rows
         rule_stages = tuple(stage for stage in rule_stages if not isinstance(stage, Guard))
     # persons are numbered after suppression
@@ -109,7 +109,14 @@ def compile_privacyfrost(policy: Policy, profile: TableProfile, roles: Roles) ->
         tuples,
         *searching,
         *class_stages(
-            policy, roles, columns, packed, k, partial=options.partial_domain, profile=profile
+            policy,
+            roles,
+            columns,
+            packed,
+            k,
+            partial=options.partial_domain,
+            rows=profile.rows,
+            recursive=profile.recursive,
         ),
         *recoded_cells(roles, policy.publish.cells),
     )

@@ -26,7 +26,7 @@ from anonymizer.errors import GuaranteeError, Problem
 from anonymizer.guarantees.rule import all_hold, merge_layers, size_layer
 from anonymizer.policy import Policy, PrivacyFrost
 from anonymizer.policy.paths import column_path
-from anonymizer.source.profile import Sensitive, TableProfile
+from anonymizer.source.profile import Sensitive
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import later_draw
 from anonymizer.steps import Guard, Loop, Note, Row, Stage, Step
@@ -365,9 +365,12 @@ def class_stages(
     k: int,
     *,
     partial: bool,
-    profile: TableProfile,
+    rows: int,
+    recursive: bool,
 ) -> tuple[Stage, ...]:
     """Stages that write `members` and `class_levels`.
+
+    `recursive`: whether the engine can divide the classes in one statement.
 
     With `partial` every class is specialized separately, all in parallel: a column whose values are
     all under one node takes that node; of the columns that can be divided so that every part holds,
@@ -375,7 +378,6 @@ def class_stages(
     """
     keys = [Sql("class_id"), Sql("attribute"), Sql("child")]
     rules = sensitive_rules(policy, roles, keys)
-    rows = profile.rows or 0
     context: dict[str, Any] = {
         "attributes": list(columns),
         "by_rank": sorted(columns, key=lambda a: a.rank),
@@ -398,8 +400,8 @@ def class_stages(
     dividing: tuple[Stage, ...] = ()
     levels = sum(len(a.fields) for a in columns)
     if partial and levels:
-        recursive = profile.recursive and rows <= RECURSIVE_UP_TO
-        dividing = _recursive(context) if recursive else _driven(context, levels + 1)
+        at_once = recursive and rows <= RECURSIVE_UP_TO
+        dividing = _recursive(context) if at_once else _driven(context, levels + 1)
     return (
         Step("classes", "privacyfrost/classes", context),
         *dividing,

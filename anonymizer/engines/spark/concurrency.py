@@ -63,7 +63,7 @@ def _executors_of_a_server(spark: SparkSession) -> RemoteProcesses:
     """Those of a server behind Spark Connect, which runs functions of batches of rows only."""
     from pyspark.sql.functions import spark_partition_id
 
-    # a range has as many partitions as the executors have cores, unless it is told otherwise
+    # as many partitions as the executors have cores, unless the server is configured otherwise
     many = spark.range(ROWS_OF_A_RANGE).select(spark_partition_id()).distinct().count()
 
     def run(task: Callable[[], None]) -> None:

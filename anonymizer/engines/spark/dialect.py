@@ -236,7 +236,14 @@ FUNCTION_TRANSLATIONS: dict[str, Callable[..., exp.Expr]] = {
     "epoch_us": lambda x: exp.Anonymous(
         this="unix_micros", expressions=[exp.cast(x, "timestamptz")]
     ),
-    "hash": lambda *xs: exp.Anonymous(this="xxhash64", expressions=list(xs)),
+    # Spark skips NULLs, so that without their places `(NULL, a)` would be `(a, NULL)`
+    "hash": lambda *xs: exp.Anonymous(
+        this="xxhash64",
+        expressions=[
+            *xs,
+            *(exp.Is(this=x.copy(), expression=exp.Null()) for x in xs if len(xs) > 1),
+        ],
+    ),
     "list_count": lambda x: exp.Anonymous(
         this="size", expressions=[exp.Anonymous(this="array_compact", expressions=[x])]
     ),
