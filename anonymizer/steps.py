@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from anonymizer.compile import Statement, Table, purpose, render
+from anonymizer.compile import Statement, Table, purpose, render, work
 from anonymizer.errors import Problem
 from anonymizer.process.document import Document, NotebookResult, Section, facts, say
 
@@ -139,7 +139,79 @@ class Parts:
     """Units up to which there is one part."""
 
 
-Stage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
+FlatStage: TypeAlias = Step | Loop | Guard | Note | Compute | Composed | Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Stages of compact state whose SQL needs lists or recursion by key.
+
+    An engine that has neither lends the tables that they read to an embedded database, and takes
+    back `results`.
+    """
+
+    name: str
+    stages: tuple[Stage, ...]
+    results: tuple[Table, ...]
+
+
+Stage: TypeAlias = FlatStage | Embedded
+
+
+def flat(stages: Iterable[Stage]) -> Iterator[FlatStage]:
+    """The stages of a plan, with those of an embedded database in its place."""
+    for stage in stages:
+        if isinstance(stage, Embedded):
+            yield from flat(stage.stages)
+        else:
+            yield stage
+
+
+def inputs(
+    stages: Iterable[Stage], rendered: dict[int, Statement] | None = None
+) -> tuple[Table, ...]:
+    """The work tables that stages read before they write them.
+
+    Every statement, in DuckDB's form, is added to `rendered` by the id of its step.
+    """
+    made: set[str] = set()
+    found: dict[str, Table] = {}
+    for step, target in _in_order(stages):
+        statement = step.statement()
+        if rendered is not None:
+            rendered[id(step)] = statement
+        for (name,) in sorted(statement.reads):
+            if name not in made:
+                found.setdefault(name, work(name.rpartition(".")[2]))
+        made |= {name for (name,) in statement.writes}
+        if target is not None:
+            made.add(".".join(target.parts))
+    return tuple(found.values())
+
+
+def _in_order(stages: Iterable[Stage]) -> Iterator[tuple[Step, Table | None]]:
+    """Every step in the order of its first execution, with the table that is computed from it."""
+    for stage in flat(stages):
+        match stage:
+            case Step():
+                yield stage, None
+            case Compute():
+                yield stage.query, stage.target
+            case Note() | Guard():
+                yield stage.query, None
+            case Composed():
+                yield stage.query, None
+                yield stage.compose([]), None
+            case Loop():
+                if stage.asked_first:
+                    yield stage.until, None
+                yield from _in_order(stage.body)
+                yield stage.until, None
+            case Parts():
+                yield stage.bounds, None
+                yield from ((step, None) for step in stage.taken.values())
+                yield stage.gathered, None
+                yield from _in_order((*stage.whole, *stage.stages))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,12 +231,11 @@ class Plan(NotebookResult):
 
     def _document(self) -> Document:
         kinds = {Step: "steps", Loop: "loops", Guard: "checks that stop a run", Note: "counts"}
-        counted = {
-            name: sum(type(stage) is kind for stage in self.stages) for kind, name in kinds.items()
-        }
-        counted["parts at most"] = sum(s.at_most for s in self.stages if isinstance(s, Parts))
+        stages = tuple(flat(self.stages))
+        counted = {name: sum(type(one) is kind for one in stages) for kind, name in kinds.items()}
+        counted["parts at most"] = sum(s.at_most for s in stages if isinstance(s, Parts))
         counts = facts((name, n) for name, n in counted.items() if n)
-        steps = say(", ".join(dict.fromkeys(stage.name for stage in self.stages)))
+        steps = say(", ".join(dict.fromkeys(stage.name for stage in stages)))
         return Document(
             f"Plan: {self.title}; sql() has the statements",
             (counts,),
@@ -176,9 +247,13 @@ class Plan(NotebookResult):
 
         `written`: the text of a step, such as a translation; default: its statement.
         """
-        text = written or (lambda step: f"{step.statement().text};")
+        text = written or _own_text
         views = [f"-- a view of the source\n{view};" for view in self.views]
         return "\n\n".join([*views, *(_show(stage, text) for stage in self.stages)]) + "\n"
+
+
+def _own_text(step: Step) -> str:
+    return f"{step.statement().text};"
 
 
 def _show(stage: Stage, text: Callable[[Step], str]) -> str:
@@ -196,6 +271,9 @@ def _show(stage: Stage, text: Callable[[Step], str]) -> str:
             )
         case Parts():
             return _show_parts(stage, text)
+        case Embedded():
+            inner = "\n\n".join(_show(one, _own_text) for one in stage.stages)
+            return f"-- {stage.name}: beside a server, in an embedded database\n{inner}"
     shown = f"-- {stage.name}: {stage.query.purpose}"
     match stage:
         case Guard():

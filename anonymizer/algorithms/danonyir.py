@@ -41,7 +41,6 @@ from anonymizer.algorithms.descriptor import (
     REFINEMENT,
     SKEWNESS,
     Algorithm,
-    lacking,
 )
 from anonymizer.compile import Sql, Table, lit, work
 from anonymizer.errors import InfeasibleError, Problem
@@ -53,7 +52,7 @@ from anonymizer.policy.algorithms import Danonyir
 from anonymizer.process.text import many
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.roles import Roles
-from anonymizer.steps import Compute, Loop, Note, Row, Stage, Step
+from anonymizer.steps import Compute, Embedded, Loop, Note, Row, Stage, Step
 
 # The algorithm `danonyir`: clustering of persons under identity-reserved guarantees.
 #
@@ -69,7 +68,6 @@ ALGORITHM = Algorithm(
     words="Clustering of persons with all of their records under an identity-reserved model"
     " (Wang et al. 2018).",
     attacks=(COMPOSITION, REFINEMENT, MINIMALITY, SKEWNESS),
-    lacking=lacking("its statements use lists and structs"),
 )
 
 
@@ -539,6 +537,7 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
     leaves_out = policy.suppression_limit > 0
     how = Clustering(boxes, rules, codes, options.block_size, profile.rows, leaves_out)
     extents, extent_stages = extent_steps(policy, roles)
+    places, cuts = _blocks(roles, options, rules, profile.rows)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=False),
@@ -550,9 +549,8 @@ def compile_danonyir(policy: Policy, profile: TableProfile, roles: Roles) -> Com
         # under EIR l-diversity alone, added persons break nothing, and clusters carry its proof
         *holding_steps(policy, rules, keys),
         *feasibility(policy, rules, exact=False, leaves_out=True),
-        *_blocks(roles, options, rules, profile.rows),
-        *growth_stages(how),
-        *residual_stages(how),
+        *places,
+        Embedded("clusters", (*cuts, *growth_stages(how), *residual_stages(how)), (MEMBERS,)),
         some_class(),
         *cell_steps(roles.quasi, policy.publish.cells, extents),
     )
@@ -584,15 +582,19 @@ def _check_block_size(options: Danonyir, rows: int, least: int) -> None:
         )
 
 
-def _blocks(roles: Roles, options: Danonyir, rules: PersonRules, rows: int) -> tuple[Stage, ...]:
-    """Stages that make the cuts with the least loss, down to `block_size`.
+def _blocks(
+    roles: Roles, options: Danonyir, rules: PersonRules, rows: int
+) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """Stages that place the codes of every domain, and that make the cuts with the least loss, down
+    to `block_size`.
 
     Rules that added persons may break have to hold in every block as a whole. Otherwise persons
     could remain that none of its classes can take.
     """
     if options.block_size == "all":
-        return ()
+        return (), ()
     half = max(options.block_size // 2, rules.least)
     judged = rules if rules.rules else None
     how = Partitioning(k=half, split="loss", strict=True, persons=judged, plain=True, compare=1)
-    return partition_stages(roles.quasi, how, rows)
+    places, *cuts = partition_stages(roles.quasi, how, rows)
+    return (places,), tuple(cuts)

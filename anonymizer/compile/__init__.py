@@ -2,6 +2,7 @@
 
 from anonymizer.compile.sql import (
     SCRATCH,
+    WIDE_BITS,
     NumberedColumn,
     NumberedTable,
     Sql,
@@ -21,6 +22,7 @@ from anonymizer.compile.sql import (
 
 __all__ = [
     "SCRATCH",
+    "WIDE_BITS",
     "NumberedColumn",
     "NumberedTable",
     "Sql",

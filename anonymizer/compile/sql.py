@@ -58,6 +58,11 @@ SCRATCH = "anon_scratch"
 """Catalog (or schema) that holds every work table of a run."""
 
 
+WIDE_BITS = "wide_bits"
+"""Beginning of the names of columns with more bits than an integer of 64 has; on a server they are
+strings of bits."""
+
+
 def work(name: str) -> Table:
     """The work table `name` of a run."""
     return Table(name, "main", SCRATCH)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from anonymizer.compile import Statement, Table
 from anonymizer.errors import EngineError, Problem
-from anonymizer.steps import Parts, Row
+from anonymizer.steps import Embedded, Parts, Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +83,15 @@ class Spreading(Protocol):
 
     def gather(self, parts: list[Row]) -> None:
         """Make the results of all parts one work table."""
+
+
+class Solver(Protocol):
+    """Solves each partition in its own embedded database."""
+
+    def solve(
+        self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]
+    ) -> None:
+        """Solve `parts` and gather the results; `done` is told every part with its seconds."""
 
 
 class Engine(ABC):
@@ -189,6 +198,14 @@ class Engine(ABC):
     def embedded_duckdb(self) -> Engine | None:
         """The embedded database that holds compact state, from which parts are handed over."""
         return None
+
+    def lent(self, stage: Embedded) -> AbstractContextManager[tuple[Engine, Solver] | None]:
+        """An embedded database with the tables that the stages read, and what solves parts there.
+
+        At the end the engine has the results. None: it runs the stages itself.
+        """
+        del stage
+        return nullcontext()
 
     def elsewhere(self) -> RemoteProcesses | None:
         """The pool of other processes that see the folder of the run, if there is one."""

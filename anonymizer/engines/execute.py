@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from anonymizer.compile import Statement, Table, ident
-from anonymizer.engines.base import Engine
+from anonymizer.engines.base import Engine, Solver
 from anonymizer.errors import AnonymizerError, Problem, RegistryError, StatementError
 from anonymizer.process import interrupts
-from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step
+from anonymizer.steps import Composed, Compute, Embedded, Guard, Loop, Note, Parts, Row, Stage, Step
 
 # Runs steps in a second session of the engine, beside the steps that follow them in the plan.
 
@@ -108,15 +108,6 @@ class Event:
 Listener: TypeAlias = Callable[[Event], None]
 Recorder: TypeAlias = Callable[[Compute, list[Row], list[Row]], None]
 """Is given what a computation was asked and what it made."""
-
-
-class Solver(Protocol):
-    """Solves each partition in its own embedded database."""
-
-    def solve(
-        self, engine: Engine, stage: Parts, parts: list[Row], done: Callable[[Row, float], None]
-    ) -> None:
-        """Solve `parts` and gather the results; `done` is told every part with its seconds."""
 
 
 @dataclass(slots=True)
@@ -222,6 +213,23 @@ class Executor:
                 self._step(stage.compose(rows), stage.name, number, of)
             case Parts():
                 self._parts(stage, number, of)
+            case Guard():
+                rows = self._reasons(stage, number, of)
+                if rows:
+                    raise stage.error([stage.explain(row) for row in rows])
+            case Embedded():
+                self._embedded(stage, number, of)
+
+    def _embedded(self, stage: Embedded, number: int, of: int) -> None:
+        """Run stages here, or in an embedded database where the engine needs one for them."""
+        with self.engine.lent(stage) as home:
+            inside = self
+            if home is not None:
+                self._settle()
+                engine, solver = home
+                inside = replace(self, engine=engine, solver=solver, aside=None, known={})
+            for inner in stage.stages:
+                inside._stage(inner, number, of)
 
     def _parts(self, stage: Parts, number: int, of: int) -> None:
         self._settle()

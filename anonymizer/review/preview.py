@@ -40,7 +40,19 @@ from anonymizer.run.tables import TablesRead, read_tables
 from anonymizer.run.verbs import executing
 from anonymizer.source.roles import Roles, roles
 from anonymizer.source.snapshot import SNAPSHOT
-from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
+from anonymizer.steps import (
+    Composed,
+    Compute,
+    Embedded,
+    FlatStage,
+    Guard,
+    Loop,
+    Note,
+    Parts,
+    Stage,
+    Step,
+    flat,
+)
 
 # A forecast of a run's time, memory and loss, from counts and samples.
 #
@@ -296,7 +308,7 @@ def _try(
     if policy.counts is not None:
         with _collecting(found):
             made, problems_left = plan_counts(policy.counts, session, executor)
-            found.steps = [_stage_outline(stage) for stage in made.stages]
+            found.steps = [_stage_outline(stage) for stage in flat(made.stages)]
             found.warnings.append(made.title)
             found.problems += problems_left
         return
@@ -314,7 +326,7 @@ def _try(
         found.warnings += read.told
         astray = {child.name: child.orphans for child in read.children}  # (also of rows above)
         found.tables = [replace(t, orphans=astray.get(t.table, t.orphans)) for t in found.tables]
-        found.steps = [_stage_outline(stage) for stage in read.plan().stages]
+        found.steps = [_stage_outline(stage) for stage in flat(read.plan().stages)]
         with _collecting(found), at_persons(policy):
             InfeasibleError.refuse(_tried(read.prepared.compiled.stages, executor))
         found.series = _series(policy.lead, read.session)
@@ -420,7 +432,7 @@ def _check_ledger(asked: AnyPolicy, database: str | None) -> tuple[str, ...]:
     return ()
 
 
-def _stage_outline(stage: Stage) -> dict[str, Any]:
+def _stage_outline(stage: FlatStage) -> dict[str, Any]:
     match stage:
         case Step():
             return {"name": stage.name, "purpose": stage.purpose}
@@ -434,7 +446,7 @@ def _stage_outline(stage: Stage) -> dict[str, Any]:
         case Compute() | Composed():
             return {"name": stage.name, "purpose": stage.query.purpose}
         case Parts():
-            steps = [_stage_outline(step) for step in stage.stages]
+            steps = [_stage_outline(step) for step in flat(stage.stages)]
             return {
                 "name": f"at most {stage.at_most:,} parts of about {stage.size:,} tuples",
                 "purpose": "in every part by itself",
@@ -448,7 +460,7 @@ def _tried(stages: Sequence[Stage], executor: Executor) -> list[Problem]:
     guards = [at for at, stage in enumerate(stages) if isinstance(stage, Guard)]
     problems: list[Problem] = []
     for stage in stages[: guards[-1] + 1] if guards else ():
-        if problems and isinstance(stage, Loop):
+        if problems and isinstance(stage, Loop | Embedded):
             continue
         try:
             executor.run([stage])

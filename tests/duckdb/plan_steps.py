@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Stage, Step, flat
 
 
 def steps(stages: Iterable[Stage]) -> Iterator[Step]:
     """Every step with a statement, those of loops once."""
-    for stage in stages:
+    for stage in flat(stages):
         match stage:
             case Step():
                 yield stage

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from anonymizer.algorithms.core.encode import CODED, UNITS
 from anonymizer.algorithms.core.loss import shape
-from anonymizer.compile import Sql, Table, ident, lit, work
+from anonymizer.compile import WIDE_BITS, Sql, Table, ident, lit, work
 from anonymizer.hierarchy.scale import DECIMAL
 from anonymizer.policy import Policy
 from anonymizer.source.profile import Attribute, Level
@@ -154,7 +154,7 @@ class Set(Shape):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (self.name("bits"),)
+        return (self.name("bits" if self.size <= 62 else WIDE_BITS),)
 
     def points(self) -> tuple[str, ...]:
         bit = f"{self.d}.code" if self.attribute.nulls else f"{self.d}.code - 1"
@@ -167,7 +167,7 @@ class Set(Shape):
         return (f"bit_or({one})",)
 
     def union(self, x: str, y: str) -> tuple[str, ...]:
-        bits = self.name("bits")
+        (bits,) = self.columns
         return (f"({x}.{bits} | {y}.{bits})",)
 
     @property
@@ -176,7 +176,8 @@ class Set(Shape):
 
     def loss(self, get: Get) -> str:
         # (bit_count returns one byte, and the losses of three sets exceed four bytes)
-        return f"cast(bit_count({get(self.name('bits'))}) - 1 as bigint) * {self.each}"
+        (bits,) = self.columns
+        return f"cast(bit_count({get(bits)}) - 1 as bigint) * {self.each}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anonymizer.compile import Statement, Table, ident, lit, work
+from anonymizer.compile import Statement, Table, ident, lit
 from anonymizer.engines.base import Engine, Limits, Spreading
 from anonymizer.engines.duckdb.connection import DuckDBEngine, detaching
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -22,7 +22,7 @@ from anonymizer.engines.execute import Executor
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.policy import Policy
 from anonymizer.process import interrupts, run_folder
-from anonymizer.steps import Compute, Loop, Parts, Row, Stage, Step
+from anonymizer.steps import Parts, Row, inputs
 
 # One part of a large table, written to a file and solved in a database of its own.
 #
@@ -55,14 +55,7 @@ class Recipe:
     def of(cls, stage: Parts) -> Recipe:
         """Render the statements; tables that are read before they are written come from outside."""
         recipe = cls(stage)
-        made: set[str] = set()
-        for step, computed in _steps(stage.stages):
-            statement = recipe.rendered[id(step)] = step.statement()
-            for (name,) in sorted(statement.reads):
-                if name not in made:
-                    made.add(name)
-                    recipe.needed.append(work(name.rpartition(".")[2]))
-            made |= {name for (name,) in statement.writes} | computed
+        recipe.needed += inputs(stage.stages, recipe.rendered)
         return recipe
 
     def hand_over(self, engine: Engine, part: Row, file: Path) -> None:
@@ -137,23 +130,6 @@ def attach_part(engine: Engine, file: Path, *, read_only: bool = False) -> Itera
     home.attach(file, HANDED, mode, "parts")
     with detaching(engine, HANDED, "parts"):
         yield
-
-
-def _steps(stages: Sequence[Stage]) -> Iterator[tuple[Step, set[str]]]:
-    """Every step in the order of its first execution, with the tables that are computed from its
-    result.
-    """
-    for stage in stages:
-        match stage:
-            case Step():
-                yield stage, set()
-            case Loop():
-                if stage.asked_first:
-                    yield stage.until, set()
-                yield from _steps(stage.body)
-                yield stage.until, set()
-            case Compute():
-                yield stage.query, {".".join(stage.target.parts)}
 
 
 # Solves the parts of a large table, several at a time, each in an embedded database of its own.

@@ -18,7 +18,7 @@ from anonymizer.errors import EngineError, Problem
 from anonymizer.policy import Policy
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import QUERIED
-from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step
+from anonymizer.steps import Composed, Compute, Guard, Loop, Note, Parts, Row, Stage, Step, flat
 
 # Translates the stages of a plan to statements of a script that a shell can execute.
 #
@@ -60,7 +60,7 @@ class Printer:
     _searches: dict[int, Step] = field(default_factory=dict)
 
     def stages(self, stages: Iterable[Stage]) -> Iterator[str]:
-        for stage in stages:
+        for stage in flat(stages):
             match stage:
                 case Step():
                     yield titled_statement(stage.name, stage.purpose, self._statement(stage))
@@ -327,7 +327,7 @@ def _tables(stages: Iterable[Stage]) -> Iterator[tuple[str, str]]:
 
 
 def _steps(stages: Iterable[Stage]) -> Iterator[Step | Compute]:
-    for stage in stages:
+    for stage in flat(stages):
         match stage:
             case Step() | Compute():
                 yield stage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anonymizer.compile import Statement, Table, quote
 from anonymizer.compile.dialect import MARK
-from anonymizer.engines.base import Engine, EngineName, Rows, frame_of
+from anonymizer.engines.base import Engine, EngineName, Rows, Solver, frame_of
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.dialect_types import read_type, type_name
 from anonymizer.errors import (
@@ -28,6 +28,7 @@ from anonymizer.errors import (
 )
 from anonymizer.policy.values import written_parts
 from anonymizer.source.profile import other_type
+from anonymizer.steps import Embedded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -415,6 +416,11 @@ class PostgresEngine(Engine):
             where,
         )
         return [Table(str(name), str(schema), str(catalog)) for name, schema, catalog in rows]
+
+    def lent(self, stage: Embedded) -> AbstractContextManager[tuple[Engine, Solver]]:
+        from anonymizer.engines.postgres.handover import lent
+
+        return lent(self, stage)
 
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str

@@ -8,7 +8,7 @@ from hashlib import md5
 
 from sqlglot import exp
 
-from anonymizer.compile import SCRATCH
+from anonymizer.compile import SCRATCH, WIDE_BITS
 from anonymizer.compile.dialect import (
     LENGTH,
     MARK,
@@ -62,7 +62,8 @@ on the server beyond ASCII, is only applied to texts that are compared with each
 FUNCTIONS = frozenset(
     """
     bit_count cardinality convert_to current_setting get_byte hashtextextended int8send
-    json_each_text jsonb_agg octet_length regexp_match regexp_matches row row_to_json timezone
+    json_each_text jsonb_agg octet_length regexp_match regexp_matches row row_to_json
+    set_bit timezone
     """.split()  # noqa: SIM905
 )
 """Functions for which sqlglot has no node of their own."""
@@ -289,10 +290,17 @@ def _reversed_digest(text: exp.Expr) -> exp.Expr:
     )
 
 
+ONE_BIT = "set_bit(cast(repeat('0', 128) as bit(128)), cast(127 - n as integer), 1)"
+"""`cast(1 as hugeint) << n`, which is not a number on a server: it has no integer of 128 bits."""
+
+
 def shifts(node: exp.Expr) -> exp.Expr:
     """Shift by an `integer`: Postgres has no operator that shifts by a wider number."""
     if isinstance(node, exp.BitwiseLeftShift | exp.BitwiseRightShift):
         by = node.expression
+        one = node.this
+        if isinstance(one, exp.Cast) and one.to.this == exp.DataType.Type.DECIMAL:
+            return fill(ONE_BIT, n=by)
         if not isinstance(by, exp.Literal):
             node.set("expression", exp.cast(by, "integer"))
     return node
@@ -367,6 +375,14 @@ def functions(node: exp.Expr) -> exp.Expr:
         case exp.Anonymous(expressions=[_, _, *_]) if node.name.lower() == "hash":
             together = exp.Anonymous(this="row", expressions=node.expressions)
             return fill(CALLS["hash"], x=together)
+        case exp.Anonymous(expressions=[exp.Column() as one]) if (
+            node.name.lower() == "bit_count" and one.name.startswith(WIDE_BITS)
+        ):
+            return node
+        case exp.Anonymous(expressions=[bit, exp.Literal() as many]) if (
+            node.name.lower() == "bitstring"
+        ):
+            return fill(f"cast(repeat(x, {many.name}) as bit({many.name}))", x=bit)
         case exp.Anonymous(expressions=[only]) if node.name.lower() in CALLS:
             return fill(CALLS[node.name.lower()], x=only)
         case exp.Anonymous() if node.name.lower() == "regexp_full_match":
