@@ -80,16 +80,7 @@ class Limit:
         return found == self.value
 
 
-PART_SIZE = Limit(
-    "part_size",
-    lacking={
-        "postgres": (
-            "parts are handed over by an embedded database, and none is there",
-            "part_size: auto, which solves the table in one piece there",
-        )
-    },
-    neutral=("auto", "all"),
-)
+PART_SIZE = Limit("part_size", neutral=("auto", "all"))
 """The option of algorithms that solve a large table in parts."""
 
 

@@ -22,7 +22,7 @@ from anonymizer.algorithms.core.population import population_rules, population_s
 from anonymizer.algorithms.core.proportional_assignment import Dealing, class_rules, shares
 from anonymizer.algorithms.core.protections import column_rules, protections, thinning_steps
 from anonymizer.algorithms.core.refine import AUTO, possible, refine_stages
-from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
+from anonymizer.algorithms.core.split import divided_units, in_parts, split_of
 from anonymizer.algorithms.descriptor import (
     COMPOSITION,
     DOWNCODING,
@@ -156,12 +156,12 @@ def _cuts(
     options = policy.algorithm
     assert isinstance(options, Mondrian)
     assert profile.rows is not None
-    recursive = profile.recursive
-    positions, *cuts = partition_stages(roles.cut, how, profile.rows, recursive=recursive)
-    refined = refine_stages(roles.cut, how, options.refine, dealing, recursive=recursive)
     # dealt rows are units, but parts consist of tuples, so the table is not divided then
     divisible = roles.cut and dealing is None
     split = split_of(options.part_size, profile) if divisible else None
+    recursive = profile.recursive or split is not None  # (every part has a database of its own)
+    positions, *cuts = partition_stages(roles.cut, how, profile.rows, recursive=recursive)
+    refined = refine_stages(roles.cut, how, options.refine, dealing, recursive=recursive)
     if split is None:
         return (units,), (positions, *cuts, *refined)
     whole = (*cuts, *refined)
@@ -169,4 +169,4 @@ def _cuts(
         # refining all parts is as much work as refining the whole table
         refined = ()
     parts = in_parts(roles.cut, how, split, (*cuts, *refined), whole)
-    return divided_units(roles.cut, units, split, how), (*find_parts(how, split), parts)
+    return divided_units(roles.cut, units, split, how), (parts,)

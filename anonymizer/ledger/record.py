@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anonymizer.compile import Sql, Table, ident, lit, one_file, quote, render
+from anonymizer.compile import Sql, Table, ident, lit, quote, render
 from anonymizer.contract.layout import Layout
 from anonymizer.engines.base import Engine, Limits
 from anonymizer.engines.duckdb.connection import DuckDBEngine
@@ -45,15 +45,6 @@ from anonymizer.source.column_names import NEARLY_UNIQUE
 # values. Rows of the table stay there.
 
 
-ON_SERVER = {
-    "UHUGEINT": 'text collate "C"',
-    "VARCHAR": 'text collate "C"',
-    "BIGINT": "bigint",
-    "INTEGER": "integer",
-}
-"""Server types for DuckDB's types; a digest is stored as its hexadecimal digits."""
-
-
 @contextmanager
 def home_of(engine: Engine, ledger: Path, run_id: str) -> Iterator[DuckDBEngine]:
     """The DuckDB connection that opens the ledger: that of the run, or an additional one."""
@@ -87,39 +78,10 @@ def beside_server(
 def hand_over(engine: Engine, home: DuckDBEngine, tables: Iterable[Table]) -> None:
     """Copy scratch tables of `home` into work tables of the server."""
     from anonymizer.engines.postgres.connection import PostgresEngine
-    from anonymizer.engines.postgres.dialect import table_text
+    from anonymizer.engines.postgres.handover import give
 
     assert isinstance(engine, PostgresEngine)
-    assert home.parts is not None
-    home.parts.mkdir(mode=0o700, exist_ok=True)
-    for table in tables:
-        file = home.parts / f"{table.name}.csv"
-        target = engine.with_schema(table_text(ident(table).text))
-        columns = home.describe(ident(table).text, "ledger")
-        made = ", ".join(f"{quote(name)} {ON_SERVER[kind]}" for name, kind in columns)
-        read = ", ".join(_handed(name, kind) for name, kind in columns)
-        # (quoted, so that empty text differs from NULL)
-        quoted = ", force_quote (text)" if "text" in dict(columns) else ""
-        try:
-            home.raw(
-                f"copy (select {read} from {ident(table)} order by all) to {lit(str(file))}"
-                f" (format csv, header false{quoted})",
-                "ledger",
-            )
-            engine.native(f"create {engine.persistence} table {target} ({made})", "ledger")
-            engine.copy_in(target, file, "ledger")
-            engine.native(f"analyze {target}", "ledger")
-        finally:
-            file.unlink(missing_ok=True)
-
-
-def _handed(column: str, kind: str) -> str:
-    name = quote(column)
-    match kind:
-        case "UHUGEINT":
-            return f"lower(lpad(hex({name}), 32, '0')) as {name}"
-        case _:
-            return name
+    give(engine, home, tables, "ledger")
 
 
 def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str] = ()) -> None:
@@ -128,61 +90,31 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str
     Rows are ordered by digests, which reveals nothing.
     """
     from anonymizer.engines.postgres.connection import PostgresEngine
-    from anonymizer.engines.postgres.dialect import table_text
+    from anonymizer.engines.postgres.handover import Taken, number_of, take
 
     assert isinstance(engine, PostgresEngine)
-    assert home.parts is not None
+
+    def taken(column: str) -> Taken:
+        name = quote(column)
+        match column:
+            case "person" | "atom" | "cell":
+                return Taken(column, name, number_of(name))
+            case "marks":
+                digits = f"list_transform(string_split({name}, ' '), lambda d: {number_of('d')})"
+                written = f"array_to_string({name}, ' ', '-')"
+                return Taken(column, written, f"cast({digits} as uhugeint[])")
+            case "text" | "facet":
+                # as hexadecimal digits, so that NULL and commas need no quoting (empty text has
+                # none; values are never NULL)
+                written = f"encode(convert_to({name}, 'UTF8'), 'hex')"
+                return Taken(column, written, f"coalesce(decode(unhex({name})), '')")
+            case "whole":
+                return Taken(column, name, f"cast({name} as boolean)")
+            case _:
+                return Taken(column, name, f"cast({name} as bigint)")
+
     columns = wanted or [name for name, _ in engine.describe(ident(table).text, "ledger")]
-    home.parts.mkdir(mode=0o700, exist_ok=True)
-    file = home.parts / f"{table.name}.csv"
-    origin = engine.with_schema(table_text(ident(table).text))
-    listed = ", ".join(map(_written, columns))
-    try:
-        engine.copy_out(f"select {listed} from {origin}", file, "ledger")
-        _read(home, table, columns, file)
-    finally:
-        file.unlink(missing_ok=True)
-
-
-def _written(column: str) -> str:
-    name = quote(column)
-    # text as hexadecimal digits, so that NULL and commas need no quoting
-    if column in ("text", "facet"):
-        return f"encode(convert_to({name}, 'UTF8'), 'hex') as {name}"
-    return f"array_to_string({name}, ' ', '-') as {name}" if column == "marks" else name
-
-
-def _read(home: DuckDBEngine, table: Table, columns: Sequence[str], file: Path) -> None:
-    listed = ", ".join(f"{lit(name)}: 'varchar'" for name in columns)
-    read = ", ".join(f"{_value(name)} as {quote(name)}" for name in columns)
-    home.raw(
-        f"create or replace table {ident(table)} as select {read}"
-        f" from read_csv({one_file(file)}, header = false, delim = ',', quote = '\"',"
-        f" escape = '\"', auto_detect = false, columns = {{{listed}}}) order by all",
-        "ledger",
-    )
-
-
-def _value(column: str) -> str:
-    name = quote(column)
-    match column:
-        case "person" | "atom" | "cell":
-            return _number(name)
-        case "marks":
-            digits = f"list_transform(string_split({name}, ' '), lambda d: {_number('d')})"
-            return f"cast({digits} as uhugeint[])"
-        case "text" | "facet":
-            # (empty text has no digits; values are never NULL)
-            return f"coalesce(decode(unhex({name})), '')"
-        case "whole":
-            return f"cast({name} as boolean)"
-        case _:
-            return f"cast({name} as bigint)"
-
-
-def _number(digits: str) -> str:
-    """The numeric value of a digest's digits."""
-    return f"case when length({digits}) = 32 then cast('0x' || {digits} as uhugeint) end"
+    take(engine, home, table, [taken(column) for column in columns], "ledger")
 
 
 # Data collected about the members of a new release: columns of one entry, and counts.

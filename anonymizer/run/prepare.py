@@ -236,7 +236,8 @@ def read_source(
     # notes stand together, so that one statement computes them
     executor.run(sorted(meant, key=lambda stage: isinstance(stage, Note)), "checking")
     refuse_revealing(policy, executor.notes)
-    profile = dataclasses.replace(profile, in_parts=executor.solver is not None)
+    in_parts = profile.in_parts or executor.solver is not None
+    profile = dataclasses.replace(profile, in_parts=in_parts)
     if policy.algorithm.over_levels:
         profile = dataclasses.replace(
             profile,

@@ -21,7 +21,7 @@ from anonymizer.algorithms.core.population import COMPARED
 from anonymizer.algorithms.core.population import TUPLES as POPULATION
 from anonymizer.compile import Sql, lit, work
 from anonymizer.source.profile import Attribute, TableProfile
-from anonymizer.steps import Composed, Compute, Loop, Parts, Row, Stage, Step
+from anonymizer.steps import Composed, Compute, Embedded, Loop, Parts, Row, Stage, Step
 
 # Decides whether a table is divided into parts, and how large a part is.
 
@@ -305,10 +305,8 @@ def divided_units(
         "unpacked": units.parameters["unpacked"],
         "apart": how.separator,
     }
-    return (
-        Step(units.name, "split/tuples", {**units.parameters, "tuples": TUPLES}),
+    stages = (
         Step("a sample of tuples", "split/sample", context),
-        Step("places in the domains", "mondrian/positions", context),
         Step("the sample as one class", "mondrian/open", context),
         Step("no coarse cuts yet", "split/no_tree", context),
         Loop(
@@ -326,6 +324,11 @@ def divided_units(
         Step("release memory", "prepare/forget", {"spent": TUPLES}),
         Step("leaves", "split/leaves", {"units": UNITS, "leaves": LEAVES}),
     )
+    return (
+        Step(units.name, "split/tuples", {**units.parameters, "tuples": TUPLES}),
+        Step("places in the domains", "mondrian/positions", context),
+        Embedded("coarse cuts", stages, (UNITS, LEAVES, TREE)),
+    )
 
 
 def _tree_stage(
@@ -339,7 +342,7 @@ def _tree_stage(
     return Composed(Step("tree of coarse cuts", "split/tree", context), compose)
 
 
-def find_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
+def _find_parts(how: Partitioning, split: Split) -> tuple[Stage, ...]:
     """Stages that find the parts: nodes of the tree that satisfy every guarantee."""
 
     def nodes(rows: list[Row]) -> list[Row]:
@@ -376,8 +379,9 @@ def in_parts(
     whole: tuple[Stage, ...],
     *,
     by_draw: bool = False,
-) -> Parts:
-    """The stage that solves every part by `stages`, or all units by `whole` as the only part.
+) -> Embedded:
+    """Stages that find the parts, and solve each by `stages`, or all units by `whole` as the only
+    one.
 
     `by_draw`: the stages read the draws of units, and read positions from the domains themselves.
     """
@@ -417,7 +421,7 @@ def in_parts(
     for table in by_unit:
         cells = {"cells": table}
         taken[table] = Step("values of a part", "split/cells_of_part", cells, _BOUNDS)
-    return Parts(
+    parts = Parts(
         "solve parts",
         bounds=Step("parts as ranges of units", "split/parts", context),
         stages=stages,
@@ -429,6 +433,7 @@ def in_parts(
         size=split.size,
         above=split.above,
     )
+    return Embedded("parts", (*_find_parts(how, split), parts), (MEMBERS,))
 
 
 _BOUNDS = ("first", "last")

@@ -21,7 +21,7 @@ from anonymizer.algorithms.core.lower_bound import bound_stages
 from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.core.person_rules import holding_steps, person_rules
 from anonymizer.algorithms.core.protections import thinning_steps
-from anonymizer.algorithms.core.split import divided_units, find_parts, in_parts, split_of
+from anonymizer.algorithms.core.split import divided_units, in_parts, split_of
 from anonymizer.algorithms.lgb.buckets import ProtectedColumn, bucket_stages
 from anonymizer.algorithms.lgb.generalization import LITERAL, Growth, seed_stages
 from anonymizer.compile import Sql, work
@@ -129,19 +129,19 @@ def compile_lgb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         persons=persons,
     )
     by_seeds = options.by_seeds
+    split = split_of(options.part_size, profile) if roles.quasi else None
     if by_seeds:
         grow = LITERAL if options.literal else Growth()
         classes = seed_stages(roles.quasi, how, grow, rebalance=options.rebalance)
     else:
-        classes = partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive)
+        recursive = profile.recursive or split is not None  # (a part has a database of its own)
+        classes = partition_stages(roles.quasi, how, profile.rows, recursive=recursive)
     units: tuple[Stage, ...] = (units_step(policy, [*pattern, *keys]),)
-    split = split_of(options.part_size, profile) if roles.quasi else None
     if split is not None:
         # the coarse cuts have written the places in the domains
         solved = classes if by_seeds else classes[1:]
         units = divided_units(roles.quasi, units_step(policy, [*pattern, *keys]), split, how)
-        parts = in_parts(roles.quasi, how, split, solved, solved, by_draw=by_seeds)
-        classes = (*find_parts(how, split), parts)
+        classes = (in_parts(roles.quasi, how, split, solved, solved, by_draw=by_seeds),)
     stages: tuple[Stage, ...] = (
         *domain_steps(roles),
         *coded_stages(policy, roles, numbered=True),

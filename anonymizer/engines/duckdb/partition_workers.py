@@ -273,7 +273,7 @@ class PartSolver:
                 own = run_folder.create(secrets.token_hex(8))
                 stack.callback(own.remove)
                 folder = own.path / "parts"
-            folder.mkdir(mode=0o700)
+            folder.mkdir(mode=0o700, exist_ok=True)
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             yield folder
 

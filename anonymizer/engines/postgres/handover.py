@@ -120,11 +120,18 @@ def lent(engine: PostgresEngine, stage: Embedded) -> Iterator[tuple[DuckDBEngine
     """An embedded database with the tables that the stages read; the results go to the server."""
     with own_connection(None, limits=engine.limits) as home:
         for table in inputs(stage.stages):
-            described = engine.describe(ident(table).text, stage.name)
-            columns = [_taken(name, kind, stage.name) for name, kind in described]
-            take(engine, home, table, columns, stage.name)
+            columns = _without_values(engine.describe(ident(table).text, stage.name))
+            taken = [_taken(name, kind, stage.name) for name, kind in columns]
+            take(engine, home, table, taken, stage.name)
         yield home, PartSolver(home, home, engine.limits)
         give(engine, home, stage.results, stage.name)
+
+
+def _without_values(columns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The columns of a table of codes without those of the source's values and of their texts."""
+    of_domain = "label" in dict(columns)
+    hidden = {"value", "label"} if of_domain else {"original"}
+    return [column for column in columns if column[0] not in hidden]
 
 
 def _taken(column: str, kind: str, where: str) -> Taken:

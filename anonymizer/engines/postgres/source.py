@@ -27,7 +27,14 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
             source = _relation(policy, engine)
             columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
-            profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False, eras=False)
+            profile = TableProfile(
+                tuple(columns),
+                recursive=False,
+                # (in one piece, a table does not leave the server)
+                in_parts=policy.algorithm.must_divide,
+                numeric_draws=False,
+                eras=False,
+            )
             yield Session(engine, *with_owners(policy, source, profile), None)
 
 
