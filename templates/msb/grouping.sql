@@ -589,8 +589,8 @@ type_records as (
     join numbered n on n.type = m.type
 ),
 slots as (
-    select h.bucket, h.first_place + i.i as place, h.first_group + i.i % h.groups as grp
-    from type_records h, unnest(range(h.records)) as i(i)
+    select bucket, first_place + i as place, first_group + i % groups as grp
+    from (select bucket, first_place, first_group, groups, unnest(range(cast(records as bigint))) as i from type_records)
 ),
 grouped as (
     select r.draw, s.grp

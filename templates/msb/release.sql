@@ -59,14 +59,13 @@ select
     {{ expression }} as {{ name }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
-from (
-    select t.*{% if cells %}, struct_pack({% for name, expression in cells %}{{ name }} := {{ expression }}{% if not loop.last %}, {% endif %}{% endfor %}) as c{% endif %}
-
-    from {{ coded | ident }} t
-    {% for a in attributes %}
-    join {{ a.domain | ident }} {{ a.d }} on {{ a.d }}.code = t.{{ a.c }}
-    {% endfor %}
-) r
+from {{ coded | ident }} r
+{% for a in attributes %}
+join {{ a.domain | ident }} {{ a.d }} on {{ a.d }}.code = r.{{ a.c }}
+{% endfor %}
+{% if cells %}
+cross join lateral (select {% for name, expression in cells %}{{ expression }} as {{ name }}{% if not loop.last %}, {% endif %}{% endfor %}) c
+{% endif %}
 {% if persons %}
 join {{ persons | ident }} p on p.person = r.person
 {% endif %}

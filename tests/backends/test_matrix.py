@@ -38,11 +38,14 @@ TYPES = {
     "wage": "DECIMAL(9, 2)",
     "ill": "VARCHAR",
     "ward": "VARCHAR",
+    "home": "VARCHAR",
     "person": "BIGINT",
 }
 BUILDERS = {"age": "cardinality", "code": "frequency", "value": "cardinality"}
 BUILDERS |= {"born": "date", "wage": "cardinality"}
 TWO, FEW = {"l_diversity": 2}, {"l_diversity": 3}
+LEVELS = {"levels": {2: ["HIV", "gout"], 0: ["flu"]}, "default_level": 1}
+LEVEL_L = {"level_l": {0: 1, 1: 2, 2: 3}}
 VARIANTS: dict[str, dict[str, Any]] = {
     "size": {"quasi": "age code"},
     "300 categories": {"quasi": "code age", "ill": TWO},
@@ -57,6 +60,17 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "closeness": {"quasi": "age code", "ill": {"t_closeness": 0.5}, "suppression_limit": 0.3},
     "entropy": {"quasi": "age born", "ill": {"entropy_l": 2}, "suppression_limit": 0.3},
     "a kept column": {"quasi": "age", "ill": TWO, "kept": True},
+    "levels": {"quasi": "age", "ill": LEVELS, "privacy": LEVEL_L, "options": {"strategy": "mbf"}},
+    "levels first": {
+        "quasi": "code",
+        "ill": LEVELS,
+        "ward": {"levels": {2: ["A"]}, "default_level": 0},
+        "privacy": LEVEL_L,
+        "suppression_limit": 0.5,
+        "options": {"strategy": "msdcf", "mode": "exact", "security_level_first": True},
+    },
+    "groups in classes": {"quasi": "age born", "ill": FEW, "options": {"generalize": {"k": 5}}},
+    "groups of persons": {"quasi": "age", "home": TWO, "person": "person", "privacy": {}},
     **{
         f"persons, {name}": {
             "quasi": quasi,
@@ -115,7 +129,7 @@ def visits() -> list[tuple[Any, ...]]:
         )
         for _ in range(draw.choice((1, 1, 1, 2, 3))):
             ill = draw.choice((None, "flu", "cold", "gout", "asthma", "émigré", "HIV"))
-            made.append((*same, ill, draw.choice("ABCD"), person))
+            made.append((*same, ill, draw.choice("ABCD"), "NSWE"[person % 4], person))
     return made
 
 
@@ -135,7 +149,7 @@ def asked(algorithm: str, variant: str, **rest: Any) -> Policy:
         if "nulls" in given:
             columns[name]["nulls"] = given["nulls"]
     given.pop("nulls", None)
-    for name in ("ill", "ward"):
+    for name in ("ill", "ward", "home"):
         if name in given:
             protect = given.pop(name)
             columns[name] = {"role": "sensitive", **({"protect": protect} if protect else {})}
@@ -143,7 +157,9 @@ def asked(algorithm: str, variant: str, **rest: Any) -> Policy:
         columns["ward"] = {"role": "keep"}
     if "person" in given:
         columns["person"] = "identifier"
-    options: dict[str, Any] = {"name": algorithm}
+    options: dict[str, Any] = {"name": algorithm, **given.pop("options", {})}
+    if algorithm == "msb":
+        given.setdefault("privacy", {})
     if algorithm == "danonyir":
         options["block_size"] = 64
     if parts:

@@ -26,12 +26,11 @@ from anonymizer.algorithms.core.partition import Partitioning, partition_stages
 from anonymizer.algorithms.msb.grouping import (
     Dimension,
     Grouping,
+    affordable,
     bucket_stages,
     dimensions,
-    empty_stages,
-    grouping_stages,
+    group_stages,
     refuse_size,
-    residual_stages,
     values_step,
 )
 from anonymizer.compile import Sql, Table, ident, work
@@ -350,10 +349,9 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
         ),
         *bucket_stages(how),
         enough_rows(how),
-        *empty_stages(how),
         *diversity_guards(policy, how),
-        *grouping_stages(how),
-        *residual_stages(how, profile.rows),
+        *affordable(how),
+        *group_stages(how, profile.rows),
         Step(
             "records into groups",
             "msb/place",
@@ -369,21 +367,24 @@ def compile_msb(policy: Policy, profile: TableProfile, roles: Roles) -> Compiled
     layout, columns = layout_of(policy, roles, generalized=generalized)
     writer: RowWriter = exact_rows(policy, roles, columns)
     if options.generalize is not None:
-        stages += _class_stages(policy, roles, profile.rows, how)
+        stages += _class_stages(policy, roles, profile, how)
         keys = tuple(a.c for a in roles.quasi)
         writer = Assembly(columns, keys, persons=PERSONS if persons else None)
     separated = separate_values(policy, roles, layout, how.records)
     return Compiled(stages, writer, layout, separated=separated)
 
 
-def _class_stages(policy: Policy, roles: Roles, rows: int, grouping: Grouping) -> tuple[Stage, ...]:
+def _class_stages(
+    policy: Policy, roles: Roles, profile: TableProfile, grouping: Grouping
+) -> tuple[Stage, ...]:
     """Stages that form classes of the published rows by quasi-identifiers, regardless of groups."""
     assert grouping.options.generalize is not None
+    assert profile.rows is not None
     k = grouping.options.generalize.k
     how = Partitioning(k=k, split="loss", strict=True)
     return (
         enough_for_classes(grouping, k),
         units_step(policy, [a.c for a in roles.quasi]),
-        *partition_stages(roles.quasi, how, rows),
+        *partition_stages(roles.quasi, how, profile.rows, recursive=profile.recursive),
         *cell_steps(roles.quasi, policy.publish.cells),
     )

@@ -14,7 +14,7 @@ from anonymizer.process.text import many
 from anonymizer.source.profile import Sensitive, published_type
 from anonymizer.source.roles import Roles
 from anonymizer.source.snapshot import later_draw
-from anonymizer.steps import Guard, Loop, Row, Stage, Step
+from anonymizer.steps import Embedded, Guard, Loop, Row, Stage, Step
 
 # The dimensions of the composite sensitive attribute: their values, and the l of each value.
 
@@ -277,17 +277,8 @@ def bucket_stages(how: Grouping) -> tuple[Stage, ...]:
     return (Step("buckets", "msb/buckets", how.context),)
 
 
-def empty_stages(how: Grouping) -> tuple[Stage, ...]:
-    """Stages that write the state before the first group: all records are left."""
-    return (
-        Step("records left", "msb/left", how.context),
-        Step("no types of groups yet", "msb/no_types", how.context),
-        Step("no members of groups yet", "msb/no_members", how.context),
-    )
-
-
-def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
-    """Stages that write the types of groups and their members."""
+def group_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
+    """Stages that write the types of groups and their members, from the buckets."""
     context = how.context
     form: Sequence[Step] = (
         Step("records of a pass", "msb/remaining", context),
@@ -297,21 +288,28 @@ def grouping_stages(how: Grouping) -> tuple[Stage, ...]:
         Step("add members", "msb/add_members", context),
         Step("what is left", "msb/left_after_pass", context),
     )
-    if how.options.mode == "exact":
-        return (
-            _affordable(context),
-            Step("scale", "msb/exact_scale", context),
-            *form,
+    passes: tuple[Stage, ...] = (
+        (Step("scale", "msb/exact_scale", context), *form)
+        if how.options.mode == "exact"
+        else (
+            Step("first scale", "msb/first_scale", context),
+            Loop(
+                "form groups",
+                (Step("next scale", "msb/next_scale", context), *form),
+                until=Step("passes left", "msb/passes", context),
+                at_most=PASSES,
+            ),
         )
-    return (
-        Step("first scale", "msb/first_scale", context),
-        Loop(
-            "form groups",
-            (Step("next scale", "msb/next_scale", context), *form),
-            until=Step("passes left", "msb/passes", context),
-            at_most=PASSES,
-        ),
     )
+    stages = (
+        # the state before the first group: all records are left
+        Step("records left", "msb/left", context),
+        Step("no types of groups yet", "msb/no_types", context),
+        Step("no members of groups yet", "msb/no_members", context),
+        *passes,
+        *_residual_stages(how, rows),
+    )
+    return (Embedded("groups", stages, (TYPES, MEMBERS_OF_TYPES)),)
 
 
 def refuse_size(rows: int) -> None:
@@ -327,7 +325,11 @@ def refuse_size(rows: int) -> None:
         )
 
 
-def _affordable(context: dict[str, Any]) -> Guard:
+def affordable(how: Grouping) -> tuple[Guard, ...]:
+    """A guard that the exact mode does not compare too many pairs."""
+    if how.options.mode != "exact":
+        return ()
+
     def explain(row: Row) -> Problem:
         records, buckets = row
         return Problem(
@@ -338,8 +340,8 @@ def _affordable(context: dict[str, Any]) -> Guard:
             hint="mode: batched",
         )
 
-    step = Step("work of the exact mode", "msb/guard_work", context)
-    return Guard(step, explain, InfeasibleError)
+    step = Step("work of the exact mode", "msb/guard_work", how.context)
+    return (Guard(step, explain, InfeasibleError),)
 
 
 # The residual phase: remaining records join groups that admit them, or are suppressed.
@@ -359,7 +361,7 @@ PATIENCE = 20
 PATIENCE pairs, no record can be placed then."""
 
 
-def residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
+def _residual_stages(how: Grouping, rows: int) -> tuple[Stage, ...]:
     """Stages that place the remaining records, and suppress those that cannot be placed."""
     context = {
         **how.context,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from anonymizer.algorithms.core.compiled import STAGED
-from anonymizer.compile import Table, ident
+from anonymizer.compile import Table, ident, quote
 from anonymizer.engines.base import Engine
 from anonymizer.engines.postgres import LONGEST
 from anonymizer.engines.postgres.connection import PostgresEngine, named_in
@@ -315,7 +315,14 @@ class PostgresTarget(StagedTarget):
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
-        return (*names.published(None), names.manifest(None), names.rows(None))
+        return (*names.published(None), names.manifest(None), *self._frozen.values())
+
+    @property
+    def _frozen(self) -> dict[str, Table]:
+        """Where rows are until they take the place of the old ones, by their published names."""
+        names = self.names
+        aside = {name: Table(f"_{name}_{names.run_id}", names.schema) for name in names.tables}
+        return {names.rows(None).name: names.rows(None), **aside}
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
@@ -333,9 +340,11 @@ class PostgresTarget(StagedTarget):
             engine.native(f"create schema {ident(names.schema)}", "publish")
         record = create_record(engine, names.schema)
         # all rows are written and digested before anything is locked that readers use
-        # (no algorithm of this engine publishes further tables)
+        frozen = self._frozen
         self._freeze(engine, names.rows(None), STAGED)
-        found = published_objects(engine, names, frozen_only=True)
+        for name, rows in self.staged.items():
+            self._freeze(engine, frozen[name], rows)
+        found = published_objects(engine, names, frozen=frozen)
         manifest = sealed_in(manifest, names, found, alone=False, sign=sign)
         while_unused(
             engine,
@@ -349,11 +358,16 @@ class PostgresTarget(StagedTarget):
         """Put the new release in the place of the old one."""
         names, old = self.names, self._old(engine)
         kinds: dict[Table, Kind] = {names.view(None): "view", names.manifest(None): "table"}
+        kinds |= {names.separate(name, None): "table" for name in names.tables}
         given = {table: Attachments.on(engine, table, "publish") for table in kinds} if old else {}
         withdrawn = granted_roles(engine, names.release) - {*self.grantees}
         self._show(engine, old)
         self._drop(engine, [item for item in old if item.kind != "view"])
         forget(engine, names.release)
+        for name in names.tables:
+            engine.native(
+                f"alter table {ident(self._frozen[name])} rename to {quote(name)}", "publish"
+            )
         self._write_manifest(engine, manifest)
         for table, found in given.items():
             make_private(engine, "table", ident(table).text, "publish")

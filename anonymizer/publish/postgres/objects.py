@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -149,21 +149,25 @@ def read_manifest(engine: PostgresEngine, view: Table) -> Manifest:
 
 
 def published_objects(
-    engine: PostgresEngine, names: Names, *, frozen_only: bool = False, replaced: bool = False
+    engine: PostgresEngine,
+    names: Names,
+    *,
+    frozen: Mapping[str, Table] | None = None,
+    replaced: bool = False,
 ) -> tuple[SealedObject, ...]:
     """The tables and the view of a release, without its manifest.
 
-    `frozen_only`: the view will show the frozen table, so only the table is read.
-    `replaced`: the release replaces its source, and its view is a table.
+    `frozen`: where the tables are that will have these names, and that the view will show; so the
+    view is not read. `replaced`: the release replaces its source, and its view is a table.
     """
     left_out = ("manifest", "rows") if replaced else ("manifest",)
     made = [item for item in names.entries() if item.kind not in left_out]
     found: list[SealedObject] = []
     for item in made:
-        if frozen_only and item.kind == "view":
+        if frozen is not None and item.kind == "view":
             found.append(replace(found[0], name=item.name, kind=item.kind))
             continue
-        text = ident(Table(item.name, item.schema)).text
+        text = ident((frozen or {}).get(item.name, Table(item.name, item.schema))).text
         columns = tuple(engine.describe(text, "seal"))
         rows = _rows_digest(engine, text)
         found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
