@@ -1,8 +1,8 @@
 -- name: published
 -- The release: the rows of the link in their order, without the references to their originals.
--- parameters: written: columns that are numbers of texts in the link, and published as texts
+-- parameters: columns: their names; written: those that are numbers of texts in the link, and published as texts
 create or replace table {{ release | ident }} as
-select * exclude ({{ row_ref | ident }}){% if written %} replace ({% for name in written %}cast({{ name | ident }} as varchar) as {{ name | ident }}{% if not loop.last %}, {% endif %}{% endfor %}){% endif %}
+select {% for name in columns %}{% if name in written %}cast({{ name | ident }} as varchar) as {{ name | ident }}{% else %}{{ name | ident }}{% endif %}{% if not loop.last %}, {% endif %}{% endfor %}
 
 from {{ link | ident }}
 

@@ -155,9 +155,9 @@ def refuse(policy: AnyPolicy, engine: EngineName) -> None:
         said = f"is not available with the engine {engine}: {reason}"
         problems += [Problem(path, said, hint=instead) for path in feature.uses(policy.lead)]
     PolicyError.refuse(problems)
-    if policy.several and engine != "duckdb":
+    if policy.several and engine not in SEVERAL:
         said = f"of several tables cannot be anonymized on {engine}"
-        raise PolicyError.at("tables", said, allowed="duckdb")
+        raise PolicyError.at("tables", said, allowed=", ".join(SEVERAL))
 
 
 def option(path: str, used: Callable[[Policy], bool]) -> Uses:
@@ -223,6 +223,8 @@ def _lacking(
     return dict.fromkeys(engines, (reason, instead))
 
 
+SEVERAL: tuple[EngineName, ...] = ("duckdb", "postgres")
+"""Engines that anonymize several tables."""
 ELSEWHERE: tuple[EngineName, ...] = ("postgres", "spark")
 NO_FILES = _lacking(
     ("postgres",), "a server reads its own tables", "load the file into a table, or engine: duckdb"

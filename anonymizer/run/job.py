@@ -135,7 +135,7 @@ class Job:
         )
 
     def _write(self, rows: Table, place: Places) -> None:
-        if self.engine.embedded:
+        if self.engine.embedded or self.asked.several:
             self.executor.run([*self.read.writes(rows, place)], "writing")
         else:
             self.executor.run(self.compiled.writes(rows, place), "writing")

@@ -246,28 +246,32 @@ ROWS_PER_TEXT = 10
 
 
 def release_writes(
-    prepared: Prepared, rows: Table, place: Callable[[str], Table]
+    prepared: Prepared, rows: Table, place: Callable[[str], Table], *, numbered: bool = True
 ) -> tuple[Step, ...]:
-    """The steps that write the link, and from it the release; `place` names further tables."""
+    """The steps that write the link, and from it the release; `place` names further tables.
+
+    `numbered`: the engine has enumeration types, by which the link of a large table is small.
+    """
     compiled = prepared.compiled
     assembly = compiled.assembly
     further = tuple(one.step(place(one.table)) for one in compiled.separated)
-    if not isinstance(assembly, Assembly) or prepared.rows < LARGE_FROM:
-        return (link_step(assembly), _published(rows), *further)
-    numbered = _numbered(prepared)
+    small = prepared.rows < LARGE_FROM or not numbered
+    if not isinstance(assembly, Assembly) or small:
+        return (link_step(assembly), _published(rows, assembly), *further)
+    by_number = _numbered(prepared)
     keys = {"keys": assembly.keys, "units": UNITS, "members": MEMBERS, "classes": CLASSES}
     spent = (CLASSES, CELLS) if further else (CLASSES, CELLS, CODED)
-    own = {a.column for a in numbered}
+    own = {a.column for a in by_number}
     written = [c.name for c in compiled.layout.columns if c.name and c.column in own]
     return (
         Step("classes of tuples", "link/classes", keys),
         # (the bound of the loss may still be reading them)
         _forget(UNITS, aside=True),
         _forget(MEMBERS, aside=True),
-        *_numbers(numbered),
+        *_numbers(by_number),
         link_step(replace(assembly, units=None, members=CLASSES)),
         *map(_forget, spent),
-        _published(rows, written),
+        _published(rows, assembly, written),
         *further,
     )
 
@@ -277,9 +281,10 @@ def link_step(assembly: RowWriter, *, ordered: bool = True) -> Step:
     return assembly.step(LINK, [(ROW_REF, Sql("r.row_ref"))], ordered=ordered)
 
 
-def _published(rows: Table, written: Sequence[str] = ()) -> Step:
+def _published(rows: Table, writer: RowWriter, written: Sequence[str] = ()) -> Step:
     """The step that copies the rows of the link; `written`: numbered columns, written as texts."""
-    context = {"link": LINK, "release": rows, "row_ref": ROW_REF, "written": written}
+    names = [name for name, _ in writer.columns]
+    context = {"link": LINK, "release": rows, "columns": names, "written": written}
     return Step("publish the rows", "link/published", context)
 
 

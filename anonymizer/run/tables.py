@@ -14,7 +14,6 @@ from anonymizer.compile import Sql, Table, ident, work
 from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
-from anonymizer.engines.duckdb.source import relation_of
 from anonymizer.engines.execute import Executor
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
@@ -97,7 +96,7 @@ def source_table(policy: SchemaPolicy, name: str, session: Session, number: int)
     """
     if not number:
         return SourceTable(session.source, session.profile)
-    return SourceTable(*relation_of(policy.single(name), session.embedded, work(f"seen_{number}")))
+    return SourceTable(*session.engine.further(policy.single(name), work(f"seen_{number}")))
 
 
 def with_lifted(
@@ -117,7 +116,7 @@ def with_lifted(
             with at_table(name):
                 child = policy.single(name)
                 target = work(f"lifted_query_{number}")
-                read[name] = SourceTable(*relation_of(child, session.embedded, target))
+                read[name] = SourceTable(*session.engine.further(child, target))
                 roles(child, read[name].profile)
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
@@ -214,7 +213,8 @@ class TablesRead:
 
     def writes(self, rows: Table, place: Places) -> Iterator[Stage]:
         """The stages that write the rows of all tables; `rows`: those of the view."""
-        yield from release_writes(self.prepared, rows, place)
+        numbered = self.session.engine.embedded
+        yield from release_writes(self.prepared, rows, place, numbered=numbered)
         above: dict[str, Table] = {}
         for one in self.tables:
             yield from one.steps(above.get(one.child.above, LINK))
@@ -328,7 +328,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
             with at_table(name):
                 own = policy.single(name)
                 queried = work(f"queried_{number}")
-                found[name] = SourceTable(*relation_of(own, session.embedded, queried))
+                found[name] = SourceTable(*session.engine.further(own, queried))
                 roles(own, found[name].profile)
         except (PolicyError, SourceError) as error:
             errors.append(error)

@@ -83,7 +83,7 @@ anti join {{ gone | ident }} g on g.row_ref = c.row_ref
 -- name: nothing_removed
 -- The empty table of rows that are left out.
 create or replace table {{ removed | ident }} as
-select 0 as source, cast(0 as bigint) as row_ref from {{ owners | ident }} where false
+select 0 as source, owner as row_ref from {{ owners | ident }} where false
 
 -- name: removed
 -- All rows that are not published, by the numbers of their tables.
@@ -176,7 +176,7 @@ together as (
     group by class_id, part
 ),
 fewest as (
-    select s.* from sizes s
+    select s.class_id, {{ names }} from sizes s
     semi join stuck t on t.class_id = s.class_id and t.many < {{ least | lit }}
     where s.persons >= {{ least | lit }}
     qualify row_number() over (partition by s.class_id order by {{ total }}, {{ names }}) = 1
@@ -335,10 +335,10 @@ verdicts as (
     left join lent t on k.step is not null and t.class_id = k.class_id and t.lower_cell = k.cell and t.person = k.person
     {% endif %}
 )
-select * exclude (cell_here, placed) replace (
+select
+    source, row_ref, above, person, class_id, tuple, draw, top, columns,
     case when placed then {{ step | lit }} when step is null and top = {{ step | lit }} then {{ (step + 1) | lit }} else step end as step,
     case when placed then cell_here else cell end as cell
-)
 from verdicts
 
 -- name: settled
@@ -768,10 +768,10 @@ marked as (
     left join {{ raised_items | ident }} i on {% if shared %}i.source = k.source and i.row_ref = k.row_ref{% else %}i.class_id = k.class_id and i.person = k.person and i.cell = k.cell{% endif %}
 
 )
-select m.* exclude (copy, goes) replace (
+select
+    m.source, m.row_ref, m.above, m.person, m.class_id, m.tuple, m.draw, m.top, m.columns,
     case when goes then m.step + 1 else m.step end as step,
     case when goes then l.cell else m.cell end as cell
-)
 from marked m
 left join {{ step_sequences | ident }} l on m.goes and l.tuple = m.tuple and l.step = m.step + 1
 

@@ -171,15 +171,15 @@ extents as (
 ),
 from_low as materialized (
     -- (joined with both ends at once, the positions could be joined with each other first)
-    select e.class_id, e.n, e.attribute, e.low, e.high, e.different, l
+    select e.class_id, e.n, e.low, e.high, e.different, l.*
     from extents e
     join {{ positions | ident }} l on l.attribute = e.attribute and l.code = e.low
 ),
 lost as (
-    select e.class_id, sum(cast(e.n * {{ cell_loss }} as decimal(38, 12))) as lost
-    from from_low e
-    join {{ positions | ident }} h on h.attribute = e.attribute and h.code = e.high
-    group by e.class_id
+    select l.class_id, sum(cast(l.n * {{ cell_loss }} as decimal(38, 12))) as lost
+    from from_low l
+    join {{ positions | ident }} h on h.attribute = l.attribute and h.code = l.high
+    group by l.class_id
 ){% if not root %},
 halves as (
     select class_id, class_id as parent from {{ chosen | ident }}
@@ -220,7 +220,10 @@ hopeless as (
     group by l.parent, t.of_cells, t.of_events
     having sum(l.of_events) >= t.of_cells + t.of_events
 )
-select o.* replace (o.closed or h.parent is not null as closed)
+select
+    o.unit, o.class_id, o.level, o.closed or h.parent is not null as closed,
+    o.n{% for a in attributes %}, o.{{ a.c }}{% endfor %}{% for word, _ in words %}, o.{{ word }}{% endfor %}{% if several_bits %}, o.several{% endif %}
+
 from {{ open | ident }} o
 join last l on l.class_id = o.class_id
 left join hopeless h on h.parent = l.parent
@@ -267,6 +270,7 @@ with reached as (
 uppermost as (
     select class_id from reached where until is null or until <= class_id
 )
-select m.unit, u.class_id
+-- (the leftmost part of a node has its number)
+select m.unit, max(u.class_id) over (order by m.class_id) as class_id
 from {{ members | ident }} m
-asof join uppermost u on m.class_id >= u.class_id
+left join uppermost u on u.class_id = m.class_id

@@ -6,7 +6,7 @@
 -- rows above them they share: `shared`, in an order that does not depend on that of equal rows.
 {% from "verify/_owned" import shown_as with context %}
 {% macro chosen_columns() %}grp{% for place in range(1, events + 1) %}, source{{ place | lit }}, cells{{ place | lit }}{% if not joined %}, copy{{ place | lit }}{% endif %}{% endfor %}{% if joined %}, shared{% endif %}{% endmacro %}
-{% macro nothing(first) %}{% for place in range(first, events + 1) %}, null as source{{ place | lit }}, null as cells{{ place | lit }}{% if not joined %}, null as copy{{ place | lit }}{% endif %}{% endfor %}{% if joined and first < 3 %}, null as shared{% endif %}{% endmacro %}
+{% macro nothing(first) %}{% for place in range(first, events + 1) %}, cast(null as integer) as source{{ place | lit }}, cast(null as bigint) as cells{{ place | lit }}{% if not joined %}, cast(null as integer) as copy{{ place | lit }}{% endif %}{% endfor %}{% if joined and first < 3 %}, cast(null as integer[]) as shared{% endif %}{% endmacro %}
 {% macro places() %}{% for n in joined %}, at{{ n | lit }}{% endfor %}{% endmacro %}
 {% macro in_common(a, b) %}({% for n in joined %}case when {{ a }}.at{{ n | lit }} = {{ b }}.at{{ n | lit }} then 1 else 0 end{% if not loop.last %} + {% endif %}{% endfor %}){% endmacro %}
 {% macro after(a, b) %}{{ b }}.grp = {{ a }}.grp and {{ b }}.person = {{ a }}.person and ({{ b }}.source, {{ b }}.cells{% if joined %}, {{ b }}.number{% endif %}) > ({{ a }}.source, {{ a }}.cells{% if joined %}, {{ a }}.number{% endif %}){% endmacro %}
@@ -15,7 +15,7 @@
 event_rows as (
     {% for t in tables if t.told %}
     select person, grp, {{ t.number | lit }} as source, dense_rank() over (order by {% for cell in t.above_cells %}{{ cell }}, {% endfor %}{% for column in t.told %}{{ shown_as(t, column) }}{% if not loop.last %}, {% endif %}{% endfor %}) as cells
-    {%- for n in joined %}, {% if n in t.places %}at{{ n | lit }}{% else %}null as at{{ n | lit }}{% endif %}{% endfor %}
+    {%- for n in joined %}, {% if n in t.places %}at{{ n | lit }}{% else %}cast(null as bigint) as at{{ n | lit }}{% endif %}{% endfor %}
 
     from owned{{ t.number | lit }}
     {% if not loop.last %}

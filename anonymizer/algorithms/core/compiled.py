@@ -33,6 +33,10 @@ BY_DRAW = Sql("r.draw")
 class RowWriter(Protocol):
     """Makes the statement that writes the view's rows."""
 
+    @property
+    def columns(self) -> Sequence[tuple[str, Sql]]:
+        """Published names and their expressions, in order."""
+
     def step(
         self, target: Table, extra: Sequence[tuple[str, Sql]] = (), *, ordered: bool = True
     ) -> Step:

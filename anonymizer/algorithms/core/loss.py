@@ -202,8 +202,10 @@ def times_weight(attributes: Sequence[Attribute], amount: str, which: str = "att
     return f"({amount}) * case {whens} end"
 
 
-def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> Sql:
-    """The loss of a cell between its places `l` and `h` in the domain.
+def cell_loss_sql(
+    attributes: Sequence[Attribute], levels: Sequence[Level], cell: str = "e"
+) -> Sql:
+    """The loss of a cell, a row of `cell`, between its places `l` and `h` in the domain.
 
     `different`: for a set, its number of values; for a range, 1 if it includes NULL.
     """
@@ -213,8 +215,9 @@ def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level]) -> S
         "whole": _whole_loss("different"),
         "node": _node(levels, "l.", "h.", "low", "high"),
     }
-    lost = by_kind(attributes, losses.__getitem__, "e.attribute")
-    return Sql(times_weight(attributes, lost, "e.attribute"))
+    attribute = f"{cell}.attribute"
+    lost = by_kind(attributes, losses.__getitem__, attribute)
+    return Sql(times_weight(attributes, lost, attribute))
 
 
 def merit_sql(attributes: Sequence[Attribute]) -> Sql:

@@ -152,7 +152,8 @@ class PublishedTable:
 
     def publish(self, target: Table) -> Step:
         """The step that writes the published table from `linked`."""
-        context = {"link": self.child.linked, "release": target, "row_ref": ROW_REF, "written": []}
+        names = [name for name, _ in self.columns]
+        context = {"link": self.child.linked, "release": target, "columns": names, "written": []}
         return Step(f"publish {self.child.name}", "link/published", context)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.algorithms.core.encode import CODED, UNITS, domain_steps
-from anonymizer.algorithms.core.loss import shape
+from anonymizer.algorithms.core.loss import cell_loss_sql, shape
 from anonymizer.algorithms.core.partition import (
     Partitioning,
     choice,
@@ -169,6 +169,7 @@ def tree_stages(
         "of_cells": heaviest * COST / max(weights.persons * len(attributes), 1),
         "of_events": weights.events * COST / max(weights.event_cells, 1) / int(WHOLE.text),
         "shape": shape,
+        "cell_loss": cell_loss_sql(attributes, context["levels"], "l"),
     }
     costs = Step("loss of events", "schema/event_costs", own)
     return (

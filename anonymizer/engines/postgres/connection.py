@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from psycopg import Connection, Cursor
 
+    from anonymizer.policy import Policy
+    from anonymizer.source.profile import TableProfile
+    from anonymizer.source.snapshot import Relation
+
 
 # Maps Postgres' errors, by SQLSTATE, to AnonymizerErrors; drops their messages, which may quote
 # values.
@@ -406,6 +410,11 @@ class PostgresEngine(Engine):
 
     def resolve(self, name: str, where: str) -> Table:
         return named_table(self, name, where)
+
+    def further(self, policy: Policy, queried: Table) -> tuple[Relation, TableProfile]:
+        from anonymizer.engines.postgres.source import relation_of
+
+        return relation_of(policy, self, queried)
 
     def tables(self, where: str) -> list[Table]:
         rows = self.native(

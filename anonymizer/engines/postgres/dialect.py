@@ -44,7 +44,7 @@ NODES = frozenset(
     ArrayOverlaps ArrayToString Avg Between BitwiseAnd BitwiseAndAgg BitwiseLeftShift BitwiseOr
     BitwiseOrAgg BitwiseRightShift BitwiseXor Boolean Bracket CTE Case Cast Ceil Coalesce
     Collate Column ColumnDef
-    Concat ConcatWs Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
+    Concat ConcatWs Corr Count Create DPipe DataType DataTypeParam Decode DenseRank Distinct Div EQ
     Encode Except Exists Exp Explode ExplodingGenerateSeries Extract Filter FirstValue Floor
     From GT GTE Greatest Group GroupConcat Having Identifier If In Insert IntDiv Interval Is
     JSONObjectAgg Join LT LTE Lag LastValue Lateral Lead Least Left Length Limit Literal Ln Log

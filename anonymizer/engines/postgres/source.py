@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from anonymizer.compile import ident
+from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine, own_names
 from anonymizer.engines.postgres.session import address, postgres_engine
@@ -24,29 +24,36 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
         with work_tables(engine, run.run_id):
-            source = _relation(policy, engine)
-            columns = engine.described_source(source.sql.text, "source")
-            refuse_repeated(columns)
-            profile = TableProfile(
-                tuple(columns),
-                recursive=False,
-                # (in one piece, a table does not leave the server)
-                in_parts=policy.algorithm.must_divide,
-                numeric_draws=False,
-                eras=False,
-            )
-            yield Session(engine, *with_owners(policy, source, profile), None)
+            yield Session(engine, *relation_of(policy, engine, QUERIED), None)
 
 
-def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
+def relation_of(
+    policy: Policy, engine: PostgresEngine, queried: Table
+) -> tuple[Relation, TableProfile]:
+    """See `anonymizer.engines.base.Engine.further`."""
+    source = _relation(policy, engine, queried)
+    columns = engine.described_source(source.sql.text, "source")
+    refuse_repeated(columns)
+    profile = TableProfile(
+        tuple(columns),
+        recursive=False,
+        # (in one piece, a table does not leave the server)
+        in_parts=policy.algorithm.must_divide,
+        numeric_draws=False,
+        eras=False,
+    )
+    return with_owners(policy, source, profile)
+
+
+def _relation(policy: Policy, engine: PostgresEngine, queried: Table) -> Relation:
     source = policy.source
     if source.kind == "query":
-        return _run_query(source.query or "", engine)
+        return _run_query(source.query or "", engine, queried)
     table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)
 
 
-def _run_query(query: str, engine: PostgresEngine) -> Relation:
+def _run_query(query: str, engine: PostgresEngine, queried: Table) -> Relation:
     """Run a user's query once, under the role's search path, into a table of the run."""
     import sqlglot
     from sqlglot import exp
@@ -61,7 +68,7 @@ def _run_query(query: str, engine: PostgresEngine) -> Relation:
     writing = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Into)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query) or trees[0].find(*writing):
         raise refusal
-    target = engine.with_schema(table_text(ident(QUERIED).text))
+    target = engine.with_schema(table_text(ident(queried).text))
     text = query.strip().rstrip(";")
     with own_names(engine):
         engine.native(
@@ -69,4 +76,4 @@ def _run_query(query: str, engine: PostgresEngine) -> Relation:
             "source.query",
         )
     engine.native(f"analyze {target}", "source.query")
-    return Relation(ident(QUERIED), QUERIED)
+    return Relation(ident(queried), queried)
