@@ -376,7 +376,7 @@ line{{ t.number | lit }} as (
 {% if not loop.first %}
 union all
 {% endif %}
-select {{ t.number | lit }} as source, row_ref{% for n in shared %}, {% if n in t.places %}at{{ n | lit }}{% else %}cast(null as bigint) as at{{ n | lit }}{% endif %}{% endfor %}
+select {{ t.number | lit }} as source, row_ref{% for n in shared %}, {% if n in t.places %}at{{ n | lit }}{% else %}nullif(row_ref, row_ref) as at{{ n | lit }}{% endif %}{% endfor %}
  from line{{ t.number | lit }}
 {% endfor %}
 

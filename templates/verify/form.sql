@@ -391,10 +391,10 @@ with pairs as (
     join {{ original | ident }} o on o.{{ row_ref | ident }} = l.{{ row_ref | ident }}
 ),
 alike as (
-    select 'stored' as grp, coalesce(abs(corr(drawn, stored)), 0) * sqrt(count(*) - 1) as errors, count(*) as n from pairs
+    select 'stored' as grp, coalesce(abs(corr(drawn, stored)), 0) * sqrt(greatest(count(*) - 1, 0)) as errors, count(*) as n from pairs
     {% if own %}
     union all
-    select 'sorted', coalesce(abs(corr(drawn, sorted)), 0) * sqrt(count(*) - 1), count(*) from pairs
+    select 'sorted', coalesce(abs(corr(drawn, sorted)), 0) * sqrt(greatest(count(*) - 1, 0)), count(*) from pairs
     {% endif %}
 ),
 verdicts as (
