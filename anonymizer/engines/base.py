@@ -9,15 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from anonymizer.compile import Statement, Table
-from anonymizer.errors import EngineError, Problem, SourceError
+from anonymizer.errors import EngineError, Problem
 from anonymizer.steps import Embedded, Parts, Row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from anonymizer.policy import Policy
-    from anonymizer.source.profile import TableProfile
-    from anonymizer.source.snapshot import Relation
 
 EngineName: TypeAlias = str
 """The name of an engine, which is that of its package."""
@@ -182,14 +178,6 @@ class Engine(ABC):
         """
         del name, where
         return None
-
-    def further(self, policy: Policy, queried: Table) -> tuple[Relation, TableProfile]:
-        """The source of a further table, of a policy of several, with the profile of its columns.
-
-        `queried`: the table for the rows of a query, which runs once.
-        """
-        del queried
-        raise SourceError.at("tables", f"several cannot be read on {self.name}")
 
     def readable_relation(self, table: Table, where: str) -> Table:
         """The relation to read a relation of the source from: a copy, where that needs one."""

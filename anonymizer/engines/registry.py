@@ -20,13 +20,16 @@ from anonymizer.guarantees.guarantee import Guarantee
 from anonymizer.guarantees.requirements import GUARANTEES
 from anonymizer.policy import AnyPolicy, Policy
 from anonymizer.policy.columns import Column
-from anonymizer.policy.paths import column_path
+from anonymizer.policy.paths import column_path, table_path
 from anonymizer.policy.safe_harbor import applies
 
 if TYPE_CHECKING:
+    from anonymizer.compile import Table
     from anonymizer.compile.dialect import Dialect
-    from anonymizer.engines.base import Limits
+    from anonymizer.engines.base import Engine, Limits
     from anonymizer.engines.session import Session, Workplace
+    from anonymizer.source.profile import TableProfile
+    from anonymizer.source.snapshot import Relation
 
 
 # The registry of engines: their descriptions and modules, and which of them a run uses.
@@ -69,6 +72,16 @@ def open_source(
     opened: AbstractContextManager[Session]
     opened = _part(engine, "source").open_source(policy, database, run, limits)
     return opened
+
+
+def further_source(policy: Policy, engine: Engine, queried: Table) -> tuple[Relation, TableProfile]:
+    """The source of a further table, of a policy of several, with the profile of its columns.
+
+    `queried`: the table for the rows of a query, which runs once.
+    """
+    found: tuple[Relation, TableProfile]
+    found = _part(engine.name, "source").relation_of(policy, engine, queried)
+    return found
 
 
 def dialect_of(engine: str) -> Dialect:
@@ -153,11 +166,34 @@ def refuse(policy: AnyPolicy, engine: EngineName) -> None:
             continue
         reason, instead = missing
         said = f"is not available with the engine {engine}: {reason}"
-        problems += [Problem(path, said, hint=instead) for path in feature.uses(policy.lead)]
+        problems += [Problem(path, said, hint=instead) for path in _paths(policy, feature)]
     PolicyError.refuse(problems)
     if policy.several and engine not in SEVERAL:
         said = f"of several tables cannot be anonymized on {engine}"
         raise PolicyError.at("tables", said, allowed=", ".join(SEVERAL))
+    if policy.several and engine != "duckdb":
+        PolicyError.refuse(_codes_of_children(policy))
+
+
+def _paths(policy: AnyPolicy, feature: Feature) -> Iterator[str]:
+    """Where a policy uses a feature: of all tables, or once for the release."""
+    for prefix, single in policy.singles.items():
+        for path in feature.uses(single):
+            if path.startswith(("columns", "source")):
+                yield prefix + path
+            elif single == policy.lead:
+                yield path
+
+
+def _codes_of_children(policy: AnyPolicy) -> Iterator[Problem]:
+    """Codes that are found in the rows of further tables: those who are left out count again."""
+    for name, path, column in policy.described:
+        further = policy.several and not path.startswith(f"{table_path(policy.person)}.")
+        for mask, options in column.masks:
+            if further and getattr(options, "at_least", None) is not None:
+                said = f"of {name}, a column of a further table, is found on duckdb only"
+                of_mask = path if options is column else f"{path}.{mask}"
+                yield Problem(f"{of_mask}.at_least", said, hint="at: <the value>")
 
 
 def option(path: str, used: Callable[[Policy], bool]) -> Uses:

@@ -97,18 +97,18 @@ def carry(engine: Engine, home: DuckDBEngine, table: Table, wanted: Sequence[str
     def taken(column: str) -> Taken:
         name = quote(column)
         match column:
-            case "person" | "atom" | "cell":
+            case "person" | "atom" | "cell" | "by_key" | "content" | "cells":
                 return Taken(column, name, number_of(name))
             case "marks":
                 digits = f"list_transform(string_split({name}, ' '), lambda d: {number_of('d')})"
                 written = f"array_to_string({name}, ' ', '-')"
                 return Taken(column, written, f"cast({digits} as uhugeint[])")
-            case "text" | "facet":
+            case "text" | "facet" | "source":
                 # as hexadecimal digits, so that NULL and commas need no quoting (empty text has
                 # none; values are never NULL)
                 written = f"encode(convert_to({name}, 'UTF8'), 'hex')"
                 return Taken(column, written, f"coalesce(decode(unhex({name})), '')")
-            case "whole":
+            case "whole" | "remembered":
                 return Taken(column, name, f"cast({name} as boolean)")
             case _:
                 return Taken(column, name, f"cast({name} as bigint)")
@@ -211,8 +211,10 @@ def gather(
         with at.in_any_order() if isinstance(at, DuckDBEngine) else nullcontext():
             statement = render(f"ledger/{name}", parameters)
             at.execute(statement, "ledger", contents.binds(name))
-        if engine is not home and name in ("members", "dictionary"):
-            carry(engine, home, NEW_MEMBERS if name == "members" else NEW_DICTIONARY)
+        complete = "members_of_rows" if "members_of_rows" in contents.statements else "members"
+        carried = {complete: NEW_MEMBERS, "rows": NEW_ROWS, "dictionary": NEW_DICTIONARY}
+        if engine is not home and name in carried:
+            carry(engine, home, carried[name])
 
 
 def places(seen: tuple[Facet, ...]) -> list[tuple[Sql, list[Facet]]]:

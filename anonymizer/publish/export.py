@@ -501,7 +501,7 @@ def export(
     within = limits or Limits()
     if population is not None:
         complete = with_population(complete, Path(population))
-    if not policy.several and chosen_engine(policy.lead, database) == "postgres":
+    if chosen_engine(policy.lead, database) == "postgres":
         done = _export_through_duckdb(policy, target, database, force, complete, within)
     else:
         done = _export(policy, target, release_file(policy, database), force, complete, within)
@@ -553,7 +553,8 @@ def _export_through_duckdb(
     policy: AnyPolicy, target: Path, database: Any, force: bool, complete: Policy, limits: Limits
 ) -> Export:
     """Export from Postgres, through a DuckDB database."""
-    check_target(target, target.parent, (*FORMATS, DATABASE))
+    if not policy.several:
+        check_target(target, target.parent, (*FORMATS, DATABASE))
     refuse_read([target], policy)
     with tempfile.TemporaryDirectory(prefix="anonymizer-export-") as folder:
         beside = Path(folder) / "release.duckdb"

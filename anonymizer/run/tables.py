@@ -15,6 +15,7 @@ from anonymizer.contract.checks import Verification, verification
 from anonymizer.contract.reading import Tables
 from anonymizer.engines.base import Engine
 from anonymizer.engines.execute import Executor
+from anonymizer.engines.registry import further_source
 from anonymizer.engines.session import Session
 from anonymizer.errors import AnonymizerError, PolicyError, Problem, SourceError, raise_together
 from anonymizer.measure.loss import column_losses
@@ -96,7 +97,7 @@ def source_table(policy: SchemaPolicy, name: str, session: Session, number: int)
     """
     if not number:
         return SourceTable(session.source, session.profile)
-    return SourceTable(*session.engine.further(policy.single(name), work(f"seen_{number}")))
+    return SourceTable(*further_source(policy.single(name), session.engine, work(f"seen_{number}")))
 
 
 def with_lifted(
@@ -116,7 +117,7 @@ def with_lifted(
             with at_table(name):
                 child = policy.single(name)
                 target = work(f"lifted_query_{number}")
-                read[name] = SourceTable(*session.engine.further(child, target))
+                read[name] = SourceTable(*further_source(child, session.engine, target))
                 roles(child, read[name].profile)
     key = policy.persons.key
     assert key is not None, "the policy is checked for the key of its persons"
@@ -328,7 +329,7 @@ def _sources(policy: SchemaPolicy, single: Policy, session: Session) -> dict[str
             with at_table(name):
                 own = policy.single(name)
                 queried = work(f"queried_{number}")
-                found[name] = SourceTable(*session.engine.further(own, queried))
+                found[name] = SourceTable(*further_source(own, session.engine, queried))
                 roles(own, found[name].profile)
         except (PolicyError, SourceError) as error:
             errors.append(error)

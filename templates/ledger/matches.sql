@@ -53,13 +53,23 @@ with persons as (
     from {{ snapshot | ident }}
 )
 {% for t in tables %}
+{% if t.values %}
+, copies{{ loop.index | lit }} as (
+    -- which of the rows of a person that look alike a row is
+    select o.rowid as row_ref, row_number() over (partition by o.person, {{ t.content }} order by {{ t.event_text }}) as copy
+    from {{ t.link | ident }} l
+    join {{ t.kept | ident }} o on o.rowid = l.{{ row_ref | ident }}
+)
+{% endif %}
+{% endfor %}
+{% for t in tables %}
 select
     p.person,
     {{ t.name | lit }} as source,
     {{ t.remembered | lit }} as remembered,
     {% if t.key and t.values %}md5_number(concat($ledger_key, ':row', {{ t.label }}, o.own)){% else %}cast(null as uhugeint){% endif %} as by_key,
     {% if t.values %}
-    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, row_number() over (partition by p.person, {{ t.content }} order by {{ t.event_text }}))) as content,
+    md5_number(concat($ledger_key, ':event', {{ t.label }}, p.name, {{ t.content }}, copies.copy)) as content,
     md5_number(concat($secret, ':cells', {{ t.label }}, {{ t.event_text }})) as cells,
     {% else %}
     cast(null as uhugeint) as content,
@@ -72,6 +82,9 @@ select
 from {{ t.link | ident }} l
 join {{ t.kept | ident }} o on o.rowid = l.{{ row_ref | ident }}
 join persons p on p.row_ref = o.person
+{% if t.values %}
+join copies{{ loop.index | lit }} copies on copies.row_ref = o.rowid
+{% endif %}
 {% for f in t.facets %}
 left join (
     select value, {{ f.named }} as own from {{ numbered | ident }} where facet = {{ f.column | lit }}

@@ -13,9 +13,7 @@ import duckdb
 from anonymizer.algorithms.msb.grouping import (
     Dimension,
     Grouping,
-    empty_stages,
-    grouping_stages,
-    residual_stages,
+    group_stages,
 )
 from anonymizer.engines.duckdb.connection import DuckDBEngine, scratch
 from anonymizer.engines.execute import Event, Executor
@@ -54,9 +52,7 @@ def build(
             formed.extend(tuple(group) for _, group in sorted(found.items()))
 
     executor = Executor(engine, listen)
-    executor.run(empty_stages(how))
-    executor.run(grouping_stages(how))
-    executor.run(residual_stages(how, sum(b.size for b in buckets)))
+    executor.run(group_stages(how, sum(b.size for b in buckets)))
     final: Counter[Group] = Counter()
     members: dict[int, list[int]] = {}
     for kind, bucket, c in engine.raw("from msb_members order by all", "test"):

@@ -202,9 +202,7 @@ def times_weight(attributes: Sequence[Attribute], amount: str, which: str = "att
     return f"({amount}) * case {whens} end"
 
 
-def cell_loss_sql(
-    attributes: Sequence[Attribute], levels: Sequence[Level], cell: str = "e"
-) -> Sql:
+def cell_loss_sql(attributes: Sequence[Attribute], levels: Sequence[Level], cell: str = "e") -> Sql:
     """The loss of a cell, a row of `cell`, between its places `l` and `h` in the domain.
 
     `different`: for a set, its number of values; for a range, 1 if it includes NULL.

@@ -31,10 +31,6 @@ from anonymizer.process import interrupts
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from anonymizer.policy import Policy
-    from anonymizer.source.profile import TableProfile
-    from anonymizer.source.snapshot import Relation
-
 
 # The catalogs that a run attaches to a user's connection, and the check that they are free.
 
@@ -287,11 +283,6 @@ class DuckDBEngine(Engine):
             where,
         )
         return bool(rows[0][0])
-
-    def further(self, policy: Policy, queried: Table) -> tuple[Relation, TableProfile]:
-        from anonymizer.engines.duckdb.source import relation_of
-
-        return relation_of(policy, self, queried)
 
     def readable_relation(self, table: Table, where: str) -> Table:
         if self.isolated_reads is None or not self.is_view(table, where):

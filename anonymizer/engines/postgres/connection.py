@@ -9,7 +9,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sqlglot import exp
 
@@ -33,10 +33,6 @@ from anonymizer.steps import Embedded
 if TYPE_CHECKING:
     import pandas as pd
     from psycopg import Connection, Cursor
-
-    from anonymizer.policy import Policy
-    from anonymizer.source.profile import TableProfile
-    from anonymizer.source.snapshot import Relation
 
 
 # Maps Postgres' errors, by SQLSTATE, to AnonymizerErrors; drops their messages, which may quote
@@ -290,6 +286,11 @@ SETTINGS = {
 """Session settings on which the meaning or the speed of a run's statements depends."""
 
 
+Lender: TypeAlias = Callable[
+    ["PostgresEngine", Embedded], AbstractContextManager[tuple[Engine, Solver] | None]
+]
+
+
 @dataclass(slots=True)
 class PostgresEngine(Engine):
     """Executes statements on one connection; every error becomes an AnonymizerError.
@@ -310,6 +311,8 @@ class PostgresEngine(Engine):
     """The role's search path, before it was set for the run."""
     address: str | None = None
     """The address of an owned connection; None for a user's."""
+    lender: Lender | None = None
+    """Lends the tables of stages to an embedded database; set where a run begins."""
     _columns: list[str] = field(default_factory=list)
 
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
@@ -411,11 +414,6 @@ class PostgresEngine(Engine):
     def resolve(self, name: str, where: str) -> Table:
         return named_table(self, name, where)
 
-    def further(self, policy: Policy, queried: Table) -> tuple[Relation, TableProfile]:
-        from anonymizer.engines.postgres.source import relation_of
-
-        return relation_of(policy, self, queried)
-
     def tables(self, where: str) -> list[Table]:
         rows = self.native(
             "select c.relname, n.nspname, current_database() from pg_class c"
@@ -426,10 +424,8 @@ class PostgresEngine(Engine):
         )
         return [Table(str(name), str(schema), str(catalog)) for name, schema, catalog in rows]
 
-    def lent(self, stage: Embedded) -> AbstractContextManager[tuple[Engine, Solver]]:
-        from anonymizer.engines.postgres.handover import lent
-
-        return lent(self, stage)
+    def lent(self, stage: Embedded) -> AbstractContextManager[tuple[Engine, Solver] | None]:
+        return nullcontext() if self.lender is None else self.lender(self, stage)
 
     def load(
         self, target: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], where: str

@@ -9,6 +9,7 @@ from typing import Any
 from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres.connection import PostgresEngine, own_names
+from anonymizer.engines.postgres.handover import lent
 from anonymizer.engines.postgres.session import address, postgres_engine
 from anonymizer.engines.postgres.workplace import remove_dead_runs, work_tables
 from anonymizer.engines.session import Session, Workplace, find_table, refuse_repeated
@@ -23,6 +24,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
     """Open the source of `policy`, with a place for work tables, which are dropped afterwards."""
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
+        engine.lender = lent
         with work_tables(engine, run.run_id):
             yield Session(engine, *relation_of(policy, engine, QUERIED), None)
 
@@ -30,7 +32,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
 def relation_of(
     policy: Policy, engine: PostgresEngine, queried: Table
 ) -> tuple[Relation, TableProfile]:
-    """See `anonymizer.engines.base.Engine.further`."""
+    """See `anonymizer.engines.registry.further_source`."""
     source = _relation(policy, engine, queried)
     columns = engine.described_source(source.sql.text, "source")
     refuse_repeated(columns)
