@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from anonymizer.compile import ident
@@ -17,6 +18,9 @@ from anonymizer.policy import Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
+UNREAD = TableProfile((), recursive=False, numeric_draws=False, eras=False)
+"""The profile of a source whose columns are not known yet."""
+
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
@@ -24,22 +28,22 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
     with postgres_engine(address(database), limits) as engine:
         remove_dead_runs(engine)
         with work_tables(engine, run.run_id):
-            source = _relation(policy, engine)
+            source = _relation(policy, engine, run)
             columns = engine.described_source(source.sql.text, "source")
             refuse_repeated(columns)
-            profile = TableProfile(tuple(columns), recursive=False, numeric_draws=False, eras=False)
+            profile = replace(UNREAD, columns=tuple(columns))
             yield Session(engine, *with_owners(policy, source, profile), None)
 
 
-def _relation(policy: Policy, engine: PostgresEngine) -> Relation:
+def _relation(policy: Policy, engine: PostgresEngine, run: Workplace) -> Relation:
     source = policy.source
     if source.kind == "query":
-        return _run_query(source.query or "", engine)
+        return _run_query(source.query or "", engine, run)
     table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)
 
 
-def _run_query(query: str, engine: PostgresEngine) -> Relation:
+def _run_query(query: str, engine: PostgresEngine, run: Workplace) -> Relation:
     """Run a user's query once, under the role's search path, into a table of the run."""
     import sqlglot
     from sqlglot import exp
@@ -54,6 +58,8 @@ def _run_query(query: str, engine: PostgresEngine) -> Relation:
     writing = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Command, exp.Into)
     if len(trees) != 1 or not isinstance(trees[0], exp.Query) or trees[0].find(*writing):
         raise refusal
+    if run.check is not None:
+        run.check(Session(engine, Relation(ident(QUERIED), QUERIED), UNREAD, None))
     target = engine.with_schema(table_text(ident(QUERIED).text))
     text = query.strip().rstrip(";")
     with own_names(engine):
