@@ -77,6 +77,13 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("40", "another transaction was in the way", "run again"),
     ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
     ("25006", "the connection is read-only", "work tables and the release have to be written"),
+    (
+        "42704",
+        "something that the source needs does not exist",
+        "a foreign table needs a user mapping for this role; else --debug shows the server's words",
+    ),
+    ("HV", "a foreign table cannot be read", "look at its options, server and user mapping"),
+    ("08001", "the server of a foreign table cannot be reached", "look at the server's options"),
     ("08", "the connection was lost", "check server and network, and run again"),
     ("3D000", "there is no such database", "check the name at the end of --database"),
     ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),

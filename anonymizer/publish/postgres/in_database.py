@@ -90,7 +90,9 @@ def while_unused(
         if own == "0":
             engine.native(f"set local lock_timeout = '{MOMENT}'", path)
         try:
-            return swap()
+            done = swap()
+            engine.native("select set_config('lock_timeout', %s, true)", path, (own,))
+            return done
         except EngineError as error:
             if getattr(error.__cause__, "sqlstate", None) not in IN_THE_WAY:
                 raise

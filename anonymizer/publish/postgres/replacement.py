@@ -210,11 +210,14 @@ class ReplaceTarget(PostgresTarget):
             yield Problem(PATH, said, hint=f"grant create on tablespace {quote(space)} to it")
         entries = object_entries(engine, trusted=False)
         if any((one.schema, one.name) == (self._view.schema, self._view.name) for one in entries):
-            said = f"the source is a release of this tool already, of the role {owner}"
+            said = "the source is a release of this tool already"
             yield Problem(PATH, said, hint="nothing to do")
         elif found := dependents(engine, self._view):
             said = f"something depends on the source table: {', '.join(found)}"
-            hint = "remove it, and make it again on the release; or publish a view"
+            hint = (
+                "remove it, or detach the partition, and make it again on the release; or publish"
+            )
+            hint += " a view: leave replace_source out"
             yield Problem(PATH, said, hint=hint)
 
     def _properties(self, engine: PostgresEngine) -> list[tuple[Any, ...]]:
