@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -59,8 +60,8 @@ def given(table: str = "forms.plain", **rest: Any) -> Policy:
 LOOP = (
     "create extension if not exists postgres_fdw schema public",
     "drop server if exists loop cascade",
-    "create server loop foreign data wrapper postgres_fdw options (host '127.0.0.1', dbname 'forms',"
-    " port '{port}')",
+    "create server loop foreign data wrapper postgres_fdw"
+    " options (host '127.0.0.1', port '{port}', dbname 'forms')",
     "create user mapping for postgres server loop options (user 'postgres')",
 )
 """A server by which foreign tables are read over the network, as those of another are."""
@@ -142,7 +143,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("form", list(FORMS))
 def test_a_form_of_table(forms: str, form: str) -> None:
-    port = forms.split(":")[-1].split("/")[0]
+    port = str(urlsplit(forms).port)
     for statement in FORMS[form]:
         query(forms, statement.replace("{port}", port))
     also = {"valid": "keep"} if form == "versions of rows" else {}

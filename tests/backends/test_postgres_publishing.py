@@ -15,6 +15,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.publish.postgres import in_database
 from anonymizer.run import verbs
+from anonymizer.run.job import Job
 from tests.backends.tables import PEOPLE, load, people, policy, query
 
 pytestmark = pytest.mark.postgres
@@ -211,6 +212,20 @@ def test_the_record_of_another_role(address: str, unread: None) -> None:
     query(address, "create schema _anonymizer authorization guest")
     with pytest.raises(TargetError, match=r"has the record .* of another role, guest"):
         run(given(), as_role(address, "maker"))
+
+
+def test_a_name_that_is_taken_while_the_run_is_at_work(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify = Job._verify
+
+    def later(self: Job, *args: Any) -> Any:
+        query(address, "create schema kept; create table kept.people_anonymous (mine integer)")
+        return verify(self, *args)
+
+    monkeypatch.setattr(Job, "_verify", later)
+    with pytest.raises(TargetError, match="people_anonymous exists and was not published by this"):
+        run(given(), address)
 
 
 # readers who are there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 
 import anonymizer
 from anonymizer import Policy
+from anonymizer.engines.postgres.workplace import create_record
 from anonymizer.errors import AnonymizerError, SourceError, TargetError
 from anonymizer.publish.postgres import in_database, replacement
+from anonymizer.publish.target import refuse_changed
 from anonymizer.run import verbs
 from anonymizer.run.job import Job
 from tests.backends.tables import PEOPLE, load, people, policy, query
@@ -27,7 +30,7 @@ REPLACE: dict[str, Any] = {"engine": "postgres", "publish": {"replace_source": T
 def address(postgres: str) -> str:
     query(postgres, "drop schema if exists main cascade")
     query(postgres, "drop schema if exists _anonymizer cascade")
-    query(postgres, "drop table if exists public.people_manifest")
+    query(postgres, "drop table if exists public.people_manifest, referenced cascade")
     load(postgres, PEOPLE, ROWS, "people")
     for role in ("clerk", "auditor"):
         if not query(postgres, f"select 1 from pg_roles where rolname = '{role}'"):
@@ -262,6 +265,14 @@ def test_what_is_lost_with_the_table_is_named_with_what_makes_it_again(address: 
     assert anonymizer.verify(given, address).passed
 
 
+def test_a_superuser_leaves_a_table_to_an_owner_who_may_create_none(address: str) -> None:
+    query(address, "alter table people owner to clerk")
+    made = run(replacing(publish={"replace_source": True, "grant_select": "clerk"}), address)
+    assert not any("can read the source" in one for one in made.warnings)
+    owner = "select relowner::regrole::text from pg_class where oid = 'people'::regclass"
+    assert query(address, owner) == [("clerk",)]
+
+
 def test_default_privileges_grant_nothing_on_the_release(address: str) -> None:
     """The grants are those of the table, and no role can read the work tables of a run."""
     query(address, "alter default privileges grant select on tables to clerk, public")
@@ -309,11 +320,10 @@ def test_rows_that_came_meanwhile_are_seen_whatever_the_role_isolates(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A transaction of repeatable reads would not see them after it has waited for its lock."""
-    create = replacement.create_record
 
     def later(*given: Any) -> Any:
         query(address, "insert into people (age) values (33)")
-        return create(*given)
+        return create_record(*given)
 
     monkeypatch.setattr(replacement, "create_record", later)
     own = f"{address}?options=-c%20default_transaction_isolation%3Dserializable"
@@ -342,13 +352,13 @@ def test_readers_read_until_the_swap_and_writers_wait(
 ) -> None:
     import psycopg
 
-    compare, found = replacement.refuse_changed, []
+    found: list[Any] = []
 
     def comparing(*given: Any) -> None:
         found.append(query(address, "select count(*) from people"))
         with pytest.raises(psycopg.errors.LockNotAvailable):
             query(address, "set lock_timeout = '100ms'; delete from people")
-        compare(*given)
+        refuse_changed(*given)
 
     monkeypatch.setattr(replacement, "refuse_changed", comparing)
     run(replacing(), address)
@@ -368,15 +378,24 @@ def holding(address: str, text: str) -> Iterator[int]:
         yield connection.info.backend_pid
 
 
-@pytest.mark.parametrize("text", ["select count(*) from people", "update people set age = age"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select count(*) from people",
+        "update people set age = age",
+        "select count(*) from referenced",
+    ],
+)
 def test_who_holds_the_table_is_waited_for_and_then_named(
     address: str, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
+    query(address, "create table referenced (id bigint primary key)")
+    query(address, "alter table people add foreign key (person) references referenced not valid")
     monkeypatch.setattr(in_database, "MOMENT", "100ms")
     monkeypatch.setattr(in_database, "PAUSE", 0.05)
     monkeypatch.setattr(in_database, "ATTEMPTS", 3)
     pauses: list[float] = []
-    monkeypatch.setattr(in_database.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     with holding(address, text) as pid, pytest.raises(TargetError, match="in use by") as caught:
         run(replacing(), address)
     assert f"publish.replace_source: is in use by 1 open transactions (pid {pid})" in str(
@@ -392,7 +411,7 @@ def test_a_lock_timeout_of_the_role_is_waited_for_once(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(in_database.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     own = f"{address}?options=-c%20lock_timeout%3D150ms"
     with holding(address, "select 1 from people"), pytest.raises(TargetError, match="in use by"):
         run(replacing(), own)
@@ -450,7 +469,7 @@ def test_what_hinders_only_at_the_end_is_found_there(
     statement: str,
     said: str,
 ) -> None:
-    original, done = getattr(place, moment), []
+    original, done = getattr(place, moment), list[Any]()
 
     def later(*given: Any) -> Any:
         if not done:

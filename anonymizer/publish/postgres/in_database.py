@@ -296,6 +296,8 @@ class PostgresTarget(StagedTarget):
         assert isinstance(engine, PostgresEngine)
         source, query = session.source.table, policy.source.query
         raw = named_in(engine, query) if query is not None else (source,) if source else ()
+        if policy.publish.replace_source:
+            raw = ()  # it is gone when somebody reads the release
         return cls(names, policy.publish.grantees, source, raw, engine.reader(), names_kept(policy))
 
     @property

@@ -50,13 +50,15 @@ FITNESS = """
         pg_has_role(c.relowner, 'usage') and pg_has_role(c.relowner,
             case when current_setting('server_version_num')::int < 160000
                 then 'member' else 'set' end),
-        has_schema_privilege(c.relowner, c.relnamespace, 'create'),
+        pg_get_userbyid(c.relowner) = current_user
+            or (select rolsuper from pg_roles where rolname = current_user)
+            or has_schema_privilege(c.relowner, c.relnamespace, 'create'),
         case when not has_tablespace_privilege(c.reltablespace, 'create')
             then (select spcname from pg_tablespace where oid = c.reltablespace) end
     from pg_class c where c.oid = %s::regclass
 """
 
-SETTINGS = """
+PROPERTIES = """
     select case c.relpersistence when 'u' then 'unlogged ' else '' end,
         concat(
             ' using ' || quote_ident(am.amname),
@@ -81,6 +83,12 @@ SETTINGS = """
     where c.oid = %s::regclass
 """
 """Properties with which the new table is created: its persistence, the rest; replica identity."""
+REFERENCED = """
+    select c.relname, n.nspname from pg_constraint
+    join pg_class c on c.oid = confrelid join pg_namespace n on n.oid = c.relnamespace
+    where contype = 'f' and conrelid = %s::regclass
+"""
+"""Tables that foreign keys of the table refer to, which are locked as well when it is dropped."""
 TARGETS = """
     select attname, attstattarget from pg_attribute
     where attrelid = %s::regclass and attnum > 0 and not attisdropped and attstattarget >= 0
@@ -268,12 +276,14 @@ class ReplaceTarget(PostgresTarget):
         lock = f"lock table {self._table} in share row exclusive mode"
         while_unused(engine, [self._view], PATH, lambda: engine.native(lock, PATH))
         refuse_changed(engine, self.snapshot)
-        while_unused(engine, [self._view], PATH, lambda: self._exchange(engine, record))
+        referenced = engine.native(REFERENCED, PATH, (self._table,))
+        locked = [self._view, *(Table(name, schema) for name, schema in referenced)]
+        while_unused(engine, locked, PATH, lambda: self._exchange(engine, record))
         return manifest
 
     def _write_next(self, engine: PostgresEngine) -> None:
         """Write the new table, with the settings of the old one, and with statistics."""
-        persistence, settings, identity = engine.native(SETTINGS, PATH, (self._table,))[0]
+        persistence, settings, identity = engine.native(PROPERTIES, PATH, (self._table,))[0]
         self._freeze(engine, self._next, STAGED, persistence, settings)
         table = ident(self._next).text
         engine.native(f"alter table {table} replica identity {identity}", PATH)
