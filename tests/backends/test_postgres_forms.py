@@ -149,6 +149,8 @@ def test_a_form_of_table(forms: str, form: str) -> None:
     also = {"valid": "keep"} if form == "versions of rows" else {}
     made = on_postgres(given("forms.made", columns=also), forms)
     assert made.verification.passed
+    warned = [one for one in made.warnings if "is read as the role of its user mapping" in one]
+    assert len(warned) == ("server" in form)
     counted = "select count(*), sum(age), count(distinct ill) from "
     assert query(forms, f"{counted} forms.made") == query(forms, f"{counted} forms.plain")
     assert len(rows_of(made, forms)) == 80

@@ -159,6 +159,10 @@ OBSTACLES: dict[str, tuple[str, str]] = {
         f"create view kept.hanging as select * from {VIEW}_manifest",
         r"on it hangs the view kept\.hanging",
     ),
+    "a publication of the manifest": (
+        f"create publication hanging for table {VIEW}_manifest",
+        r"on it hangs the publication hanging",
+    ),
     "a view on the rows": (
         "do $$ begin execute (select format('create view kept.hanging as select * from kept.%I',"
         " tablename) from pg_tables where schemaname = 'kept' and tablename like '\\_people%');"
@@ -226,6 +230,18 @@ def test_a_name_that_is_taken_while_the_run_is_at_work(
     monkeypatch.setattr(Job, "_verify", later)
     with pytest.raises(TargetError, match="people_anonymous exists and was not published by this"):
         run(given(), address)
+
+
+def test_a_publication_for_all_tables_does_not_hinder(address: str) -> None:
+    """Without a replica identity nothing could be deleted from the record."""
+    query(address, "create publication everything for all tables")
+    try:
+        runs = {run(given(), address).run_id for _ in range(2)}
+    finally:
+        query(address, "drop publication everything")
+    assert len(runs) == 2
+    left = "select nspname from pg_namespace where nspname like 'anonymizer_run_%'"
+    assert query(address, left) == []
 
 
 # readers who are there

@@ -332,6 +332,20 @@ def test_rows_that_came_meanwhile_are_seen_whatever_the_role_isolates(
     assert query(address, "select count(*) from people") == [(len(ROWS) + 1,)]
 
 
+@pytest.mark.parametrize("change", ["add more integer default 7", "alter zip type varchar(9)"])
+def test_columns_that_came_meanwhile_are_not_lost(
+    address: str, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    def later(*given: Any) -> Any:
+        query(address, f"alter table people {change}")
+        return create_record(*given)
+
+    monkeypatch.setattr(replacement, "create_record", later)
+    with pytest.raises(SourceError, match="got other columns while the run was at work"):
+        run(replacing(), address)
+    assert query(address, "select count(*) from people where person >= 0") == [(len(ROWS),)]
+
+
 @pytest.mark.parametrize("step", ["sealed_in", "enter"])
 def test_a_failure_at_the_end_leaves_the_table(
     address: str, monkeypatch: pytest.MonkeyPatch, step: str

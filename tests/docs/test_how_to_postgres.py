@@ -103,6 +103,7 @@ def test_the_page_works(address: str, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_runner_can_run_again_verify_and_clean(address: str) -> None:
     query(address, "revoke visits_owner from anonymizer_runner")
     runner = as_runner(address)
+    assert anonymizer.plan(release(), runner).stages
     for seed in (1, 2):
         assert anonymizer.run(release(), runner, seed=seed).verification.passed
     assert anonymizer.verify(release(), runner).passed

@@ -211,7 +211,8 @@ def hanging_on(engine: PostgresEngine, names: Names, item: ObjectEntry) -> list[
     """The problem if something besides the view depends on an object that is dropped."""
     own = "select 'the view ' || to_regclass(%s)::text"
     ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
-    found = [one for one in dependents(engine, Table(item.name, item.schema)) if one != view]
+    table = Table(item.name, item.schema)
+    found = [one for one in dependents(engine, table, covered=False) if one != view]
     said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
     hint = "remove it, and make it again on the new release; or another publish.name"
     return [Problem(names.path, said, hint=hint)] if found else []
@@ -267,6 +268,26 @@ def role_warnings(
     return found
 
 
+FAR = """
+    with recursive read as (
+        select to_regclass(name)::oid as oid from unnest(%s::text[]) as names (name)
+        union
+        select inhrelid from pg_inherits join read on inhparent = oid
+    )
+    select ftrelid::regclass::text from read
+    join pg_foreign_table on ftrelid = oid
+    join pg_foreign_server s on s.oid = ftserver
+    join pg_foreign_data_wrapper w on w.oid = s.srvfdw and w.fdwname = 'postgres_fdw'
+    order by 1
+"""
+"""Foreign tables of other Postgres servers that are read with tables, as they or as parts of them.
+"""
+REMOTE = (
+    "the foreign table {name} is read as the role of its user mapping: if row security hides rows"
+    " from that role on the other server, the release is of the others"
+)
+
+
 def _is_role(engine: PostgresEngine, name: str) -> bool:
     return bool(engine.native("select 1 from pg_roles where rolname = %s", "publish", (name,)))
 
@@ -308,14 +329,18 @@ class PostgresTarget(StagedTarget):
         """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = replaced_release(self.names, object_entries(engine), "the database")
-        self.warnings = self._role_warnings(engine)
+        self.warnings = self._warnings_of(engine)
         TargetError.refuse(self._obstacles(engine))
 
-    def _role_warnings(self, engine: PostgresEngine) -> tuple[str, ...]:
-        return tuple(
-            said
-            for role in self.grantees
-            for said in role_warnings(engine, role, self.raw, self.source)
+    def _warnings_of(self, engine: PostgresEngine) -> tuple[str, ...]:
+        names = [ident(Table(table.name, table.schema)).text for table in self.raw]
+        return (
+            *(REMOTE.format(name=name) for (name,) in engine.native(FAR, "publish", (names,))),
+            *(
+                said
+                for role in self.grantees
+                for said in role_warnings(engine, role, self.raw, self.source)
+            ),
         )
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:

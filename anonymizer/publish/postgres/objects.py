@@ -54,7 +54,10 @@ HANGING = """
     select 'the publication ' || p.pubname
     from pg_publication_tables p join pg_class c on c.relname = p.tablename
     join pg_namespace n on n.oid = c.relnamespace and n.nspname = p.schemaname
-    where c.oid = %(table)s::regclass
+    where c.oid = %(table)s::regclass and (%(covered)s or exists (
+        select from pg_publication_rel r join pg_publication listed on listed.oid = r.prpubid
+        where r.prrelid = c.oid and listed.pubname = p.pubname
+    ))
     union
     select 'the subscription ' || s.subname
     from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
@@ -91,12 +94,16 @@ COLUMNS = """
 """
 
 
-def dependents(engine: PostgresEngine, table: Table) -> list[str]:
-    """Describe what depends on a table or view; empty if it does not exist."""
+def dependents(engine: PostgresEngine, table: Table, *, covered: bool) -> list[str]:
+    """Describe what depends on a table or view; empty if it does not exist.
+
+    `covered`: also publications of all tables, or of those of a schema, which do not list it.
+    """
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
-    return [str(said) for (said,) in engine.native(HANGING, "publish", {"table": name})]
+    found = {"table": name, "covered": covered}
+    return [str(said) for (said,) in engine.native(HANGING, "publish", found)]
 
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})

@@ -8,15 +8,15 @@ a reason to refuse. The rest is dropped with the table, and named.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anonymizer.algorithms.core.compiled import STAGED
 from anonymizer.compile import Table, ident, quote
-from anonymizer.engines.base import Engine
+from anonymizer.engines.base import Engine, Rows
 from anonymizer.engines.postgres.connection import PostgresEngine
 from anonymizer.engines.postgres.workplace import Attachments, create_record, enter
-from anonymizer.errors import Problem, TargetError
+from anonymizer.errors import Problem, SourceError, TargetError
 from anonymizer.publish.postgres.in_database import PostgresTarget, while_unused
 from anonymizer.publish.postgres.objects import (
     COLUMNS,
@@ -163,13 +163,16 @@ class ReplaceTarget(PostgresTarget):
     """A release that replaces its source table."""
 
     warnings: tuple[str, ...] = (REPLACEMENT_WARNING,)
+    read_columns: Rows = field(default_factory=list)
+    """The columns that the table had before it was read."""
 
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the source is not a table that can be replaced."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = (dropped_source(self.names.release, self._lost(engine)),)
         TargetError.refuse(self._obstacles(engine))
-        self.warnings = (REPLACEMENT_WARNING, *self._role_warnings(engine))
+        self.read_columns = engine.native(COLUMNS, PATH, (self._table,))
+        self.warnings = (REPLACEMENT_WARNING, *self._warnings_of(engine))
 
     def _tables(self) -> tuple[Table, ...]:
         # (the source table exists, and is to be replaced)
@@ -220,7 +223,7 @@ class ReplaceTarget(PostgresTarget):
         if any((one.schema, one.name) == (self._view.schema, self._view.name) for one in entries):
             said = "the source is a release of this tool already"
             yield Problem(PATH, said, hint="nothing to do")
-        elif found := dependents(engine, self._view):
+        elif found := dependents(engine, self._view, covered=True):
             said = f"something depends on the source table: {', '.join(found)}"
             hint = (
                 "remove it, or detach the partition, and make it again on the release; or publish"
@@ -275,6 +278,9 @@ class ReplaceTarget(PostgresTarget):
         assert self.snapshot is not None
         lock = f"lock table {self._table} in share row exclusive mode"
         while_unused(engine, [self._view], PATH, lambda: engine.native(lock, PATH))
+        if engine.native(COLUMNS, PATH, (self._table,)) != self.read_columns:
+            said = "got other columns while the run was at work, and they would be lost"
+            raise SourceError.at("source", said, hint="run again while nobody changes the table")
         refuse_changed(engine, self.snapshot)
         referenced = engine.native(REFERENCED, PATH, (self._table,))
         locked = [self._view, *(Table(name, schema) for name, schema in referenced)]
