@@ -41,6 +41,7 @@ def address(postgres: str) -> Iterator[str]:
     load(postgres, PEOPLE, ROWS, "people")
     query(postgres, "grant select on people to maker")
     yield postgres
+    query(postgres, "drop publication if exists hanging")
     for schema in SCHEMAS:
         query(postgres, f"drop schema if exists {schema} cascade")
     for role in ROLES:

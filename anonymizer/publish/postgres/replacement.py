@@ -36,6 +36,7 @@ REPLACEMENT_WARNING = (
 )
 NEXT = "_{name}_next"
 """Temporary name of the new table, which is renamed after the source is dropped."""
+WAY_OUT = "publish a view: leave replace_source out"
 KINDS = {
     "p": "a partitioned table, whose rows are in its partitions",
     "f": "a foreign table, whose rows are elsewhere",
@@ -206,8 +207,7 @@ class ReplaceTarget(PostgresTarget):
         kind, owner, ours, owner_makes, space = engine.native(FITNESS, PATH, (self._table,))[0]
         if kind != "r":
             said = f"needs an ordinary table, and this is {KINDS.get(kind, 'none')}"
-            hint = "publish a view: leave replace_source out; or make a table of its rows"
-            yield Problem(PATH, said, hint=hint)
+            yield Problem(PATH, said, hint=f"{WAY_OUT}; or make a table of its rows")
             return
         if not ours:
             said = f"needs the rights of the table's owner, {owner}"
@@ -225,10 +225,7 @@ class ReplaceTarget(PostgresTarget):
             yield Problem(PATH, said, hint="nothing to do")
         elif found := dependents(engine, self._view, covered=True):
             said = f"something depends on the source table: {', '.join(found)}"
-            hint = (
-                "remove it, or detach the partition, and make it again on the release; or publish"
-            )
-            hint += " a view: leave replace_source out"
+            hint = f"{WAY_OUT}; or remove it (detach a partition), and make it again later"
             yield Problem(PATH, said, hint=hint)
 
     def _properties(self, engine: PostgresEngine) -> list[tuple[Any, ...]]:
@@ -248,10 +245,7 @@ class ReplaceTarget(PostgresTarget):
     def _again(self, engine: PostgresEngine) -> list[str]:
         """Statements that make again what fits the new table: its columns kept name and type."""
         old, new = (
-            {
-                (column, kind, size)
-                for column, kind, size, _ in engine.native(COLUMNS, PATH, (name,))
-            }
+            {column[:3] for column in engine.native(COLUMNS, PATH, (name,))}
             for name in (self._table, ident(self._next).text)
         )
         same = {name for name, *_ in old & new if self.columns.get(name) == name}
