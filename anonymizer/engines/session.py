@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -60,6 +60,9 @@ class Workplace:
     """True if anything will be published."""
     beside: Mapping[str, Policy] = field(default_factory=dict)
     """Policies of further tables that are read in the same session, by name."""
+    check: Callable[[Session], None] | None = None
+    """Refuse what cannot be published. Where a query of the source is run before the session is
+    ready, this is called first."""
 
 
 def find_table(engine: Engine, name: str, path: str) -> Table:

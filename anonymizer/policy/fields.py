@@ -100,6 +100,16 @@ def cell_names(
         yield PublishedName(f"{name}_nullable", "the NULL mark of", name, True, certain)
 
 
+def names_kept(policy: PolicyFields) -> dict[str, str]:
+    """The published names of source columns, where one column shows their cells or values, and no
+    generated one has its name.
+    """
+    published = list(published_names(policy))
+    others = {renamed(policy, one) for one in published if one.generated}
+    own = {one.name: renamed(policy, one) for one in published if not one.generated}
+    return {column: name for column, name in own.items() if name not in others}
+
+
 def separated_tables(policy: PolicyFields) -> dict[str, str]:
     """For msb: every sensitive column, and the name of the table of its values by group; for counts
     with hidden figures the table of witnesses.

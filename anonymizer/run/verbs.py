@@ -134,7 +134,12 @@ def run(
     place = Workplace(secrets.token_hex(8), there.place_of(lead, database), writes=True)
     names = Names.of(policy, place.run_id)
     ledger_session = _ledger_session(policy, database, place, names)
-    target: Target | None = None
+    targets: list[Target] = []
+
+    def check(session: Session) -> None:
+        targets.append(there.target(lead, session, names))
+        targets[0].check(session.engine)
+
     with turn(place.file), ExitStack() as opened:
         if place.file is not None:
             remove_leftovers(place.file)
@@ -143,15 +148,16 @@ def run(
             database,
             kind,
             seed=chosen,
-            run=place,
+            run=replace(place, check=check),
             limits=limits,
             listener=listener,
             lasting=True,
         )
         try:
             with running as (session, executor):
-                target = there.target(lead, session, names)
-                target.check(session.engine)
+                if not targets:
+                    check(session)
+                (target,) = targets
                 if ledger_session is not None:
                     ledger_session.target = target.place
                     opened.enter_context(
@@ -171,7 +177,7 @@ def run(
                 state = (target, chosen, began, ledger_session, warnings, key, files)
                 return Job(policy, session, executor, read, *state).release()
         finally:
-            if target is not None:
+            for target in targets:
                 target.discard()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -56,6 +57,14 @@ def given(table: str = "forms.plain", **rest: Any) -> Policy:
     )
 
 
+LOOP = (
+    "create extension if not exists postgres_fdw schema public",
+    "drop server if exists loop cascade",
+    "create server loop foreign data wrapper postgres_fdw"
+    " options (host '127.0.0.1', port '{port}', dbname 'forms')",
+    "create user mapping for postgres server loop options (user 'postgres')",
+)
+"""A server by which foreign tables are read over the network, as those of another are."""
 FORMS: dict[str, tuple[str, ...]] = {
     "view": (f"create view forms.made as {ROWS}",),
     "materialized view": (f"create materialized view forms.made as {ROWS}",),
@@ -98,6 +107,27 @@ FORMS: dict[str, tuple[str, ...]] = {
         "create foreign table forms.made (id integer, age integer, ill text) server files"
         " options (program 'seq 1 80 | awk ''{print $1\",\"$1%7\",t\"$1%4}''', format 'csv')",
     ),
+    "foreign on a server": (
+        *LOOP,
+        f"create table forms.far as {ROWS}",
+        "create foreign table forms.made (id integer, age integer, ill text) server loop"
+        " options (schema_name 'forms', table_name 'far')",
+    ),
+    "partitioned over servers": (
+        *LOOP,
+        "create table forms.made (id integer, age integer, ill text) partition by range (id)",
+        "create table forms.near partition of forms.made for values from (41) to (maxvalue)",
+        "create table forms.far (id integer, age integer, ill text)",
+        "create foreign table forms.there partition of forms.made default server loop"
+        " options (schema_name 'forms', table_name 'far')",
+        f"insert into forms.made {ROWS}",
+    ),
+    "versions of rows": (
+        f"create table forms.made as select *, tstzrange('2020-01-01', null) as valid from ({ROWS})"
+        " as r",
+        "create extension if not exists btree_gist schema public",
+        "alter table forms.made add exclude using gist (id with =, valid with &&)",
+    ),
     "typed": (
         "create type forms.shape as (id integer, age integer, ill text)",
         "create table forms.made of forms.shape",
@@ -113,13 +143,27 @@ FORMS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("form", list(FORMS))
 def test_a_form_of_table(forms: str, form: str) -> None:
+    port = str(urlsplit(forms).port)
     for statement in FORMS[form]:
-        query(forms, statement)
-    made = on_postgres(given("forms.made"), forms)
+        query(forms, statement.replace("{port}", port))
+    also = {"valid": "keep"} if form == "versions of rows" else {}
+    made = on_postgres(given("forms.made", columns=also), forms)
     assert made.verification.passed
+    warned = [one for one in made.warnings if "is read as the role of its user mapping" in one]
+    assert len(warned) == ("server" in form)
     counted = "select count(*), sum(age), count(distinct ill) from "
     assert query(forms, f"{counted} forms.made") == query(forms, f"{counted} forms.plain")
     assert len(rows_of(made, forms)) == 80
+
+
+def test_a_foreign_table_that_cannot_be_read(forms: str) -> None:
+    for statement in (*LOOP, "create foreign table forms.made (age integer) server loop"):
+        query(forms, statement.replace("{port}", "1"))
+    with pytest.raises(EngineError, match="the server of a foreign table cannot be reached"):
+        on_postgres(given("forms.made"), forms)
+    query(forms, "drop user mapping for postgres server loop")
+    with pytest.raises(EngineError, match="needs a user mapping for this role"):
+        on_postgres(given("forms.made"), forms)
 
 
 def test_a_generated_column_is_one_like_any_other(forms: str) -> None:
@@ -200,6 +244,18 @@ def test_a_query_and_a_failure_of_such_a_role(forms: str) -> None:
     assert query(forms, "select count(*) from released.people") == [(len(before),)]
 
 
+def test_a_query_is_not_run_before_the_target_is_checked(forms: str) -> None:
+    """It may be as long as the rest of the run."""
+    clerk = little(forms)
+    query(forms, "create sequence forms.runs")
+    query(forms, "grant usage on sequence forms.runs to clerk")
+    query(forms, "create table released.people (x int)")
+    asked = given(source={"query": "select p.* from forms.plain p, nextval('forms.runs')"})
+    with pytest.raises(TargetError, match=r"released\.people exists, belongs to the role postgres"):
+        on_postgres(asked, clerk)
+    assert query(forms, "select is_called from forms.runs") == [(False,)]
+
+
 def test_what_a_role_lacks_is_told_before_anything_is_read(forms: str) -> None:
     clerk = little(forms)
     query(forms, "revoke create on schema released from clerk")
@@ -272,8 +328,12 @@ def test_a_record_of_a_stranger_says_nothing_of_what_is_dropped(forms: str) -> N
 
 def test_releases_of_two_roles_in_one_schema(forms: str) -> None:
     on_postgres(given(), little(forms))
-    with pytest.raises(TargetError, match="was not published by this tool"):
+    with pytest.raises(TargetError, match="belongs to the role clerk, and was not published by"):
         on_postgres(given(), little(forms, "stranger"))
+    with pytest.raises(TargetError, match=r"has the record .* of another role, clerk"):
+        on_postgres(given(publish={"name": "others"}), little(forms, "stranger"))
+    with pytest.raises(TargetError, match="is in a release that the role clerk made"):
+        on_postgres(given(), forms)
     assert query(forms, "select count(*) from released.people") == [(80,)]
 
 

@@ -15,6 +15,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.publish.postgres import in_database
 from anonymizer.run import verbs
+from anonymizer.run.job import Job
 from tests.backends.tables import PEOPLE, load, people, policy, query
 
 pytestmark = pytest.mark.postgres
@@ -40,6 +41,7 @@ def address(postgres: str) -> Iterator[str]:
     load(postgres, PEOPLE, ROWS, "people")
     query(postgres, "grant select on people to maker")
     yield postgres
+    query(postgres, "drop publication if exists hanging")
     for schema in SCHEMAS:
         query(postgres, f"drop schema if exists {schema} cascade")
     for role in ROLES:
@@ -158,6 +160,10 @@ OBSTACLES: dict[str, tuple[str, str]] = {
         f"create view kept.hanging as select * from {VIEW}_manifest",
         r"on it hangs the view kept\.hanging",
     ),
+    "a publication of the manifest": (
+        f"create publication hanging for table {VIEW}_manifest",
+        r"on it hangs the publication hanging",
+    ),
     "a view on the rows": (
         "do $$ begin execute (select format('create view kept.hanging as select * from kept.%I',"
         " tablename) from pg_tables where schemaname = 'kept' and tablename like '\\_people%');"
@@ -211,6 +217,32 @@ def test_the_record_of_another_role(address: str, unread: None) -> None:
     query(address, "create schema _anonymizer authorization guest")
     with pytest.raises(TargetError, match=r"has the record .* of another role, guest"):
         run(given(), as_role(address, "maker"))
+
+
+def test_a_name_that_is_taken_while_the_run_is_at_work(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify = Job._verify
+
+    def later(self: Job, *args: Any) -> Any:
+        query(address, "create schema kept; create table kept.people_anonymous (mine integer)")
+        return verify(self, *args)
+
+    monkeypatch.setattr(Job, "_verify", later)
+    with pytest.raises(TargetError, match="people_anonymous exists and was not published by this"):
+        run(given(), address)
+
+
+def test_a_publication_for_all_tables_does_not_hinder(address: str) -> None:
+    """Without a replica identity nothing could be deleted from the record."""
+    query(address, "create publication everything for all tables")
+    try:
+        runs = {run(given(), address).run_id for _ in range(2)}
+    finally:
+        query(address, "drop publication everything")
+    assert len(runs) == 2
+    left = "select nspname from pg_namespace where nspname like 'anonymizer_run_%'"
+    assert query(address, left) == []
 
 
 # readers who are there

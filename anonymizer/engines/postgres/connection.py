@@ -54,7 +54,8 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "42501",
         "the role may not do this",
-        "grant it SELECT on the source, and CREATE on the schema of the release",
+        "grant it USAGE on the source's schema and SELECT on its table, and USAGE and CREATE on the"
+        " schema of the release",
     ),
     ("42P01", "a table does not exist", "check the names in the policy"),
     ("42703", "a column does not exist", "check the names in the policy"),
@@ -77,6 +78,13 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("40", "another transaction was in the way", "run again"),
     ("55P03", "a table is locked", "wait for the other transaction, or raise lock_timeout"),
     ("25006", "the connection is read-only", "work tables and the release have to be written"),
+    (
+        "42704",
+        "something that the source needs does not exist",
+        "a foreign table needs a user mapping for this role; else --debug shows the server's words",
+    ),
+    ("HV", "a foreign table cannot be read", "look at its options, server and user mapping"),
+    ("08001", "the server of a foreign table cannot be reached", "look at the server's options"),
     ("08", "the connection was lost", "check server and network, and run again"),
     ("3D000", "there is no such database", "check the name at the end of --database"),
     ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),
@@ -106,12 +114,15 @@ def translate_errors(where: str) -> Iterator[None]:
 def translate(error: Exception, where: str) -> AnonymizerError:
     """Translate the server's `error` during `where` to an AnonymizerError without its message."""
     state = getattr(error, "sqlstate", None) or ""
-    raised_by = getattr(getattr(error, "diag", None), "source_function", None)
+    diag = getattr(error, "diag", None)
+    raised_by = getattr(diag, "source_function", None)
     if state == "42501" and raised_by == "check_enable_rls":
         return EngineError.at(where, *ROW_SECURITY)
     kind = StatementError if state in _OF_SQL else EngineError
     for prefix, message, hint in _KNOWN:
         if state.startswith(prefix):
+            if state == "42501" and raised_by == "aclcheck_error":  # which names an object
+                message += f": {getattr(diag, 'message_primary', '')}"
             if where == "source.query" and (state in _OF_SQL or state.startswith("22")):
                 hint = "run the query by itself to see why"
             return kind.at(where, message, hint=hint)
@@ -263,6 +274,8 @@ SETTINGS = {
     "bytea_output": "escape",
     # raise an error instead of reading only the rows that a table's policies show to the role
     "row_security": "off",
+    # a statement sees what was committed before it, such as rows that came before a lock
+    "default_transaction_isolation": "read committed",
     # a run has few, large statements: JIT compilation costs more than it saves
     "jit": "off",
     "work_mem": "128MB",

@@ -75,6 +75,11 @@ def _engine_error(error: Exception) -> AnonymizerError:
         ('missing "="', "is not the address of a Postgres database", None),
         ("password", "the server refused the role or its password", "~/.pgpass or PGPASSWORD"),
         ("no pg_hba", "the server does not accept this role from here", "see its pg_hba.conf"),
+        (
+            "permission denied for database",
+            "the role may not connect to this database",
+            "grant connect on database … to …",
+        ),
         ("does not exist", "there is no such database or role", "check the address"),
         ("too many", "the server has too many connections", "close some of them"),
     ):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from anonymizer.compile import Table, ident
@@ -18,6 +19,9 @@ from anonymizer.policy import Policy
 from anonymizer.source.profile import TableProfile
 from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
+UNREAD = TableProfile((), recursive=False, numeric_draws=False, eras=False)
+"""The profile of a source whose columns are not known yet."""
+
 
 @contextmanager
 def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -> Iterator[Session]:
@@ -26,30 +30,35 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
         remove_dead_runs(engine)
         engine.lender = lent
         with work_tables(engine, run.run_id):
-            yield Session(engine, *relation_of(policy, engine, QUERIED), None)
+            yield Session(engine, *relation_of(policy, engine, QUERIED, run.check), None)
 
 
 def relation_of(
-    policy: Policy, engine: PostgresEngine, queried: Table
+    policy: Policy,
+    engine: PostgresEngine,
+    queried: Table,
+    check: Callable[[Session], None] | None = None,
 ) -> tuple[Relation, TableProfile]:
-    """See `anonymizer.engines.registry.further_source`."""
-    source = _relation(policy, engine, queried)
+    """See `anonymizer.engines.registry.further_source`; `check` is called before a query runs."""
+    source = _relation(policy, engine, queried, check)
     columns = engine.described_source(source.sql.text, "source")
     refuse_repeated(columns)
-    profile = TableProfile(
-        tuple(columns),
-        recursive=False,
-        # (in one piece, a table does not leave the server)
-        in_parts=policy.algorithm.must_divide,
-        numeric_draws=False,
-        eras=False,
-    )
+    # (in one piece, a table does not leave the server)
+    in_parts = policy.algorithm.must_divide
+    profile = replace(UNREAD, columns=tuple(columns), in_parts=in_parts)
     return with_owners(policy, source, profile)
 
 
-def _relation(policy: Policy, engine: PostgresEngine, queried: Table) -> Relation:
+def _relation(
+    policy: Policy,
+    engine: PostgresEngine,
+    queried: Table,
+    check: Callable[[Session], None] | None,
+) -> Relation:
     source = policy.source
     if source.kind == "query":
+        if check is not None:
+            check(Session(engine, Relation(ident(queried), queried), UNREAD, None))
         return _run_query(source.query or "", engine, queried)
     table = find_table(engine, source.table or "", "source.table")
     return Relation(ident(table), table)

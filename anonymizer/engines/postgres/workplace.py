@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -88,6 +88,14 @@ class Attachments:
         """The same without SELECT on the whole for these roles."""
         kept = (g for g in self.grants if g[:2] != (None, "SELECT") or g[2] not in roles)
         return Attachments(tuple(kept), self.comments)
+
+    def renamed(self, names: Mapping[str, str]) -> Attachments:
+        """The same under the new names of columns, without columns that have none."""
+        new: dict[str | None, str | None] = {None: None}
+        new.update(names)
+        grants = ((new[g[0]], *g[1:]) for g in self.grants if g[0] in new)
+        comments = ((new[column], text) for column, text in self.comments if column in new)
+        return Attachments(tuple(grants), tuple(comments))
 
     def give(
         self,
@@ -221,6 +229,8 @@ def create_record(engine: PostgresEngine, schema: str) -> Table:
         make_private(engine, "schema", quote(SCHEMA), "record")
     if not any(record.table == table for record in records(engine)):
         engine.native(f"create table {ident(table)} ({COLUMNS})", "record")
+        # where a publication is for all tables, nothing could be deleted without
+        engine.native(f"alter table {ident(table)} replica identity full", "record")
         make_private(engine, "table", ident(table).text, "record")
     return table
 

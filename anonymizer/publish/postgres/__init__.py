@@ -8,8 +8,9 @@ from typing import Any
 from anonymizer.engines.base import Limits
 from anonymizer.engines.session import Session
 from anonymizer.policy import Policy
-from anonymizer.publish.postgres.in_database import PostgresTarget, ReplaceTarget
+from anonymizer.publish.postgres.in_database import PostgresTarget
 from anonymizer.publish.postgres.objects import PostgresPublished, published_in
+from anonymizer.publish.postgres.replacement import ReplaceTarget
 from anonymizer.release.objects import Names
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from anonymizer.algorithms.core.compiled import STAGED
@@ -29,11 +29,10 @@ from anonymizer.engines.postgres.workplace import (
 from anonymizer.engines.session import Session
 from anonymizer.errors import EngineError, Problem, TargetError
 from anonymizer.policy import Policy
+from anonymizer.policy.fields import names_kept
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.postgres.objects import (
-    COLUMN_GRANTS,
     COLUMNS,
-    LOST,
     dependents,
     entry,
     object_entries,
@@ -43,8 +42,6 @@ from anonymizer.publish.target import (
     Readers,
     StagedTarget,
     clashes_with_releases,
-    dropped_source,
-    refuse_changed,
     replaced_release,
 )
 from anonymizer.release.integrity import Sign, manifest_object, projection, sealed_in
@@ -93,7 +90,9 @@ def while_unused(
         if own == "0":
             engine.native(f"set local lock_timeout = '{MOMENT}'", path)
         try:
-            return swap()
+            done = swap()
+            engine.native("select set_config('lock_timeout', %s, true)", path, (own,))
+            return done
         except EngineError as error:
             if getattr(error.__cause__, "sqlstate", None) not in IN_THE_WAY:
                 raise
@@ -115,12 +114,14 @@ def _in_use(engine: PostgresEngine, tables: Sequence[Table], path: str) -> Targe
 
 
 PRESENT = """
-    select relname from pg_class where relnamespace = to_regnamespace(%(schema)s)
-    union
-    select typname from pg_type
-    where typnamespace = to_regnamespace(%(schema)s) and typcategory <> 'A'
+    select name, pg_get_userbyid(owner), pg_has_role(owner, 'usage') from (
+        select relname, relowner from pg_class where relnamespace = to_regnamespace(%(schema)s)
+        union
+        select typname, typowner from pg_type
+        where typnamespace = to_regnamespace(%(schema)s) and typcategory <> 'A'
+    ) as present (name, owner)
 """
-"""Every name that no new table or view of a schema can have."""
+"""Every name that no new table or view of a schema can have, its owner, and if this role is it."""
 OBSTACLES_GRANT = "publish.grant_select"
 
 
@@ -136,30 +137,41 @@ def unfit_names(engine: PostgresEngine, names: Names, tables: Sequence[Table]) -
         for path, name in made
         if is_long(name)
     ]
-    ours = {(item.schema, item.name) for item in object_entries(engine)}
+    recorded, ours = (
+        {(item.schema, item.name) for item in object_entries(engine, trusted=trusted)}
+        for trusted in (False, True)
+    )
     present = engine.native(PRESENT, "publish", {"schema": ident(names.schema).text})
-    taken = {(names.schema, str(name)) for (name,) in present} - ours
-    return long + [
-        Problem(
-            "publish.name",
-            f"{names.schema}.{table.name} exists and was not published by this tool",
-            hint="choose another publish.name or publish.schema",
-        )
-        for table in tables
-        if (table.schema, table.name) in taken
-    ]
+    owners = {str(name): (owner, own) for name, owner, own in present}
+    taken = []
+    for table in tables:
+        if table.name not in owners or (table.schema, table.name) in ours:
+            continue
+        (owner, own), said = owners[table.name], "exists and was not published by this tool"
+        if (table.schema, table.name) in recorded:
+            said = f"is in a release that the role {owner} made"
+        elif not own:
+            said = f"exists, belongs to the role {owner}, and was not published by this one"
+        hint = "choose another publish.name or publish.schema"
+        taken.append(Problem("publish.name", f"{names.schema}.{table.name} {said}", hint=hint))
+    return long + taken
 
 
 def forbidden(engine: PostgresEngine, schema: str) -> list[Problem]:
     """The problem if the role may not create objects in the schema, or not record them."""
     if schema.startswith("pg_"):
         return [Problem("publish.schema", "is a name that Postgres keeps for itself")]
-    may = may_make_schemas(engine)
+    ((role,),) = engine.native("select quote_ident(current_user)", "publish")
     if has_schema(engine, schema):
-        text = "select has_schema_privilege(%s, 'create')"
-        may = engine.native(text, "publish", (schema,))[0][0]
-    said, hint = f"lets this role create nothing in {schema}", "grant create on schema … to …"
-    if not may:
+        text = "select has_schema_privilege(%s, 'usage'), has_schema_privilege(%s, 'create')"
+        may = engine.native(text, "publish", (schema, schema))[0]
+        lacking = [right for right, has in zip(("usage", "create"), may, strict=True) if not has]
+        hint = f"grant {', '.join(lacking)} on schema {ident(schema)} to {role}"
+    else:
+        lacking = [] if may_make_schemas(engine) else ["create"]
+        hint = f"create schema {ident(schema)} authorization {role}"
+    if lacking:
+        said = f"lets this role create nothing in {schema}"
         return [Problem("publish.schema", said, hint=hint)]
     try:
         record_of(engine, schema)
@@ -199,7 +211,8 @@ def hanging_on(engine: PostgresEngine, names: Names, item: ObjectEntry) -> list[
     """The problem if something besides the view depends on an object that is dropped."""
     own = "select 'the view ' || to_regclass(%s)::text"
     ((view,),) = engine.native(own, "publish", (ident(names.view(None)).text,))
-    found = [one for one in dependents(engine, Table(item.name, item.schema)) if one != view]
+    table = Table(item.name, item.schema)
+    found = [one for one in dependents(engine, table, covered=False) if one != view]
     said = f"{item.name} is replaced, and on it hangs {', '.join(found)}"
     hint = "remove it, and make it again on the new release; or another publish.name"
     return [Problem(names.path, said, hint=hint)] if found else []
@@ -255,6 +268,26 @@ def role_warnings(
     return found
 
 
+FAR = """
+    with recursive read as (
+        select to_regclass(name)::oid as oid from unnest(%s::text[]) as names (name)
+        union
+        select inhrelid from pg_inherits join read on inhparent = oid
+    )
+    select ftrelid::regclass::text from read
+    join pg_foreign_table on ftrelid = oid
+    join pg_foreign_server s on s.oid = ftserver
+    join pg_foreign_data_wrapper w on w.oid = s.srvfdw and w.fdwname = 'postgres_fdw'
+    order by 1
+"""
+"""Foreign tables of other Postgres servers that are read with tables, as they or as parts of them.
+"""
+REMOTE = (
+    "the foreign table {name} is read as the role of its user mapping: if row security hides rows"
+    " from that role on the other server, the release is of the others"
+)
+
+
 def _is_role(engine: PostgresEngine, name: str) -> bool:
     return bool(engine.native("select 1 from pg_roles where rolname = %s", "publish", (name,)))
 
@@ -275,6 +308,8 @@ class PostgresTarget(StagedTarget):
     """The tables that hold what is anonymized."""
     read: Callable[[str], pd.DataFrame]
     """Runs a query of the release on a connection to the database."""
+    columns: Mapping[str, str]
+    """The names under which columns of the source are published."""
 
     @classmethod
     def of(cls, policy: Policy, session: Session, names: Names) -> PostgresTarget:
@@ -282,7 +317,9 @@ class PostgresTarget(StagedTarget):
         assert isinstance(engine, PostgresEngine)
         source, query = session.source.table, policy.source.query
         raw = named_in(engine, query) if query is not None else (source,) if source else ()
-        return cls(names, policy.publish.grantees, source, raw, engine.reader())
+        if policy.publish.replace_source:
+            raw = ()  # it is gone when somebody reads the release
+        return cls(names, policy.publish.grantees, source, raw, engine.reader(), names_kept(policy))
 
     @property
     def readers(self) -> Readers:
@@ -292,17 +329,24 @@ class PostgresTarget(StagedTarget):
         """Raise TargetError for names that are taken or too long, and for missing roles."""
         assert isinstance(engine, PostgresEngine)
         self.replaces = replaced_release(self.names, object_entries(engine), "the database")
-        clashes = clashes_with_releases(self.names, object_entries(engine), folds=False)
-        TargetError.refuse([*clashes, *self._obstacles(engine)])
+        self.warnings = self._warnings_of(engine)
+        TargetError.refuse(self._obstacles(engine))
+
+    def _warnings_of(self, engine: PostgresEngine) -> tuple[str, ...]:
+        names = [ident(Table(table.name, table.schema)).text for table in self.raw]
+        return (
+            *(REMOTE.format(name=name) for (name,) in engine.native(FAR, "publish", (names,))),
+            *(
+                said
+                for role in self.grantees
+                for said in role_warnings(engine, role, self.raw, self.source)
+            ),
+        )
 
     def _obstacles(self, engine: PostgresEngine) -> list[Problem]:
         """Everything that prevents creating these objects, or granting access to these roles."""
-        self.warnings = tuple(
-            said
-            for role in self.grantees
-            for said in role_warnings(engine, role, self.raw, self.source)
-        )
         return [
+            *clashes_with_releases(self.names, object_entries(engine), folds=False),
             *unfit_names(engine, self.names, self._tables()),
             *forbidden(engine, self.names.schema),
             *irreplaceable(engine, self.names),
@@ -336,6 +380,7 @@ class PostgresTarget(StagedTarget):
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         names = self.names
         self._lock(engine)
+        TargetError.refuse(self._obstacles(engine))
         if not has_schema(engine, names.schema):
             engine.native(f"create schema {ident(names.schema)}", "publish")
         record = create_record(engine, names.schema)
@@ -415,13 +460,25 @@ class PostgresTarget(StagedTarget):
         engine.native(lock, "publish", (self.names.release,))
         # write the staged rows in their order, which was drawn at random
         engine.native("set local max_parallel_workers_per_gather = 0", "publish")
+        # unlike work tables, those of a release last, and so do their statistics
+        engine.native("set local default_statistics_target to default", "publish")
 
-    def _freeze(self, engine: PostgresEngine, target: Table, rows: Table) -> None:
+    def _freeze(
+        self,
+        engine: PostgresEngine,
+        target: Table,
+        rows: Table,
+        persistence: str = "",
+        settings: str = "",
+    ) -> None:
         """Copy staged rows to a table of the release."""
         from anonymizer.engines.postgres.dialect import table_text
 
         origin = engine.with_schema(table_text(ident(rows).text))
-        engine.native(f"create table {ident(target)} as select * from {origin}", "publish")
+        engine.native(
+            f"create {persistence}table {ident(target)}{settings} as select * from {origin}",
+            "publish",
+        )
         make_private(engine, "table", ident(target).text, "publish")
         engine.native(f"analyze {ident(target)}", "publish")
 
@@ -451,102 +508,3 @@ class PostgresTarget(StagedTarget):
 
     def frame(self) -> pd.DataFrame:
         return self.read(f"select * from {ident(self.names.view(None))}")
-
-
-# Replacing the source table by its release, in one transaction.
-#
-# Its owner and its grants are kept. A table with other dependents (views, foreign keys, triggers,
-# policies, partitions) is refused: they would be lost, or would show other rows.
-
-PATH = "publish.replace_source"
-REPLACEMENT_WARNING = (
-    "the source table is replaced: the server removes its file, and its write-ahead log, replicas,"
-    " backups and the free space of the disk may hold old rows still"
-)
-NEXT = "_{name}_next"
-"""Temporary name of the new table, which is renamed after the source is dropped."""
-
-
-@dataclass(slots=True)
-class ReplaceTarget(PostgresTarget):
-    """A release that replaces its source table."""
-
-    warnings: tuple[str, ...] = (REPLACEMENT_WARNING,)
-
-    def check(self, engine: Engine) -> None:
-        """Raise TargetError if the source is not a table that can be replaced."""
-        assert isinstance(engine, PostgresEngine)
-        lost = dependents(engine, self.names.view(None), LOST)
-        self.replaces = (dropped_source(self.names.release, lost),)
-        TargetError.refuse(self._unfit(engine) or self._obstacles(engine))
-        self.warnings = (REPLACEMENT_WARNING, *self.warnings)
-
-    def _tables(self) -> tuple[Table, ...]:
-        # (the source table exists, and is to be replaced)
-        names = self.names
-        return (*names.published(None)[1:], names.manifest(None), self._next)
-
-    @property
-    def _next(self) -> Table:
-        return Table(NEXT.format(name=self.names.name), self.names.schema)
-
-    @property
-    def _table(self) -> str:
-        return ident(self.names.view(None)).text
-
-    def _unfit(self, engine: PostgresEngine) -> list[Problem]:
-        source = self.source
-        if source is None or (source.schema, source.name) != (self.names.schema, self.names.name):
-            schema, name = (
-                ("public", self.names.name) if source is None else (source.schema, source.name)
-            )
-            said = "needs schema and name of the table as they are, which decide what is dropped"
-            return [Problem(PATH, said, hint=f"source: {{table: {schema}.{name}}}")]
-        kind, ours = engine.native(
-            "select relkind::text, pg_has_role(current_user, relowner, 'usage')"
-            " from pg_class where oid = %s::regclass",
-            PATH,
-            (self._table,),
-        )[0]
-        if kind != "r":
-            said = "needs an ordinary table: no view, no foreign or partitioned table"
-            return [Problem(PATH, said, hint="publish a view: leave replace_source out")]
-        if not ours:
-            said = "needs the rights of the table's owner"
-            return [Problem(PATH, said, hint="run as the owner")]
-        if any(o.schema == source.schema and o.name == source.name for o in object_entries(engine)):
-            said = "the source is a release of this tool already"
-            return [Problem(PATH, said, hint="nothing to do")]
-        view = self.names.view(None)
-        found = [*dependents(engine, view), *dependents(engine, view, COLUMN_GRANTS)]
-        if found:
-            said = f"something depends on the source table: {', '.join(found)}"
-            hint = "remove it, and make it again on the release; or publish a view"
-            return [Problem(PATH, said, hint=hint)]
-        return []
-
-    def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        assert self.snapshot is not None
-        self._lock(engine)
-        lock = f"lock table {self._table} in access exclusive mode"
-        while_unused(engine, [self.names.view(None)], PATH, lambda: engine.native(lock, PATH))
-        refuse_changed(engine, self.snapshot)
-        TargetError.refuse(self._unfit(engine))
-        record = create_record(engine, self.names.schema)
-        owned = "select pg_get_userbyid(relowner) from pg_class where oid = %s::regclass"
-        owner = str(engine.native(owned, PATH, (self._table,))[0][0])
-        given = replace(Attachments.on(engine, self.names.view(None), PATH), comments=())
-        self._freeze(engine, self._next, STAGED)
-        engine.native(f"drop table {self._table}", PATH)
-        engine.native(f"alter table {ident(self._next)} rename to {ident(self.names.name)}", PATH)
-        for name, rows in self.staged.items():
-            self._freeze(engine, self.names.separate(name, None), rows)
-        given.give(engine, self.names.view(None), PATH)
-        engine.native(f"alter table {self._table} owner to {ident(owner)}", PATH)
-        found = published_objects(engine, self.names, replaced=True)
-        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
-        self._write_manifest(engine, manifest)
-        self._grant(engine)
-        made = [item for item in self.names.entries() if item.kind != "rows"]
-        enter(engine, record, map(entry, made))
-        return manifest

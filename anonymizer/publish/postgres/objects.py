@@ -54,7 +54,19 @@ HANGING = """
     select 'the publication ' || p.pubname
     from pg_publication_tables p join pg_class c on c.relname = p.tablename
     join pg_namespace n on n.oid = c.relnamespace and n.nspname = p.schemaname
-    where c.oid = %(table)s::regclass
+    where c.oid = %(table)s::regclass and (%(covered)s or exists (
+        select from pg_publication_rel r join pg_publication listed on listed.oid = r.prpubid
+        where r.prrelid = c.oid and listed.pubname = p.pubname
+    ))
+    union
+    select 'the subscription ' || s.subname
+    from pg_subscription_rel r join pg_subscription s on s.oid = r.srsubid
+    where r.srrelid = %(table)s::regclass
+    union
+    select 'the extension ' || e.extname || ', of which it is a part'
+    from pg_depend d join pg_extension e on e.oid = d.refobjid
+    where d.deptype = 'e' and d.refclassid = 'pg_extension'::regclass
+        and d.classid = 'pg_class'::regclass and d.objid = %(table)s::regclass
     union
     select 'row security, which is on'
     from pg_class where oid = %(table)s::regclass and (relrowsecurity or relforcerowsecurity)
@@ -76,39 +88,22 @@ HANGING = """
         and a.adrelid <> %(table)s::regclass
     order by 1
 """
-COLUMN_GRANTS = """
-    select 'grants on its column ' || attname
-    from pg_attribute where attrelid = %(table)s::regclass and attacl is not null
-    order by 1
-"""
-"""Properties of the source that a release in its place does not keep."""
-LOST = """
-    select 'the index ' || indexrelid::regclass::text
-    from pg_index where indrelid = %(table)s::regclass
-        and indexrelid not in (select conindid from pg_constraint where conrelid = indrelid)
-    union
-    select 'the constraint ' || conname
-    from pg_constraint where conrelid = %(table)s::regclass and contype <> 'n'
-    union
-    select 'the statistics ' || stxname from pg_statistic_ext where stxrelid = %(table)s::regclass
-    union
-    select case when objsubid = 0 then 'its comment' else 'comments on its columns' end
-    from pg_description where objoid = %(table)s::regclass and classoid = 'pg_class'::regclass
-    order by 1
-"""
-"""Objects that are dropped with a table, besides its rows and its columns."""
 COLUMNS = """
     select attname, atttypid, atttypmod, attcollation from pg_attribute
     where attrelid = to_regclass(%s) and attnum > 0 and not attisdropped order by attnum
 """
 
 
-def dependents(engine: PostgresEngine, table: Table, query: str = HANGING) -> list[str]:
-    """Describe what a table or view has by one of these queries; empty if it does not exist."""
+def dependents(engine: PostgresEngine, table: Table, *, covered: bool) -> list[str]:
+    """Describe what depends on a table or view; empty if it does not exist.
+
+    `covered`: also publications of all tables, or of those of a schema, which do not list it.
+    """
     name = ident(table).text
     if engine.native("select to_regclass(%s)", "publish", (name,))[0][0] is None:
         return []
-    return [str(said) for (said,) in engine.native(query, "publish", {"table": name})]
+    found = {"table": name, "covered": covered}
+    return [str(said) for (said,) in engine.native(HANGING, "publish", found)]
 
 
 WRITTEN_ALIKE = frozenset({"text", "smallint", "integer", "bigint", "boolean", "date"})
