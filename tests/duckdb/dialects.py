@@ -29,6 +29,7 @@ from anonymizer.engines.spark.dialect import DIALECT as SPARK
 from anonymizer.engines.spark.tables import ROWS, Route
 from anonymizer.errors import AnonymizerError, PolicyError, TemplateError
 from anonymizer.source.profile import TableProfile
+from anonymizer.steps import Embedded
 from tests.duckdb.golden_outlined import CHANGED, OUTLINED
 from tests.duckdb.golden_plans import HIERARCHIES, SECOND_RELEASES, hierarchy
 from tests.duckdb.golden_probe import Branch, Probe
@@ -51,6 +52,8 @@ class Recorded:
     texts: dict[str, str] = field(default_factory=dict)
     """The template of each text."""
     branches: set[Branch] = field(default_factory=set)
+    beside: bool = False
+    """Whether an embedded database beside the engine gets the statements."""
 
     @property
     def loader(self) -> Any:
@@ -95,7 +98,8 @@ class _Template:
     name: str
 
     def render(self, parameters: Mapping[str, Any]) -> str:
-        self.recorded.add(self.name, parameters)
+        if not self.recorded.beside:
+            self.recorded.add(self.name, parameters)
         return str(environment().get_template(self.name).render(parameters))
 
 
@@ -111,6 +115,17 @@ def on_engine(engine: str, folder: Path, name: str) -> Policy | None:
 
 
 @contextmanager
+def lent(recorded: Recorded, stage: Embedded) -> Iterator[None]:
+    """What the embedded database of a server runs is not recorded."""
+    del stage
+    recorded.beside = True
+    try:
+        yield
+    finally:
+        recorded.beside = False
+
+
+@contextmanager
 def recording(recorded: Recorded, name: str) -> Iterator[None]:
     """Record what is rendered, with the limits that the setting lowers."""
     postgres = recorded.engine == "postgres"
@@ -120,6 +135,8 @@ def recording(recorded: Recorded, name: str) -> Iterator[None]:
         changed.setattr(rendering, "environment", lambda: recorded)
         changed.setattr(source, "TableProfile", profile)
         changed.setattr(DuckDBEngine, "embedded", False)
+        if postgres:
+            changed.setattr(DuckDBEngine, "lent", partial(lent, recorded))
         for limit in CHANGED.get(name, []):
             if limit[1] != "TableProfile":
                 changed.setattr(*limit)

@@ -37,6 +37,7 @@ NOT_TAKEN: dict[str, set[tuple[str, int, str]]] = {
         ("mondrian/_valid_cuts", 14, "body"),
         ("mondrian/positions", 3, "body"),
         ("persons/crowding", 0, "body"),
+        ("persons/places", 1, "else"),
     },
     "spark": {
         ("mondrian/_least_loss", 5, "body"),
