@@ -13,13 +13,67 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import anonymizer
+from anonymizer import Policy
+from tests.backends.faults import COLUMNS, MARK, SOURCE, Stage
 from tests.backends.postgres_server import control, free_port, program
-from tests.backends.tables import query
+from tests.backends.tables import PEOPLE, load, query
 
-MARK = "QXMARKVALUE"
-"""Stands in the words of some faults, as a value of the source might."""
+
+@dataclass
+class Database(Stage):
+    """A database of its own."""
+
+    address: str
+
+    @property
+    def policy(self) -> Policy:
+        return Policy.model_validate(
+            {
+                "version": 1,
+                "engine": "postgres",
+                "source": {"table": "people"},
+                "columns": COLUMNS,
+                "privacy": {"k_anonymity": 4},
+                "publish": {"name": "released", "schema": "published"},
+            }
+        )
+
+    def build(self) -> None:
+        server, _, name = self.address.rpartition("/")
+        query(f"{server}/postgres", f"create database {name} template template0")
+        load(self.address, PEOPLE, SOURCE, "people")
+        Stage.build(self)
+
+    def run(self, seed: int) -> object:
+        return anonymizer.run(self.policy, self.address, seed=seed)
+
+    def published(self) -> list[Any]:
+        return query(self.address, "select * from published.released")
+
+    def passes(self) -> bool:
+        return anonymizer.verify(self.policy, self.address).passed
+
+    def left(self) -> list[str]:
+        relations = query(
+            self.address,
+            "select n.nspname || '.' || relname from pg_class c"
+            " join pg_namespace n on n.oid = relnamespace"
+            " where relkind in ('r', 'v') and n.nspname !~ '^(pg_|information_schema)'"
+            " and relname !~ '^(people|released|released_manifest|objects)$'",
+        )
+        rows = [one for one in relations if one[0].startswith("published._released_")]
+        others = (
+            "select nspname from pg_namespace where nspname like 'anonymizer_run_%'",
+            "select object_name from _anonymizer.objects where kind = 'scratch'",
+            "select objid::text from pg_locks where locktype = 'advisory'",
+        )
+        found = [one for text in others for one in query(self.address, text)]
+        return [name for (name,) in [*relations, *found] if [(name,)] != rows]
+
 
 MOMENTS = {
     "reading the source": r"^anonymizer_run_\w+\.snapshot$",

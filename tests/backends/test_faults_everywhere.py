@@ -11,93 +11,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import anonymizer
-from anonymizer import Policy
 from anonymizer.errors import EngineError
-from tests.backends.postgres_faults import FAULTS, MARK, MOMENTS, PUBLISHED_AT, Wire, fault_at
-from tests.backends.tables import PEOPLE, load, people, policy, query
+from tests.backends.faults import worded
+from tests.backends.postgres_faults import FAULTS, MOMENTS, PUBLISHED_AT, Database, Wire, fault_at
+from tests.backends.tables import query
 from tests.cli.conftest import Call, Done, call
 from tests.selection import some
 
 __all__ = ["call"]
 
-COLUMNS: dict[str, Any] = {
-    "age": "quasi",
-    "zip": "quasi",
-    "ill": {"role": "sensitive", "protect": {"l_diversity": 2}},
-}
-SEEDS = (1, 2)
-
-
-def asked() -> Policy:
-    return policy(COLUMNS, engine="postgres", publish={"name": "released", "schema": "published"})
-
-
-@dataclass(frozen=True)
-class Database:
-    """A database of its own with a source, and a release that runs replace again and again."""
-
-    address: str
-    rows: dict[int, list[Any]]
-    """The rows of the release, by the seed of its run."""
-
-    def published(self) -> list[Any]:
-        return query(self.address, "select * from published.released")
-
-    def standing(self) -> int:
-        """The seed whose release is published; it is complete, and passes its verification."""
-        (seed,) = (seed for seed, rows in self.rows.items() if rows == self.published())
-        assert anonymizer.verify(asked(), self.address, engine="postgres").passed
-        return seed
-
-    def seeds(self) -> tuple[int, int]:
-        """The seed of the release that is published, and that of the next one."""
-        old = self.standing()
-        (new,) = {*SEEDS} - {old}
-        return old, new
-
-    def left(self) -> list[str]:
-        """What is neither the source nor the one release."""
-        relations = query(
-            self.address,
-            "select n.nspname || '.' || relname from pg_class c"
-            " join pg_namespace n on n.oid = relnamespace"
-            " where relkind in ('r', 'v') and n.nspname !~ '^(pg_|information_schema)'",
-        )
-        names = {name for (name,) in relations}
-        names -= {
-            "public.people",
-            "published.released",
-            "published.released_manifest",
-            "_anonymizer.objects",
-        }
-        rows = [name for name in names if name.startswith("published._released_")]
-        schemas = query(
-            self.address, "select nspname from pg_namespace where nspname like 'anonymizer_run_%'"
-        )
-        scratch = query(
-            self.address, "select object_name from _anonymizer.objects where kind = 'scratch'"
-        )
-        locks = query(self.address, "select objid::text from pg_locks where locktype = 'advisory'")
-        return [
-            *sorted(names)[0 if len(rows) != 1 else 1 :],
-            *(name for (name,) in [*schemas, *scratch, *locks]),
-        ]
-
 
 @pytest.fixture(scope="module")
 def database(postgres: str) -> Database:
-    query(postgres, "create database faults template template0")
-    address = postgres.rsplit("/", 1)[0] + "/faults"
-    load(address, PEOPLE, people(60), "people")
-    made = Database(address, {})
-    for seed in SEEDS:
-        anonymizer.run(asked(), address, seed=seed)
-        made.rows[seed] = made.published()
+    made = Database(postgres.rsplit("/", 1)[0] + "/faults")
+    made.build()
     return made
 
 
@@ -107,39 +38,29 @@ class Command:
 
     call: Call
     file: Path
+    address: str
 
-    def run(self, address: str, seed: int, *more: str) -> Done:
-        options = ["--database", address, "--format", "json", "--quiet", "--test-seed", str(seed)]
-        return self.call("run", str(self.file), *options, *more)
+    def run(self, seed: int, address: str | None = None) -> Done:
+        options = ["--format", "json", "--quiet", "--test-seed", str(seed)]
+        return self.call("run", str(self.file), "--database", address or self.address, *options)
+
+    def clean(self) -> None:
+        """Remove what is left where the session or the server was gone."""
+        done = self.call("clean", "--database", self.address, "--format", "json")
+        assert done.code == 0
 
 
 @pytest.fixture
-def command(call: Call, tmp_path: Path) -> Command:
+def command(call: Call, tmp_path: Path, database: Database) -> Command:
     file = tmp_path / "policy.json"
-    file.write_text(json.dumps(asked().to_dict()))
-    return Command(call, file)
+    file.write_text(json.dumps(database.policy.to_dict()))
+    return Command(call, file, database.address)
 
 
 def refused(done: Done, says: str) -> None:
-    """The command has ended with one problem, in words of its own."""
+    """The command could not work, and says why."""
     assert done.code == 2, done.out + done.err
-    (error,) = done.json["errors"]
-    assert says in error["message"]
-    assert error["path"]
-    assert error["hint"]
-    assert MARK not in done.out + done.err
-    assert "Traceback" not in done.err
-
-
-def unharmed(database: Database, command: Command, seed: int, *, clean: bool = False) -> None:
-    """Nothing is left, once leftovers of a lost session are removed, and a run publishes `seed`."""
-    if clean:
-        cleaned = command.call("clean", "--database", database.address, "--format", "json")
-        assert cleaned.code == 0
-    assert database.left() == []
-    assert command.run(database.address, seed).code == 0
-    assert database.standing() == seed
-    assert database.left() == []
+    worded(done.json["errors"], says, done.out, done.err)
 
 
 CASES = [
@@ -156,15 +77,16 @@ CASES = [
 def test_postgres(database: Database, command: Command, fault: str, moment: str) -> None:
     old, new = database.seeds()
     with fault_at(database.address, fault, moment):
-        done = command.run(database.address, new)
+        done = command.run(new)
     if moment in PUBLISHED_AT:
         assert done.code == 0
         assert database.standing() == new
     else:
         refused(done, FAULTS[fault][1])
         assert database.standing() == old
-    lost = fault in ("session ended", "server stopped") or moment in PUBLISHED_AT
-    unharmed(database, command, new, clean=lost)
+    if fault in ("session ended", "server stopped") or moment in PUBLISHED_AT:
+        command.clean()
+    database.unharmed(new)
 
 
 MANIFEST = b'insert into "published"."released_manifest"'
@@ -189,7 +111,7 @@ def test_a_wire_to_postgres(database: Database, command: Command, fault: str) ->
     old, new = database.seeds()
     wire, timeout = WIRES[fault]
     with limited(database, timeout), wire.before(database.address) as address:
-        done = command.run(address, new)
+        done = command.run(new, address)
     assert wire.used
     refused(done, "the server ended the connection" if timeout else "the connection was lost")
     if "commit" in fault:  # which the client cannot tell apart
@@ -198,7 +120,8 @@ def test_a_wire_to_postgres(database: Database, command: Command, fault: str) ->
         (kept,) = query(database.address, "select manifest from published.released_manifest")[0]
         assert (json.loads(kept)["run_id"] in error["hint"]) is (fault == "cut after the commit")
     assert database.standing() == (new if fault == "cut after the commit" else old)
-    unharmed(database, command, new, clean=True)
+    command.clean()
+    database.unharmed(new)
 
 
 @contextmanager
@@ -225,9 +148,9 @@ def test_a_lock_of_postgres(database: Database, command: Command, table: str, sa
         holder.execute(f"select * from {table}")
         if table == "public.people":
             holder.execute(f"lock table {table}")
-        refused(command.run(database.address, new), says)
+        refused(command.run(new), says)
     assert database.standing() == old
-    unharmed(database, command, new)
+    database.unharmed(new)
 
 
 @pytest.mark.postgres
@@ -250,9 +173,11 @@ def test_a_connection_of_the_users(
             fault_at(database.address, fault, moment),
             pytest.raises(EngineError, match=FAULTS[fault][1]),
         ):
-            anonymizer.run(asked(), connection, seed=new)
+            anonymizer.run(database.policy, connection, seed=new)
         if fault != "session ended":
             assert not connection.autocommit
             assert connection.execute(settings).fetchall() == before
     assert database.standing() == old
-    unharmed(database, command, new, clean=fault == "session ended")
+    if fault == "session ended":
+        command.clean()
+    database.unharmed(new)
