@@ -222,6 +222,12 @@ def quiet() -> None:
     for name in ("SQLQueryContextLogger", "py4j"):
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
+    # (py4j shows the traceback of a lost connection by way of the root logger)
+    logging.getLogger().addFilter(_of_others)
+
+
+def _of_others(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager
@@ -280,12 +286,13 @@ def spark_engine(
             allowed="an open Spark session in Python",
         )
     readable = input_files(policy) if policy is not None else ()
-    with ExitStack() as stack:
+    with failures.translate_rest("engine"), ExitStack() as stack:
         of_jvm = limits if limits.memory is None else _share(limits, limits.memory)
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         share = _of_duckdb(limits, spark)
-        folder = run_folder.create(run_id, writer=process_of(spark))
-        stack.push(partial(_remove_folder, folder, spark, database is None))
+        writer = process_of(spark)
+        folder = run_folder.create(run_id, writer=writer)
+        stack.push(partial(_remove_folder, folder, spark, writer, database is None))
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
@@ -306,6 +313,7 @@ def spark_engine(
 def _remove_folder(
     folder: RunFolder,
     spark: SparkSession,
+    writer: int | None,
     owned: bool,
     kind: type[BaseException] | None,
     *_: object,
@@ -314,7 +322,8 @@ def _remove_folder(
 
     What was interrupted goes on in the JVM, and nobody can tell for how long.
     """
-    if kind is None or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
+    gone = writer is not None and run_folder.is_gone(writer)
+    if kind is None or gone or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
         folder.remove()
         return
     folder.empty()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -406,12 +407,13 @@ class SparkTables:
 
     def drop(self) -> None:
         """Drop all temporary views; the files are removed with the folder of the run."""
-        for name, place in self.places.items():
-            if place.on_spark:
-                self.spark.catalog.dropTempView(self.view(name))
+        with suppress(Exception):  # a session that has ended has none
+            for name, place in self.places.items():
+                if place.on_spark:
+                    self.spark.catalog.dropTempView(self.view(name))
+            for frame in self.kept:
+                frame.unpersist()
         self.places.clear()
-        for frame in self.kept:
-            frame.unpersist()
         self.kept.clear()
 
 
