@@ -7,17 +7,24 @@ left, and the next run gives the rows that this one would have given.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import anonymizer
-from anonymizer.errors import EngineError
+from anonymizer.engines.execute import Listener
+from anonymizer.errors import AnonymizerError, EngineError
+from anonymizer.run.clean import clean
+from tests.backends import spark_faults
 from tests.backends.faults import worded
 from tests.backends.postgres_faults import FAULTS, MOMENTS, PUBLISHED_AT, Database, Wire, fault_at
+from tests.backends.spark_faults import Lake
 from tests.backends.tables import query
 from tests.cli.conftest import Call, Done, call
 from tests.selection import some
@@ -181,3 +188,114 @@ def test_a_connection_of_the_users(
     if fault == "session ended":
         command.clean()
     database.unharmed(new)
+
+
+@pytest.fixture(scope="module")
+def lakes(
+    spark_session: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Lake]]:
+    """A release in a folder, and one in Spark's catalog."""
+    made = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("folder", "catalog"):
+            folder = tmp_path_factory.mktemp(place)
+            lake = Lake(folder, spark_session, catalog=place == "catalog")
+            patch.setenv("ANONYMIZER_TMPDIR", str(lake.runs))
+            lake.build()
+            made[place] = lake
+        yield made
+    for view in ("released", "released_manifest"):
+        spark_session.sql(f"drop view {view}")
+    for name in made["catalog"].frozen():
+        spark_session.sql(f"drop table {name}")
+
+
+@pytest.fixture
+def lake(lakes: dict[str, Lake], place: str, monkeypatch: pytest.MonkeyPatch) -> Lake:
+    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(lakes[place].runs))
+    return lakes[place]
+
+
+def refuses(lake: Lake, seed: int, says: str, listener: Listener | None = None) -> None:
+    """A run on Spark cannot work, and says why."""
+    with pytest.raises(AnonymizerError) as raised:
+        lake.run(seed, listener)
+    assert raised.value.exit_code == 2
+    worded([problem.as_dict() for problem in raised.value.problems], says)
+
+
+@pytest.mark.spark
+@some(1)
+@pytest.mark.parametrize("place", ["folder"])
+@pytest.mark.parametrize("moment", spark_faults.MOMENTS)
+def test_cancelled_jobs_of_spark(lake: Lake, moment: str) -> None:
+    old, new = lake.seeds()
+    cancel = lake.spark.sparkContext.cancelAllJobs
+    with spark_faults.whenever(lake.folder, spark_faults.MOMENTS[moment], cancel) as acted:
+        refuses(lake, new, "the statement was interrupted")
+    assert acted
+    assert lake.standing() == old
+    lake.unharmed(new)
+
+
+@pytest.mark.spark
+@some(3)
+@pytest.mark.parametrize(("place", "step", "act", "says"), spark_faults.FAULTS)
+def test_spark(lake: Lake, step: str, act: Callable[[Lake], None], says: str) -> None:
+    old, new = lake.seeds()
+    refuses(lake, new, says, spark_faults.at(step, lambda: act(lake)))
+    assert lake.standing() == old
+    if act is spark_faults.take_manifest:
+        (taken,) = lake.place.glob("*.tmp")
+        taken.rmdir()
+    lake.unharmed(new)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("place", ["catalog"])
+def test_a_name_of_the_catalog_that_is_taken(lake: Lake) -> None:
+    """The view reads the old rows again if the manifest cannot follow it."""
+    old, new = lake.seeds()
+
+    def take() -> None:
+        lake.spark.sql("drop view released_manifest")
+        lake.spark.sql("create table released_manifest as select 1 as mine")
+
+    refuses(lake, new, "a table has taken the name", spark_faults.at("write the release", take))
+    assert lake.published() == lake.rows[old]
+    assert lake.frozen() == set()
+    lake.spark.sql("drop table released_manifest")
+    lake.unharmed(new)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_sessions_of_spark_that_end(tmp_path: Path) -> None:
+    """Stopped in the middle by somebody else, and the JVM killed."""
+    for told in played(tmp_path):
+        killed = told["fault"] == "JVM killed"
+        worded(told["problems"], "the connection to Spark was lost" if killed else "was stopped")
+        assert told["old"], told["fault"]
+        # its JVM may still be at work in the folder of a run, which is empty
+        left = sorted(path.rpartition("/")[2] for path in told["left"])
+        assert left == ["released.manifest.json", "released.parquet", "run.json"][: 3 - killed]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANONYMIZER_TMPDIR", str(tmp_path / "runs"))
+        clean(tmp_path / "out")
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def played(folder: Path, *server: str) -> list[dict[str, Any]]:
+    """What is told of every fault that is played in a process of its own."""
+    pytest.importorskip("pyspark")
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.backends.spark_faults", str(folder), *server],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return [json.loads(line) for line in ran.stdout.splitlines()]
