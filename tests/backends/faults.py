@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from anonymizer.engines.execute import Event, Listener
 from tests.backends.tables import PEOPLE, people
 
 MARK = "QXMARKVALUE"
@@ -68,6 +69,18 @@ class Stage(ABC):
         self.run(new)
         assert self.standing() == new
         assert self.left() == []
+
+
+def at(name: str, act: Callable[[], object]) -> Listener:
+    """Act once, as soon as a run has executed a step of this name."""
+    left = [name]
+
+    def listen(event: Event) -> None:
+        if event.step.name in left:
+            left.clear()
+            act()
+
+    return listen
 
 
 def worded(problems: Sequence[Mapping[str, Any]], says: str, *shown: str) -> None:

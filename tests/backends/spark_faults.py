@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import threading
@@ -21,10 +20,10 @@ import duckdb
 
 import anonymizer
 from anonymizer import Policy
-from anonymizer.engines.execute import Event, Listener
+from anonymizer.engines.execute import Listener
 from anonymizer.engines.spark.source import process_of
 from anonymizer.errors import AnonymizerError
-from tests.backends.faults import COLUMNS, SOURCE, Stage
+from tests.backends.faults import COLUMNS, SOURCE, Stage, at
 from tests.backends.spark_local import SETTINGS
 from tests.backends.tables import PEOPLE
 from tests.runs import fill
@@ -132,18 +131,6 @@ def whenever(folder: Path, pattern: str, act: Callable[[], object]) -> Iterator[
     finally:
         ended.set()
         watching.join()
-
-
-def at(name: str, act: Callable[[], object]) -> Listener:
-    """Act once, as soon as a run has executed a step of this name."""
-    left = [name]
-
-    def listen(event: Event) -> None:
-        if left and re.fullmatch(left[0], event.step.name):
-            left.clear()
-            act()
-
-    return listen
 
 
 def remove_runs(lake: Lake) -> None:

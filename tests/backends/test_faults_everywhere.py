@@ -21,8 +21,9 @@ import anonymizer
 from anonymizer.engines.execute import Listener
 from anonymizer.errors import AnonymizerError, EngineError
 from anonymizer.run.clean import clean
-from tests.backends import spark_faults
-from tests.backends.faults import worded
+from tests.backends import duckdb_faults, spark_faults
+from tests.backends.duckdb_faults import Files
+from tests.backends.faults import SOURCE, at, worded
 from tests.backends.postgres_faults import FAULTS, MOMENTS, PUBLISHED_AT, Database, Wire, fault_at
 from tests.backends.spark_faults import Lake
 from tests.backends.tables import query
@@ -216,10 +217,10 @@ def lake(lakes: dict[str, Lake], place: str, monkeypatch: pytest.MonkeyPatch) ->
     return lakes[place]
 
 
-def refuses(lake: Lake, seed: int, says: str, listener: Listener | None = None) -> None:
-    """A run on Spark cannot work, and says why."""
+def refuses(stage: Lake | Files, seed: int, says: str, listener: Listener | None = None) -> None:
+    """A run cannot work, and says why."""
     with pytest.raises(AnonymizerError) as raised:
-        lake.run(seed, listener)
+        stage.run(seed, listener)
     assert raised.value.exit_code == 2
     worded([problem.as_dict() for problem in raised.value.problems], says)
 
@@ -243,7 +244,7 @@ def test_cancelled_jobs_of_spark(lake: Lake, moment: str) -> None:
 @pytest.mark.parametrize(("place", "step", "act", "says"), spark_faults.FAULTS)
 def test_spark(lake: Lake, step: str, act: Callable[[Lake], None], says: str) -> None:
     old, new = lake.seeds()
-    refuses(lake, new, says, spark_faults.at(step, lambda: act(lake)))
+    refuses(lake, new, says, at(step, lambda: act(lake)))
     assert lake.standing() == old
     if act is spark_faults.take_manifest:
         (taken,) = lake.place.glob("*.tmp")
@@ -261,7 +262,7 @@ def test_a_name_of_the_catalog_that_is_taken(lake: Lake) -> None:
         lake.spark.sql("drop view released_manifest")
         lake.spark.sql("create table released_manifest as select 1 as mine")
 
-    refuses(lake, new, "a table has taken the name", spark_faults.at("write the release", take))
+    refuses(lake, new, "a table has taken the name", at("write the release", take))
     assert lake.published() == lake.rows[old]
     assert lake.frozen() == set()
     lake.spark.sql("drop table released_manifest")
@@ -299,3 +300,29 @@ def played(folder: Path, *server: str) -> list[dict[str, Any]]:
     assert ran.returncode == 0, ran.stderr
     assert "Traceback" not in ran.stderr
     return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+@some(2)
+@pytest.mark.parametrize(("kind", "step", "act", "says"), duckdb_faults.FAULTS)
+def test_duckdb(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    step: str,
+    act: Callable[[Files], None],
+    says: str,
+) -> None:
+    """More in tests/faults, where runs are killed and interrupted, and disks are full."""
+    files = Files(tmp_path, kind)
+    monkeypatch.setenv("ANONYMIZER_TMPDIR", str(files.runs))
+    files.build()
+    old, new = files.seeds()
+    if says:
+        refuses(files, new, says, at(step, lambda: act(files)))
+    else:
+        files.run(new, at(step, lambda: act(files)))
+    assert files.standing() == (old if says else new)
+    assert files.left() == []
+    files.source.unlink(missing_ok=True)
+    files.write(files.source, SOURCE)
+    files.unharmed(old)
