@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -153,6 +154,16 @@ def translate(error: Exception, where: str) -> AnonymizerError:
         return EngineError.at(where, _LOST[0], hint=_LOST[1])
     told = condition.split(".")[0] if condition.isascii() and condition else type(error).__name__
     return EngineError.at(where, f"Spark reported {told}", hint="--debug shows the engine's words")
+
+
+def is_gone() -> bool:
+    """Return whether the failure that is being handled is the loss of the session.
+
+    Nothing of it can be cleaned up, and a client of Spark Connect waits for minutes in every call.
+    """
+    failed = sys.exc_info()[1]
+    cause = failed.__cause__ if isinstance(failed, AnonymizerError) else failed
+    return isinstance(cause, Exception) and _is_lost(cause, _words(cause))
 
 
 def _condition(error: Exception) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import SCRATCH, Sql, Table, ident, lit, one_file, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark import failures
 from anonymizer.errors import SourceError
 
 if TYPE_CHECKING:
@@ -407,11 +408,12 @@ class SparkTables:
 
     def drop(self) -> None:
         """Drop all temporary views; the files are removed with the folder of the run."""
-        with suppress(Exception):  # a session that has ended has none
-            for name, place in self.places.items():
+        shown = () if failures.is_gone() else self.places.items()
+        with suppress(Exception):  # a session that was stopped has none
+            for name, place in shown:
                 if place.on_spark:
                     self.spark.catalog.dropTempView(self.view(name))
-            for frame in self.kept:
+            for frame in self.kept if shown else ():
                 frame.unpersist()
         self.places.clear()
         self.kept.clear()
