@@ -209,7 +209,12 @@ def new_session(address: str | None) -> Any:
     from pyspark.sql import SparkSession
 
     if address is not None:
-        return SparkSession.builder.remote(address).getOrCreate()
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        session = SparkSession.builder.remote(address).getOrCreate()
+        # without this it waits for ten minutes for a server that is gone
+        session.client.set_retry_policies([DefaultPolicy(max_retries=2)])
+        return session
     builder = SparkSession.builder.master("local[2]").appName("tests")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)

@@ -25,6 +25,7 @@ from tests.backends import duckdb_faults, spark_faults
 from tests.backends.duckdb_faults import Files
 from tests.backends.faults import SOURCE, at, worded
 from tests.backends.postgres_faults import FAULTS, MOMENTS, PUBLISHED_AT, Database, Wire, fault_at
+from tests.backends.spark_connect import server
 from tests.backends.spark_faults import Lake
 from tests.backends.tables import query
 from tests.cli.conftest import Call, Done, call
@@ -280,6 +281,19 @@ def test_sessions_of_spark_that_end(tmp_path: Path) -> None:
         # its JVM may still be at work in the folder of a run, which is empty
         left = sorted(path.rpartition("/")[2] for path in told["left"])
         assert left == ["released.manifest.json", "released.parquet", "run.json"][: 3 - killed]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANONYMIZER_TMPDIR", str(tmp_path / "runs"))
+        clean(tmp_path / "out")
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_server_of_spark_that_ends(tmp_path: Path) -> None:
+    with server() as (address, process):
+        (told,) = played(tmp_path, address, str(process))
+    worded(told["problems"], "the connection to Spark was lost")
+    assert told["old"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANONYMIZER_TMPDIR", str(tmp_path / "runs"))
         clean(tmp_path / "out")
