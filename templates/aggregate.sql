@@ -338,7 +338,7 @@ shown as (
     cross join groupings
     where not g.left_out{% if shared %} and g.together = ({{ shared.number }} = {{ shared.levels | lit }}){% endif %}
 
-),
+){% if leaves_out or listed %},
 
 remaining as (
     select
@@ -351,6 +351,7 @@ remaining as (
     from {{ split | ident }}
     where left_out
 )
+{% endif %}
 
 select
     {% for d in dimensions %}

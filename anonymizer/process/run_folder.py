@@ -171,6 +171,14 @@ def create(run_id: str, building: Path | None = None, writer: int | None = None)
     return RunFolder(path)
 
 
+def note_building(folder: Path, building: Path) -> None:
+    """Record what the run of a folder builds: its clean-up removes that as well."""
+    record = json.loads(read_beside(folder / OWNER)) | {"building": str(building)}
+    aside = folder / f"{OWNER}.new"
+    aside.write_text(json.dumps(record))
+    aside.replace(folder / OWNER)
+
+
 def _host_mark() -> str:
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
@@ -279,13 +287,18 @@ def _remove_unowned(path: Path, abandoned: float) -> list[Path]:
 
 
 def _remove(path: Path, record: dict[str, object]) -> list[Path]:
-    """Remove the file that a run was building, if its name has the form of such a file, and then
-    the folder of the run, or what is in it if something may still write. Returns the removed files.
+    """Remove the file or folder that a run was building, if its name has the form of one, and then
+    the folder of the run, or what is in it if something may still write. Returns what was removed
+    beside the run's folder.
     """
     building, run_id = record.get("building"), record.get("run_id")
     removed: list[Path] = []
     if isinstance(building, str) and building.endswith(f".{run_id}.tmp"):
         removed = remove_files([Path(building), Path(f"{building}.wal")])
+        folders, place = [Path(building)], Path(building.removesuffix(f".{run_id}.tmp"))
+        if place.exists():  # else what was moved aside is the only release
+            folders.append(Path(f"{building}.old"))
+        removed += _remove_folders(folders)
     if is_written(record):
         _empty(path)
     else:
@@ -314,6 +327,18 @@ def remove_files(paths: list[Path]) -> list[Path]:
                 removed.append(path)
         except OSError:
             continue
+    return removed
+
+
+def _remove_folders(paths: list[Path]) -> list[Path]:
+    """Remove folders of this user, and return those that were removed."""
+    removed: list[Path] = []
+    for path in paths:
+        with suppress(OSError):
+            found = path.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == _user():
+                shutil.rmtree(path)
+                removed.append(path)
     return removed
 
 

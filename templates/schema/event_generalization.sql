@@ -932,10 +932,10 @@ counts as (
     select label, count(*) as n from members group by label
 ),
 rarest as (
-    select m.labels, arg_min(m.label, c.n) as label
+    select m.labels, m.label
     from members m
     join counts c on c.label = m.label
-    group by m.labels
+    qualify row_number() over (partition by m.labels order by c.n, m.label) = 1
 ),
 part as (
     select distinct r.labels

@@ -493,10 +493,10 @@ counts as (
     select grp, label, count(*) as n from members group by grp, label
 ),
 rarest as (
-    select m.grp, m.place, m.labels, arg_min(m.label, c.n) as label
+    select m.grp, m.place, m.labels, m.label
     from members m
     join counts c on c.grp = m.grp and c.label = m.label
-    group by m.grp, m.place, m.labels
+    qualify row_number() over (partition by m.grp, m.place order by c.n, m.label) = 1
 ),
 -- a set that is part of another one admits no worse value
 part as (

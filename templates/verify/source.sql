@@ -351,10 +351,10 @@ counts as (
     select label, count(*) as n from listed group by label
 ),
 rarest as (
-    select a.value, a.labels, arg_min(u.label, coalesce(c.n, 0)) as label
+    select a.value, a.labels, u.label
     from admitting a, unnest(a.labels) as u(label)
     left join counts c on c.label = u.label
-    group by a.value, a.labels
+    qualify row_number() over (partition by a.value order by coalesce(c.n, 0), u.label) = 1
 ),
 together as (
     select distinct r.value

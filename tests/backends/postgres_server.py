@@ -25,7 +25,7 @@ class NoServer(RuntimeError):
     """The server was asked for and cannot start."""
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     """A server program: on the path, or where Debian keeps it."""
     found = shutil.which(name)
     if found:
@@ -65,18 +65,24 @@ def server() -> Iterator[str]:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
         data, port = folder / "data", free_port()
-        initdb = [_program("initdb"), "-D", str(data), "-U", "postgres", "-A", "trust"]
+        initdb = [program("initdb"), "-D", str(data), "-U", "postgres", "-A", "trust"]
         _run([*initdb, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"], folder)
         with (data / "postgresql.conf").open("a") as handle:
             handle.write(f"{SETTINGS}port = {port}\nunix_socket_directories = '{folder}'\n")
-        control = [_program("pg_ctl"), "-D", str(data), "-w", "-t", "60", "-l", str(folder / "log")]
-        _run([*control, "start"], folder)
+        control(data, "start")
         try:
             yield _database(f"postgresql://postgres@127.0.0.1:{port}")
         finally:
-            _run([*control, "-m", "immediate", "stop"], folder)
+            control(data, "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def control(data: Path, action: str) -> None:
+    """Start, stop or restart the server of a folder of data; it stops as in a crash."""
+    command = [program("pg_ctl"), "-D", str(data), "-w", "-t", "60", "-l", str(data.parent / "log")]
+    how = [] if action == "start" else ["-m", "immediate"]
+    _run([*command, *how, action], data.parent)
 
 
 def _database(address: str) -> str:

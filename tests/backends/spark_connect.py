@@ -11,16 +11,24 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anonymizer
 from anonymizer.engines.spark import connection
+from tests.backends.postgres_server import free_port
 from tests.backends.spark_cluster import CLUSTER, KILLED_AT, policy
 from tests.backends.spark_local import SETTINGS
+
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 def main(source: str, folder: str) -> None:
@@ -49,6 +57,41 @@ def main(source: str, folder: str) -> None:
         print("done")
     finally:
         spark.stop()
+
+
+@contextmanager
+def server() -> Iterator[tuple[str, int]]:
+    """The address and the process of a server of its own, which executes what it is asked."""
+    import pyspark
+
+    home, port = Path(pyspark.__file__).parent, free_port()
+    settings = {"spark.connect.grpc.binding.port": str(port), **SETTINGS}
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--class", SERVER]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
+        running = subprocess.Popen(
+            [*command, "spark-internal"],
+            cwd=folder,
+            env={**os.environ, "SPARK_HOME": str(home)},
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            until = time.monotonic() + 120
+            while not _listens(port):
+                assert running.poll() is None
+                assert time.monotonic() < until
+                time.sleep(0.2)
+            yield f"sc://127.0.0.1:{port}", running.pid
+        finally:
+            running.kill()
+            running.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def interrupt_once(folder: Path, pattern: str) -> None:

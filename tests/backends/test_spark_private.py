@@ -36,7 +36,7 @@ def look(event):
     for path in (run, *by_spark, *folder.glob("out/*.tmp")):
         if path.exists() and path.stat().st_mode & 0o077:
             open_to_others.add(path.name)
-    if dies and any(run.glob("*-snapshot/*.parquet")):
+    if dies and any(folder.glob("out/*.tmp/*.parquet")):
         print("left", run.name, flush=True)
         os.kill(os.getpid(), 9)
 policy = anonymizer.Policy.model_validate({
@@ -91,7 +91,9 @@ def test_the_folder_of_a_killed_run_stays_until_its_jvm_has_ended(tmp_path: Path
         time.sleep(0.2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANONYMIZER_TMPDIR", str(tmp_path))
-        assert run_folder.remove_dead() == [folder]
+        (built,) = (tmp_path / "out").glob("*.tmp")
+        assert run_folder.remove_dead() == [built, folder]
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])

@@ -44,8 +44,15 @@ _WRITTEN = (
 )
 _OF_SQL = ("42883", "42804", "42846", "42601")
 """States of a statement that the server does not take for what it says."""
+LOST = "the connection was lost", "check server and network, and run again"
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     ("57014", "the statement was cancelled", "a statement timeout, or interrupted: run again"),
+    ("57P05", "the server ended the connection", "raise idle_session_timeout for the role"),
+    (
+        "25P03",
+        "the server ended the connection",
+        "raise idle_in_transaction_session_timeout for the role",
+    ),
     ("57P", "the server ended the connection", "the server was stopped: run again"),
     ("53100", "the server's disk is full", "free space in its data and temporary folders"),
     ("53200", "the server is out of memory", "lower --memory-limit, which each sort may use"),
@@ -85,7 +92,7 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
     ("HV", "a foreign table cannot be read", "look at its options, server and user mapping"),
     ("08001", "the server of a foreign table cannot be reached", "look at the server's options"),
-    ("08", "the connection was lost", "check server and network, and run again"),
+    ("08", *LOST),
     ("3D000", "there is no such database", "check the name at the end of --database"),
     ("28", "the server refused the role or its password", "use ~/.pgpass or PGPASSWORD"),
 )
@@ -113,6 +120,8 @@ def translate_errors(where: str) -> Iterator[None]:
 
 def translate(error: Exception, where: str) -> AnonymizerError:
     """Translate the server's `error` during `where` to an AnonymizerError without its message."""
+    from psycopg import OperationalError
+
     state = getattr(error, "sqlstate", None) or ""
     diag = getattr(error, "diag", None)
     raised_by = getattr(diag, "source_function", None)
@@ -126,12 +135,10 @@ def translate(error: Exception, where: str) -> AnonymizerError:
             if where == "source.query" and (state in _OF_SQL or state.startswith("22")):
                 hint = "run the query by itself to see why"
             return kind.at(where, message, hint=hint)
-    if not state:
-        hint = "check host, port and that the server runs"
-        return EngineError.at(where, "the server cannot be reached", hint=hint)
-    return EngineError.at(
-        where, f"the server reported SQLSTATE {state}", hint="--debug shows its words"
-    )
+    if isinstance(error, OperationalError) and not state:  # the server had no time to say more
+        return EngineError.at(where, LOST[0], hint=LOST[1])
+    said = f"the server reported SQLSTATE {state}" if state else "psycopg cannot pass a value on"
+    return EngineError.at(where, said, hint="--debug shows its words")
 
 
 # Resolves table names as the server does, under the search path of the role or of a run.

@@ -86,7 +86,10 @@ def _engine_error(error: Exception) -> AnonymizerError:
         if words in said:
             fallback = "postgresql://role@host:5432/database"
             return EngineError.at("--database", message, hint=hint or fallback)
-    return translate(error, "--database")
+    if getattr(error, "sqlstate", None):
+        return translate(error, "--database")
+    hint = "check host, port and that the server runs"
+    return EngineError.at("--database", "the server cannot be reached", hint=hint)
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from anonymizer.engines.spark.tables import (
 )
 from anonymizer.errors import TemplateError
 from anonymizer.policy.values import table_parts
+from anonymizer.process import run_folder
 from anonymizer.steps import Parts
 
 if TYPE_CHECKING:
@@ -460,3 +461,5 @@ class SparkEngine(Engine):
         """Set the folder or catalog table of the release in which a work table is written."""
         self.work_tables.destinations[name] = place
         self.undo.append(undo)
+        if isinstance(place, Path):
+            run_folder.note_building(self.work_tables.folder, place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,6 +19,16 @@ _CONDITIONS: tuple[tuple[str, str, str], ...] = (
         "PATH_NOT_FOUND",
         "a file or folder does not exist, or cannot be reached from Spark",
         "name a path that the driver and every executor can read",
+    ),
+    (
+        "FILE_NOT_EXIST",
+        "a file was removed while the run was at work",
+        "leave the folders of runs (ANONYMIZER_TMPDIR) and of the release alone, and run again",
+    ),
+    (
+        "EXPECT_VIEW_NOT_TABLE",
+        "a table has taken the name of a view of the release",
+        "rename it, or choose another publish.name, and run again",
     ),
     (
         "FAILED_READ_FILE",
@@ -86,9 +98,19 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         "a file or folder cannot be accessed",
         "the executors need access to the folder of the run and to the place of the release",
     ),
+    *(
+        (words, "the Spark session was stopped", "open a new session and run again")
+        for words in ("stopped SparkContext", "SparkContext was shut down", "dagScheduler()")
+    ),
     ("cancelled", "the statement was interrupted", "run again"),
-    ("stopped SparkContext", "the Spark session was stopped", "open a new session and run again"),
 )
+_LOST = (
+    "the connection to Spark was lost: its JVM or its server has ended",
+    "look at its log, for one lack of memory, and run again in a new session",
+)
+_LIBRARIES = ("pyspark", "py4j", "grpc")
+"""Packages whose exceptions are Spark's; a JVM or server that is gone is one of these, or the
+system's refusal of a connection."""
 
 
 @contextmanager
@@ -100,19 +122,48 @@ def translate_errors(where: str) -> Iterator[None]:
         raise translate(error, where) from error
 
 
+@contextmanager
+def translate_rest(where: str) -> Iterator[None]:
+    """Translate what Spark raises in a block, and nothing else."""
+    try:
+        yield
+    except Exception as error:
+        library = type(error).__module__.partition(".")[0]
+        if isinstance(error, ConnectionError) or library in _LIBRARIES:
+            raise translate(error, where) from error
+        raise
+
+
 def translate(error: Exception, where: str) -> AnonymizerError:
-    """Translate Spark's `error` during `where` to an AnonymizerError without its message."""
-    condition = _condition(error)
+    """Translate Spark's `error` during `where` to an AnonymizerError without its message.
+
+    An AnonymizerError, as of the embedded DuckDB, stays what it is.
+    """
+    if isinstance(error, AnonymizerError):
+        return error
+    words = _words(error)
+    condition = _condition(error) or _named(words)
     for name, message, hint in _CONDITIONS:
         if name in condition:
             kind = StatementError if name in _OF_SQL else EngineError
             return kind.at(where, message, hint=hint)
-    words = str(error)
     for name, message, hint in _CAUSES:
         if name in words:
             return EngineError.at(where, message, hint=hint)
+    if _is_lost(error, words):
+        return EngineError.at(where, _LOST[0], hint=_LOST[1])
     told = condition.split(".")[0] if condition.isascii() and condition else type(error).__name__
     return EngineError.at(where, f"Spark reported {told}", hint="--debug shows the engine's words")
+
+
+def is_gone() -> bool:
+    """Return whether the failure that is being handled is the loss of the session.
+
+    Nothing of it can be cleaned up, and a client of Spark Connect waits for minutes in every call.
+    """
+    failed = sys.exc_info()[1]
+    cause = failed.__cause__ if isinstance(failed, AnonymizerError) else failed
+    return isinstance(cause, Exception) and _is_lost(cause, _words(cause))
 
 
 def _condition(error: Exception) -> str:
@@ -125,3 +176,26 @@ def _condition(error: Exception) -> str:
         except Exception:
             found = None  # a lost gateway must not hide the failure
     return str(found or "")
+
+
+def _words(error: Exception) -> str:
+    """Spark's message; it is asked of the JVM, which may be gone."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
+def _named(words: str) -> str:
+    """The condition in the message of an error of the JVM that tells none of its own."""
+    found = re.search(r"^: org\.apache\.spark\.\w+Exception: \[([A-Z_.]+)\]", words, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _is_lost(error: Exception, words: str) -> bool:
+    """Return whether a call did not reach the JVM, or a server of Spark Connect."""
+    kind = type(error).__name__
+    if kind == "Py4JError":  # which a call also raises that the JVM refuses, with its trace
+        return "Trace:" not in words
+    lost = isinstance(error, ConnectionError) or kind == "Py4JNetworkError"
+    return lost or "UNAVAILABLE" in words

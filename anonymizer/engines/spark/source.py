@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import shutil
+import socket
 import sys
 import time
 import warnings
@@ -15,6 +16,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from anonymizer.compile import ident, lit, work
 from anonymizer.engines.base import Limits
@@ -42,6 +45,12 @@ if TYPE_CHECKING:
 
 
 OLDEST_JAVA = 17
+REMOTE = "SPARK_REMOTE"
+"""The variable with the address of a Spark Connect server, in which a session then runs."""
+PORT = 15002
+"""Port of a server whose address names none."""
+PATIENCE = 5.0
+"""Seconds that a server may take to accept a connection."""
 
 MEANING = {
     "spark.sql.ansi.enabled": "true",
@@ -121,7 +130,10 @@ def _builder() -> type[SparkSession]:
 
 
 def _start_session(limits: Limits) -> SparkSession:
-    _need_java()
+    if os.environ.get(REMOTE):
+        _need_server(os.environ[REMOTE])
+    else:
+        _need_java()
     silent = Path(__file__).with_name("spark_log4j2.properties").as_uri()
     settings = {**LOCAL, "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={silent}"}
     if limits.memory is not None:
@@ -140,8 +152,8 @@ def _start_session(limits: Limits) -> SparkSession:
         raise EngineError.at(
             "engine",
             "a Spark session does not start",
-            hint="look at JAVA_HOME, SPARK_HOME and spark-defaults.conf; --debug shows Spark's"
-            " own words",
+            hint="look at JAVA_HOME, SPARK_HOME, SPARK_REMOTE and spark-defaults.conf; --debug"
+            " shows Spark's own words",
         ) from error
 
 
@@ -197,12 +209,32 @@ def _same_python() -> Iterator[None]:
 
 def _configured_elsewhere() -> bool:
     """Return whether spark-submit or the user's configuration determines where to run."""
-    if os.environ.get("MASTER") or "PYSPARK_GATEWAY_PORT" in os.environ:
+    if os.environ.get("MASTER") or os.environ.get(REMOTE) or "PYSPARK_GATEWAY_PORT" in os.environ:
         return True
     folder = os.environ.get("SPARK_CONF_DIR") or (
         str(Path(os.environ["SPARK_HOME"]) / "conf") if os.environ.get("SPARK_HOME") else None
     )
     return folder is not None and (Path(folder) / "spark-defaults.conf").is_file()
+
+
+def _need_server(address: str) -> None:
+    """Raise EngineError if nobody listens at the address of a Spark Connect server.
+
+    Spark would wait for ten minutes. Behind a proxy it has to find out by itself.
+    """
+    parts = urlsplit(address)
+    if parts.scheme != "sc" or getproxies():
+        return
+    try:
+        there = (parts.hostname or "localhost", parts.port or PORT)
+        socket.create_connection(there, timeout=PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise EngineError.at(
+            REMOTE,
+            "no server answers at this address",
+            allowed=f"sc://host:{PORT}",
+            hint="start it there, or unset the variable to run Spark on this machine",
+        ) from error
 
 
 def _need_java() -> None:
@@ -222,6 +254,12 @@ def quiet() -> None:
     for name in ("SQLQueryContextLogger", "py4j"):
         logger = logging.getLogger(name)
         logger.setLevel(logging.CRITICAL + 1)
+    # (py4j shows the traceback of a lost connection by way of the root logger)
+    logging.getLogger().addFilter(_of_others)
+
+
+def _of_others(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager
@@ -235,7 +273,7 @@ def usual_settings(spark: SparkSession) -> Iterator[None]:
         yield
     finally:
         with suppress(Exception):  # a stopped session has no settings to restore
-            for name, old in before.items():
+            for name, old in () if failures.is_gone() else before.items():
                 spark.conf.unset(name) if old is None else spark.conf.set(name, old)
 
 
@@ -280,12 +318,13 @@ def spark_engine(
             allowed="an open Spark session in Python",
         )
     readable = input_files(policy) if policy is not None else ()
-    with ExitStack() as stack:
+    with failures.translate_rest("engine"), ExitStack() as stack:
         of_jvm = limits if limits.memory is None else _share(limits, limits.memory)
         spark = database if database is not None else stack.enter_context(own_session(of_jvm))
         share = _of_duckdb(limits, spark)
-        folder = run_folder.create(run_id, writer=process_of(spark))
-        stack.push(partial(_remove_folder, folder, spark, database is None))
+        writer = process_of(spark)
+        folder = run_folder.create(run_id, writer=writer)
+        stack.push(partial(_remove_folder, folder, spark, writer, database is None))
         stack.enter_context(usual_settings(spark))
         duckdb = stack.enter_context(
             own_connection(
@@ -306,6 +345,7 @@ def spark_engine(
 def _remove_folder(
     folder: RunFolder,
     spark: SparkSession,
+    writer: int | None,
     owned: bool,
     kind: type[BaseException] | None,
     *_: object,
@@ -314,7 +354,8 @@ def _remove_folder(
 
     What was interrupted goes on in the JVM, and nobody can tell for how long.
     """
-    if kind is None or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
+    gone = writer is not None and run_folder.is_gone(writer)
+    if kind is None or gone or (issubclass(kind, Exception) and is_idle(spark, owned=owned)):
         folder.remove()
         return
     folder.empty()

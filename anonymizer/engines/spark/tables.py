@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymizer.compile import SCRATCH, Sql, Table, ident, lit, one_file, work
 from anonymizer.engines.duckdb.connection import DuckDBEngine
+from anonymizer.engines.spark import failures
 from anonymizer.errors import SourceError
 
 if TYPE_CHECKING:
@@ -406,12 +408,14 @@ class SparkTables:
 
     def drop(self) -> None:
         """Drop all temporary views; the files are removed with the folder of the run."""
-        for name, place in self.places.items():
-            if place.on_spark:
-                self.spark.catalog.dropTempView(self.view(name))
+        shown = () if failures.is_gone() else self.places.items()
+        with suppress(Exception):  # a session that was stopped has none
+            for name, place in shown:
+                if place.on_spark:
+                    self.spark.catalog.dropTempView(self.view(name))
+            for frame in self.kept if shown else ():
+                frame.unpersist()
         self.places.clear()
-        for frame in self.kept:
-            frame.unpersist()
         self.kept.clear()
 
 

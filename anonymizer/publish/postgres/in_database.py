@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from anonymizer.algorithms.core.compiled import STAGED
@@ -371,11 +371,25 @@ class PostgresTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
         assert isinstance(engine, PostgresEngine)
-        with engine.transaction("publish"):
-            manifest = self._replace(engine, manifest, sign)
-            decide()
+        committing = False
+        try:
+            with engine.transaction("publish"):
+                manifest = self._replace(engine, manifest, sign)
+                decide()
+                committing = True
+        except EngineError as error:
+            if committing and engine.connection.closed:
+                error.reword(self._undecided)
+            raise
         self.is_published = True
         return manifest
+
+    def _undecided(self, problem: Problem) -> Problem:
+        """The problem of a commit that the server may have made, without being able to say so."""
+        said = f"{problem.message} during the commit: the old release stands whole, or the new one"
+        there = f"{self.names.schema}.{self.names.manifest(None).name}"
+        hint = f"look for run {self.names.run_id} in {there}, and run again if it is not there"
+        return replace(problem, message=said, hint=hint)
 
     def _replace(self, engine: PostgresEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         names = self.names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +11,7 @@ from urllib.parse import unquote, urlparse
 
 from anonymizer.compile import Table
 from anonymizer.engines.base import Engine, frame_of
+from anonymizer.engines.spark import failures
 from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.tables import (
     duckdb_type,
@@ -105,29 +108,55 @@ class CatalogTarget(StagedTarget):
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Verify the frozen table's files on DuckDB if it can read them, then replace the views."""
         assert isinstance(engine, SparkEngine)
+        with failures.translate_rest("publish"):
+            return self._replace(engine, manifest, sign)
+
+    def _replace(self, engine: SparkEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
         rows = self.names.rows(None)
         files = self._files(rows)
         if files is None:
             self.warnings = (*self.warnings, NOT_SEEN)
         else:
             verify_in_duckdb(files, manifest, engine.duckdb.limits)
-        marks = (
-            f"{_text(OF)} = {_text(self.names.release)}, {_text(RUN)} = {_text(self.names.run_id)}"
-        )
+        marks = _marks(self.names.release, self.names.run_id)
         self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
         columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(rows)).columns)
         found = catalog_objects(engine, self.names, frozen_only=True)
         manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
-        decide()
-        self._view(self.names.view(None), f"select {columns} from {name_in_spark(rows)}", marks)
         written = f"{_text(manifest.text())} as manifest"
         if manifest.signature is not None:
             written += f", {_text(manifest.signature)} as signature"
-        self._view(self.names.manifest(None), f"select {written}", marks)
-        self._building = False
+        decide()
+        with self._shown(f"select {columns} from {name_in_spark(rows)}", marks):
+            self._view(self.names.manifest(None), f"select {written}", marks)
         self.is_published = True
         self._drop_older()
         return manifest
+
+    @contextmanager
+    def _shown(self, query: str, marks: str) -> Iterator[None]:
+        """Let the view read the new rows; if the block fails, it reads the old ones as before."""
+        view = self.names.view(None)
+        before = self._definition(view) if self._exists(view) else None
+        self._building = False  # what the view may read is not dropped, whatever happens
+        try:
+            self._view(view, query, marks)
+            yield
+        except BaseException:
+            with suppress(Exception):  # a session that has ended leaves the view as it is
+                if before is None:
+                    self.spark.sql(f"drop view if exists {name_in_spark(view)}")
+                else:
+                    self._view(view, *before)
+                self._building = True
+            raise
+
+    def _definition(self, view: Table) -> tuple[str, str]:
+        """The query of a view of this tool, and its marks."""
+        found = properties(self.spark, view)
+        old = Table(f"_{view.name}_{found[RUN]}", view.schema)
+        columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(view)).columns)
+        return f"select {columns} from {name_in_spark(old)}", _marks(found[OF], found[RUN])
 
     def _view(self, view: Table, query: str, marks: str) -> None:
         self.spark.sql(
@@ -205,6 +234,11 @@ def properties(spark: SparkSession, table: Table) -> dict[str, str]:
     """The properties of a table or view, including the release it belongs to."""
     rows = spark.sql(f"show tblproperties {name_in_spark(table)}").collect()
     return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _marks(release: str, run_id: str) -> str:
+    """The properties by which the objects of a release are known."""
+    return f"{_text(OF)} = {_text(release)}, {_text(RUN)} = {_text(run_id)}"
 
 
 def _text(value: str) -> str:

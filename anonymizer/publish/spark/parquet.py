@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,9 @@ from anonymizer.verification.guarantees import of_population, of_source
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+PLACE = "look at free space and permissions in its folder, and run again"
 
 
 def rows_in(folder: Path) -> Sql:
@@ -87,26 +90,39 @@ def _open(built: Path) -> None:
     built.chmod(mode)
 
 
-def move_into_place(built: Path, place: Path) -> None:
-    """Make the built folder the published one; an old release is removed afterwards.
+@contextmanager
+def moved_into_place(built: Path, place: Path) -> Iterator[None]:
+    """Make the built folder the published one; an old release is removed after the block.
 
     If the system can exchange two folders, readers see the old release or the new one; elsewhere
-    they find none for a moment.
+    they find none for a moment. If the block fails, everything is where it was.
     """
     old = built.with_name(f"{built.name}.old")
+    _move(built, place, old)
+    try:
+        yield
+    except BaseException:
+        if old.exists():
+            _move(old, place, built)
+        else:
+            place.rename(built)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _move(built: Path, place: Path, old: Path) -> None:
+    """Put a folder into a place; what was there becomes `old`."""
     if not place.exists():
         built.rename(place)
-        return
-    if not _exchange(built, place):
+    elif _exchange(built, place):
+        built.rename(old)
+    else:
         place.rename(old)
         try:
             built.rename(place)
         except BaseException:
             old.rename(place)
             raise
-    else:
-        built.rename(old)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -195,11 +211,17 @@ class ParquetTarget(StagedTarget):
             path.unlink()
         if engine.owns_connection:
             _open(self.building)
-        decide()
-        move_into_place(self.building, self.rows)
-        self.is_published = True
         aside = self.manifest_file.with_name(f"{self.manifest_file.name}.{self.names.run_id}.tmp")
-        write_manifest_file(self.manifest_file, manifest, aside)
+        decide()
+        try:
+            with moved_into_place(self.building, self.rows):
+                write_manifest_file(self.manifest_file, manifest, aside)
+        except OSError as error:
+            with suppress(OSError):
+                aside.unlink()
+            said = f"the manifest cannot be written: {os.strerror(error.errno or 0)}"
+            raise TargetError.at("publish.database", said, hint=PLACE) from error
+        self.is_published = True
         return manifest
 
     def _remove(self) -> None:
