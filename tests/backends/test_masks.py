@@ -17,6 +17,7 @@ import pytest
 import anonymizer
 from anonymizer import Policy
 from anonymizer.engines.spark.connection import SparkEngine
+from anonymizer.engines.spark.dialect import DIALECT
 from anonymizer.errors import SourceError
 from tests.backends.tables import load
 from tests.masking.runs import KEPT, key_file
@@ -413,3 +414,24 @@ def test_plans_show_no_key(spark: Any, tmp_path: Path, monkeypatch: pytest.Monke
     assert len(values) > 3
     assert any("sha2" in plan for plan in plans)
     assert not [plan for plan in plans if any(value[:64] in plan for value in values)]
+
+
+@pytest.mark.spark
+def test_doubles_have_the_texts_of_duckdb(spark: Any, tmp_path: Path) -> None:
+    """Also those of which old versions of Java print too many digits, or not the nearest."""
+    dice = Random(3)
+    numbers = [2.0**n for n in range(-1074, 1024)]
+    numbers += [float(f"{digit}e{n}") for digit in range(1, 10) for n in range(-323, 308, 7)]
+    numbers += [10 ** dice.uniform(-30, 30) for _ in range(3000)]
+    numbers += [-(10 ** dice.uniform(15, 26)) for _ in range(3000)]
+    numbers += [5e-324 * n for n in range(60)] + [math.inf, -math.inf, math.nan]
+    file = tmp_path / "numbers.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("create table numbers as select unnest(?::double[]) as x", [numbers])
+        connection.execute(f"copy numbers to '{file}' (format parquet)")
+        expected = connection.execute("select x::varchar from numbers").fetchall()
+    spark.read.parquet(str(file)).createOrReplaceTempView("numbers")
+    (text,) = DIALECT.translate("select cast(cast(x as double) as varchar) from numbers")
+    found = spark.sql(text).collect()
+    spark.catalog.dropTempView("numbers")
+    assert sorted(row[0] for row in found) == sorted(row[0] for row in expected)
