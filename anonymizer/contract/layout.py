@@ -396,6 +396,10 @@ class MaskedColumn:
     """A key shared by masks that map equally: kind and format, the column of `per`, the key, and
     the range."""
 
+    @property
+    def type(self) -> Sql:
+        return type_sql(self.sql_type)
+
 
 @dataclass(frozen=True, slots=True)
 class Originals:

@@ -341,11 +341,7 @@ FEATURES: tuple[Feature, ...] = (
         option("publish.grant_select", lambda policy: policy.publish.grant_select is not None),
         _lacking(("duckdb", "spark"), "it has no roles", "engine: postgres"),
     ),
-    Feature(
-        "masks",
-        of_columns(lambda column: column.masks),
-        _lacking(("spark",), "its functions are not known to give the same values"),
-    ),
+    Feature("masks", of_columns(lambda column: column.masks)),
     Feature(
         "tokens of the format `like`",
         of_columns(lambda column: column.format == "like", "format"),

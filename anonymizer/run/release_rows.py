@@ -480,6 +480,9 @@ def _compared(where: Originals, view: Table, layout: Layout) -> ComparedTables:
     columns = {*where.values.values(), *where.flags.values(), *where.units.values()}
     if layout.person_id is not None and where.person is not None:
         columns.add(where.person)
+    for one in where.masked:
+        columns |= {str(name) for name in (one.masked, one.original, one.per) if name is not None}
+        columns |= {str(name) for table, name in one.identifiers if table is None}
     return ComparedTables(view.name, LINK.name, where.table.name, sorted(columns), where.row_ref)
 
 

@@ -15,8 +15,8 @@ from anonymizer.policy import Policy
 from anonymizer.policy.hierarchies import Intervals
 from anonymizer.policy.paths import column_path
 from anonymizer.policy.values import Together
-from anonymizer.source.masking.expressions import per
-from anonymizer.source.masking.masks import Mask
+from anonymizer.source.masking.expressions import instant_text, per, zero_before_point
+from anonymizer.source.masking.masks import Mask, family_of
 from anonymizer.source.masking.stages import RAW, masking_stages, rows_drawn
 from anonymizer.source.masking.values import identifier_columns, read_with
 from anonymizer.source.profile import Attribute, TableProfile, read_as_text
@@ -107,7 +107,7 @@ def value_text(value: str, attribute: Attribute) -> Sql:
     """A single value as the text of a cell."""
     if attribute.sql_type == "TIMESTAMP WITH TIME ZONE":
         # in UTC, whatever the time zone of the session
-        value = f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
+        value = instant_text(value)
     value = literal_of_type(value, attribute.sql_type)
     text = Sql(f"cast({value} as varchar)")
     # a category is in double quotes if it could be misread
@@ -357,7 +357,11 @@ def key_text(column: str, profile: TableProfile) -> str:
     if sql_type in ("FLOAT", "DOUBLE"):
         # engines print single precision, and the sign of zero, differently
         return f"cast(cast(case when {name} = 0 then 0 else {name} end as double) as varchar)"
+    if family_of(sql_type) == "zoned":
+        return instant_text(name)
     text = f"cast({literal_of_type(name, sql_type)} as varchar)"
+    if family_of(sql_type) == "decimal":
+        text = zero_before_point(text, sql_type)
     # DuckDB keeps collations, and one expression cannot have two
     return f'{text} collate "binary"' if read_as_text(sql_type) else text
 

@@ -17,7 +17,6 @@ from anonymizer.contract.layout import (
     cell_parts,
     column_names,
     quasi,
-    type_sql,
 )
 from anonymizer.source.identifiers import IDEOGRAPHS, LETTERS, fold_case, usual_characters
 from anonymizer.source.masking.masks import bounds, exact_type, family_of, precision
@@ -53,7 +52,7 @@ def against_originals(originals: Originals) -> Iterator[Question]:
             "original": originals.read or originals.table,
             "column": column,
             "label": "what",
-            "type": type_sql(column.sql_type),
+            "type": column.type,
         }
         for mask in column.masks:
             if mask["mask"] in AGAINST:

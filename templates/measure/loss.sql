@@ -245,8 +245,8 @@ losses as (
 {% endif %}
 select
     {{ holding() }}cast(coalesce(sum(n), 0) as bigint) as cells,
-    cast(coalesce(sum(n * cast(ncp as decimal(18, 15))), 0) as double) as ncp_sum,
-    cast(coalesce(sum(n * cast(glm as decimal(18, 15))), 0) as double) as glm_sum
+    cast(coalesce(sum(n * cast(cast(ncp as double) as decimal(18, 15))), 0) as double) as ncp_sum,
+    cast(coalesce(sum(n * cast(cast(glm as double) as decimal(18, 15))), 0) as double) as glm_sum
 from losses
 {% if holder is defined %}
 group by holder

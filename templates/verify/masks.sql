@@ -68,7 +68,7 @@ with moved as (
         (({{ one.original }} is null) <> ({{ one.masked }} is null)) as came_or_went,
         epoch_us({{ instant(one.masked, one.sql_type) }}) - epoch_us({{ instant(one.original, one.sql_type) }}) as span
     from {{ original | ident }}
-    where {{ one.original }} is null or isfinite({{ one.original }})
+    where {{ one.original }} is null or isfinite(cast({{ one.original }} as {{ one.type }}))
     {% if not loop.last %}
     union all
     {% endif %}
@@ -144,7 +144,7 @@ verdicts as (
 
     where (original is null) <> (masked is null) or case
         {% if dates %}
-        when not isfinite(original) then masked <> original
+        when not isfinite(cast(original as {% if zoned %}timestamp{% else %}{{ type }}{% endif %})) then masked <> original
         when masked > original then true
         -- late values are moved back, so that none leaves the range of its type
         when masked > date '2000-01-01' then original - {{ interval }} >= masked
@@ -364,7 +364,7 @@ with verdicts as (
     select 'rows' as grp, count(*) as n, false as holds
     from {{ data | ident }}
     where {% if dates %}
-    isfinite({{ column.name | ident }}) and {% if zoned %}timezone('UTC', {{ column.name | ident }}){% else %}{{ column.name | ident }}{% endif %} <> date_trunc({{ unit | lit }}, {% if zoned %}timezone('UTC', {{ column.name | ident }}){% else %}{{ column.name | ident }}{% endif %})
+    isfinite(cast({{ column.name | ident }} as {{ type }})) and {% if zoned %}timezone('UTC', {{ column.name | ident }}){% else %}{{ column.name | ident }}{% endif %} <> date_trunc({{ unit | lit }}, {% if zoned %}timezone('UTC', {{ column.name | ident }}){% else %}{{ column.name | ident }}{% endif %})
     {% elif reals %}
     case when isfinite({{ column.name | ident }}) and abs({{ column.name | ident }}) < {{ limit }}
         then {{ column.name | ident }} <> cast(floor({{ column.name | ident }} / {{ step }} + 0.5) * {{ step }} as {{ type }})

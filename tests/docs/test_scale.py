@@ -24,7 +24,7 @@ def test_every_refusal_tells_why_and_what_instead() -> None:
 
 
 def test_a_feature_that_is_lacking_is_refused_with_its_path() -> None:
-    given = policy({"age": "quasi", "ill": {"role": "redact"}})
+    given = policy({"age": "quasi", "ill": {"role": "token", "format": "like"}})
     refuse(given, "duckdb")
-    with pytest.raises(PolicyError, match=r"columns\.ill: .*spark.*engine: duckdb"):
+    with pytest.raises(PolicyError, match=r"columns\.ill\.format: .*spark.*format: hex"):
         refuse(given, "spark")

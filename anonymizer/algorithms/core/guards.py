@@ -263,7 +263,9 @@ def _distinguishable_groups(mask: Mask) -> Iterator[Sql]:
         return
     value = f"cast({mask.original} as double)"
     if "amount" in mask.options:
-        yield Sql(f"floor({value} / {2 * mask.options['amount']!r})")
+        steps = f"({value} / {2 * mask.options['amount']!r})"
+        # (from there on a double is whole, and an engine whose `floor` gives integers has none)
+        yield Sql(f"case when abs({steps}) < {2**53} then floor({steps}) else {steps} end")
     elif mask.options["share"] < 1:
         share = mask.options["share"]
         ratio = math.log((1 + share) / (1 - share))

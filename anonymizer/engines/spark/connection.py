@@ -27,6 +27,7 @@ from anonymizer.engines.spark.tables import (
     COLLECTED,
     COUNTED,
     PAIRS,
+    READ,
     ROWS,
     USED,
     WRITES,
@@ -128,9 +129,19 @@ DUCKDB_ROWS = frozenset({"staged", "link", "originals"})
 """Work tables of rows that such queries read."""
 
 
+NORMALIZED = re.compile(r"\bnfc_normalize\b", re.IGNORECASE)
+"""Composes letters and accents, for which Spark has no function."""
+COMPOSED = re.compile(r"(identifier_values|found_o[0-9]+)\Z")
+"""Work tables of texts whose letters have to be composed: DuckDB reads the rows' files."""
+
+
 def only_duckdb(text: str) -> bool:
     """Return whether a text is a query that Spark cannot run."""
-    return WRITES.match(text) is None and ONLY_DUCKDB.search(text) is not None
+    written = WRITES.match(text)
+    if written is not None:
+        return COMPOSED.match(written["name"]) is not None
+    composed = NORMALIZED.search(text) is not None and "originals" in USED.findall(text)
+    return composed or ONLY_DUCKDB.search(text) is not None
 
 
 def show_rows(
@@ -280,13 +291,15 @@ class SparkEngine(Engine):
                 raise failures.translate(error, where) from error
         if only_duckdb(text):
             show_rows(self.work_tables, touched, self.together, self.published)
+            collected |= {"raw_rows"}
         for name in touched - (ROWS - collected):
             self.work_tables.to_duckdb(name)
         rows = self.duckdb.raw(text, where, values)
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
-        if target in ROWS - COLLECTED and not (target == "link" and self.few_rows):
+        kept = ROWS - COLLECTED | {"snapshot"}
+        if target in kept and not (target == "link" and self.few_rows):
             with failures.translate_errors(where):
                 self.work_tables.hand_over(target)
         return rows
@@ -365,7 +378,7 @@ class SparkEngine(Engine):
         self.work_tables.keep(target, frame, append=how == "insert into")
         if target == TUPLES:
             self.work_tables.in_files = LARGE_FROM
-        if target == "snapshot":
+        if target in READ:
             self.few_rows = self.work_tables.rows_of(target) <= ROWS_UP_TO
 
     def _known_to_duckdb(self, names: Set[str], text: str) -> None:

@@ -26,24 +26,26 @@ from anonymizer.errors import TemplateError
 
 NODES = frozenset(
     """Abs Add Alias And Array ArrayAgg ArrayAppend ArrayCompact ArrayContains ArrayDistinct
-    ArraySize ArraySlice ArraySort ArrayToString Avg Between BitwiseAnd BitwiseCount
+    ArrayFilter ArraySize ArraySlice ArraySort ArrayToString Avg Between BitwiseAnd BitwiseCount
     BitwiseLeftShift BitwiseOr BitwiseOrAgg BitwiseRightShift Boolean Bracket CTE Case
     Cast Ceil Coalesce Column Concat ConcatWs Contains Count DPipe DataType DataTypeParam
     Day Decode DenseRank Distinct Div Dot EQ Encode EndsWith Exists Exp Explode Filter
     FirstValue Floor From GT GTE GenerateSeries Greatest Group GroupConcat Grouping
-    GroupingSets Having ILike Identifier If In IntDiv Is IsNan Join LT LTE Lag Lambda
+    GroupingSets Having ILike Identifier If In IntDiv Interval Is IsNan Join LT LTE Lag Lambda
     LastValue Lateral Lead Least Left Length Like Limit Literal Ln LogicalAnd LogicalOr
     Lower MD5 Max Min Mod Month Mul NEQ Neg Not Null NullSafeEQ NullSafeNEQ Nullif Or
-    Order Ordered Pad Paren Placeholder Pow PropertyEQ RegexpExtract RegexpExtractAll
+    Order Ordered Pad Paren Placeholder Pow PropertyEQ Reduce RegexpExtract RegexpExtractAll
     RegexpLike RegexpReplace RegexpSplit Repeat Replace Reverse Right Round RowNumber
-    Select Sign SplitPart Sqrt Star StartsWith StrPosition Struct Sub Subquery Substring
-    Sum Table TableAlias Transform Translate Trim TryCast TsOrDsToDate Tuple Union
-    UnixMicros Upper Values Where Window WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
+    SHA2 Select Sign SplitPart Sqrt Star StartsWith StrPosition Struct Sub Subquery Substring
+    Sum Table TableAlias TimestampTrunc Transform Translate Trim TryCast TsOrDsToDate Tuple
+    Unhex Union UnixMicros Upper Values Var Where Window WindowSpec With WithinGroup Year""".split()  # noqa: SIM905 - a list of words reads better
 )
 """Kinds of nodes, as sqlglot names them. Bit operations occur only in printed scripts, which no
 test runs on Spark. `Reverse` is for digests only: in other texts DuckDB keeps grapheme clusters."""
 
-FUNCTIONS = frozenset({"arrays_overlap", "octet_length", "slice", "xxhash64"})
+FUNCTIONS = frozenset(
+    {"arrays_overlap", "conv", "make_dt_interval", "octet_length", "slice", "xxhash64"}
+)
 """Functions for which sqlglot has no node of their own."""
 
 
@@ -75,6 +77,9 @@ def draws(node: exp.Expr) -> exp.Expr:
         return node
     if node.name.lower() == "md5_number":
         return _reversed_digest(node.expressions[0])
+    if node.name.lower() == "md5_number_lower":
+        number = "cast(conv(substring(r, 1, 16), 16, 10) as decimal(20, 0))"
+        return filled(number, "spark", r=_reversed_digest(node.expressions[0]))
     return node
 
 
@@ -95,15 +100,34 @@ def wide_integers(node: exp.Expr) -> exp.Expr:
     return node
 
 
+REALS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
+MOMENTS = (
+    exp.DataType.Type.DATE,
+    exp.DataType.Type.TIMESTAMP,
+    exp.DataType.Type.TIMESTAMPTZ,
+    exp.DataType.Type.TIMESTAMPNTZ,
+)
+
+
+def _is_cast_to(node: exp.Expr, types: tuple[object, ...]) -> bool:
+    return isinstance(node, exp.Cast) and node.to.this in types
+
+
 def rounded_decimals(node: exp.Expr) -> exp.Expr:
-    """Cast a double to a decimal as DuckDB does: scaled as a double, halves rounded away from 0."""
+    """Cast a double to a decimal as DuckDB does: scaled as a double, halves rounded away from 0.
+
+    A cast to a double, or a computed share of 18 digits, is one; a column or literal may be exact.
+    """
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return node
     kind = node.to
     if kind.this != exp.DataType.Type.DECIMAL or len(kind.expressions) != 2:
         return node
     precision, scale = (int(part.name) for part in kind.expressions)
-    if precision != 18 or scale == 0:
+    own = node.this.this if isinstance(node.this, exp.Neg) else node.this
+    real = _is_cast_to(own, REALS)
+    exact = isinstance(own, exp.Literal | exp.Cast | exp.Column) and not real
+    if scale == 0 or exact or precision > 18 or (precision < 18 and not real):
         return node
     scaled = exp.Mul(
         this=exp.Paren(this=exp.cast(node.this, "double")),
@@ -119,24 +143,58 @@ def rounded_decimals(node: exp.Expr) -> exp.Expr:
 def double_texts(node: exp.Expr) -> exp.Expr:
     """A double as DuckDB prints it: no exponent from 0.0001 to 1e16, and else one of two digits.
 
-    Java prints one from 0.001 and from 1e7 on (and before version 19 sometimes a digit too many).
+    Java prints one from 0.001 and from 1e7 on. Its digits are sometimes more than necessary, and
+    not the nearest: in all versions below 1e-300, and before version 19 mostly from 1e16 on, where
+    they are computed from the whole number.
     """
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return node
-    inner = node.this
-    if node.to.this not in exp.DataType.TEXT_TYPES or not isinstance(inner, exp.Cast):
-        return node
-    if inner.to.this not in (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT):
+    if node.to.this not in exp.DataType.TEXT_TYPES or not _is_cast_to(node.this, REALS):
         return node
     # (a list of one, so that the text, its exponent and its digits are computed once)
-    return filled(DOUBLE_TEXT, "spark", x=exp.cast(inner.copy(), "text"))
+    return filled(DOUBLE_TEXT, "spark", x=exp.cast(node.this.copy(), "text"))
 
 
-DOUBLE_TEXT = """element_at(transform(transform(array(x), s -> struct(
+# Of a number from 1e16 on, the digits are those of the whole number, rounded to as few as read as
+# the same double: 15, 16, or 17. A power of 2 may also be the next number of 16 digits, since it
+# has nearer neighbours below than above. Of others, digits are taken away.
+VALUE = "abs(cast(t.s as double))"
+HIGH = f"floor({VALUE} / 4611686018427387904D)"
+UNIT = "cast(rpad('1', length(cast(t.w as string)) - abs(k) + 1, '0') as decimal(38, 0))"
+SHORTER = "(cast(a.n + digit as bigint) div 10)"
+DOUBLE_TEXT = f"""element_at(transform(transform(transform(transform(transform(
+array(x), s -> struct(
     s as s,
     cast(nullif(split_part(s, 'E', 2), '') as int) as e,
     replace(replace(replace(replace(concat(split_part(s, 'E', 1), '!'), '.0!', ''), '!', ''),
         '-', ''), '.', '') as d
+)), t -> struct(t.s as s, t.e as e, t.d as d, case
+    when t.e between 16 and 36
+        then cast({HIGH} as decimal(38, 0)) * 4611686018427387904
+            + cast({VALUE} - {HIGH} * 4611686018427387904D as bigint)
+end as w)), t -> struct(t.s as s, t.e as e, t.d as d, case
+    when t.e between 16 and 36 then element_at(filter(
+        transform(array(15, 16, -16, 17), k -> struct(
+            cast(t.w div {UNIT} + case
+                when k < 0 or 2 * (t.w % {UNIT}) + (t.w div {UNIT}) % 2 > {UNIT} then 1 else 0
+            end as bigint) as n,
+            length(cast(t.w as string)) - abs(k) as p
+        )),
+        c -> cast(concat(c.n, 'E', c.p) as double) = {VALUE}
+    ), 1)
+    when t.e < -300 or (t.e is not null and length(t.d) >= 16) then aggregate(
+        array(5, 10, 5, 10),
+        struct(cast(t.d as bigint) as n, t.e - length(t.d) + 1 as p),
+        (a, digit) -> case
+            when cast(concat({SHORTER}, 'E', a.p + 1) as double) = {VALUE}
+                then struct({SHORTER} as n, a.p + 1 as p)
+            else a
+        end
+    )
+end as z)), t -> struct(
+    t.s as s,
+    coalesce(t.z.p + length(cast(t.z.n as string)) - 1, t.e) as e,
+    coalesce(trim(trailing '0' from cast(t.z.n as string)), t.d) as d
 )), t -> case
     when t.s = 'NaN' then 'nan'
     when t.s = 'Infinity' then 'inf'
@@ -179,12 +237,17 @@ def patterns(node: exp.Expr) -> exp.Expr:
     """Translate regular expressions to Java's: only a line feed ends a line, `$` is the end of the
     text, brackets inside brackets are escaped, and a replacement refers to a group by `$`.
     """
+    if isinstance(node, exp.RegexpFullMatch):
+        whole = exp.Literal.string(f"^({node.expression.name})$")
+        node = exp.RegexpLike(this=node.this, expression=whole)
     if isinstance(node, exp.RegexpReplace):
         made = node.args.get("replacement")
         if isinstance(made, exp.Literal) and made.is_string:
             text = made.name.replace("$", r"\$")
             node.set("replacement", exp.Literal.string(re.sub(r"\\([0-9])", r"$\1", text)))
-    if isinstance(node, exp.RegexpLike | exp.RegexpExtract | exp.RegexpExtractAll):
+    if isinstance(
+        node, exp.RegexpLike | exp.RegexpExtract | exp.RegexpExtractAll | exp.RegexpReplace
+    ):
         pattern = node.expression
         if isinstance(pattern, exp.Literal) and pattern.is_string:
             node.set("expression", exp.Literal.string(java_pattern(pattern.name)))
@@ -219,17 +282,24 @@ def java_pattern(pattern: str) -> str:
     return "(?d)" + "".join(made)
 
 
+def _is_finite(value: exp.Expr) -> exp.Expr:
+    """Translate `isfinite`, for which Spark has no function; dates are never infinite."""
+    if _is_cast_to(value, MOMENTS):
+        return filled("(x is not null)", "spark", x=value)
+    return filled("not (isnan(x) or abs(x) = cast('inf' as double))", "spark", x=value)
+
+
+def _in_utc(zone: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """Translate `timezone` to nothing: a run works in UTC. Raises `TemplateError` for others."""
+    if zone.name != "UTC":
+        raise TemplateError(f"the time zone {zone} is not known to work on spark")
+    return value
+
+
 FUNCTION_TRANSLATIONS: dict[str, Callable[..., exp.Expr]] = {
-    "isfinite": lambda x: exp.Not(
-        this=exp.Paren(
-            this=exp.Or(
-                this=exp.func("isnan", x.copy(), dialect="spark"),
-                expression=exp.EQ(
-                    this=exp.Abs(this=x), expression=exp.cast(exp.Literal.string("inf"), "double")
-                ),
-            )
-        )
-    ),
+    "isfinite": _is_finite,
+    "timezone": _in_utc,
+    "to_hours": lambda x: filled("make_dt_interval(0, x)", "spark", x=x),
     # texts are not normalized: Spark has no function for it
     "nfc_normalize": lambda x: x,
     "strlen": lambda x: exp.Anonymous(this="octet_length", expressions=[x]),

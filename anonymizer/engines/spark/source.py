@@ -34,7 +34,8 @@ from anonymizer.policy import Policy
 from anonymizer.policy.paths import column_path
 from anonymizer.process import run_folder
 from anonymizer.process.run_folder import RunFolder
-from anonymizer.source.profile import TableProfile
+from anonymizer.source.masking.masks import DOUBLE_DIGITS, family_of, precision
+from anonymizer.source.profile import TableProfile, published_type
 from anonymizer.source.snapshot import QUERIED, Relation, with_owners
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ MEANING = {
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "10MB",
     # files of codes are small, but reading one has to be divided among the cores
     "spark.sql.files.openCostInBytes": "65536",
-    # the secret of a run is 64 hexadecimal digits: plans and event logs do not show it
-    "spark.sql.redaction.string.regex": "[0-9a-f]{64}",
+    # secret and keys are 64 hexadecimal digits or more (capitals, once they are bytes): plans and
+    # event logs do not show them
+    "spark.sql.redaction.string.regex": "[0-9a-fA-F]{64,}",
 }
 """Settings on which the meaning and cost of statements depend, with the values for a run."""
 
@@ -302,6 +304,7 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
         columns = engine.describe(ident(SOURCE).text, "source")
         refuse_repeated(columns)
         profile = TableProfile(tuple(columns), numeric_draws=False)
+        SourceError.refuse(_unequal_masks(policy, profile))
         source = Relation(ident(SOURCE), SOURCE)
         yield Session(engine, *with_owners(policy, source, profile), None)
 
@@ -411,6 +414,32 @@ def _refuse_conditions(policy: Policy) -> None:
                 )
             )
     PolicyError.refuse(problems)
+
+
+def _unequal_masks(policy: Policy, profile: TableProfile) -> Iterator[Problem]:
+    """The columns whose masks would not give the values that they give on DuckDB."""
+    random = False
+    for name, sql_type in profile.columns:
+        for kind, options in policy.columns[name].masks if name in policy.columns else ():
+            random |= kind == "noise" or getattr(options, "method", None) == "random"
+            if kind == "token" and not _has_equal_text(sql_type):
+                said = f"a token of {published_type(sql_type)} would be another on Spark"
+                yield Problem(column_path(name), said, hint="cast it to text in source.query")
+            exact = kind == "noise" and family_of(sql_type) == "decimal"
+            if exact and precision(sql_type)[0] > DOUBLE_DIGITS:
+                said = f"noise on {sql_type} would have other last digits on Spark"
+                hint = f"cast it to DOUBLE, or to {DOUBLE_DIGITS} digits, in source.query"
+                yield Problem(column_path(name), said, hint=hint)
+    if random and policy.key is None:
+        for name, sql_type in profile.columns:
+            if not _has_equal_text(sql_type):
+                said = f"{published_type(sql_type)} would give a row other random numbers on Spark"
+                yield Problem(column_path(name), said, hint="name a key, or leave the column out")
+
+
+def _has_equal_text(sql_type: str) -> bool:
+    """Return whether values of a type are the same text on Spark as on DuckDB."""
+    return family_of(sql_type) != "other" or sql_type == "BOOLEAN"
 
 
 def _source(policy: Policy, engine: SparkEngine) -> DataFrame:

@@ -108,6 +108,8 @@ ROWS = frozenset(
     {
         "source",
         POPULATION,
+        "raw_rows",
+        "rows_with_values",
         "read_rows",
         "snapshot",
         "coded",
@@ -120,7 +122,9 @@ ROWS = frozenset(
 """Work tables with a row per row (or person) of the source; they stay on Spark unless the source is
 small."""
 
-COLLECTED = frozenset({"snapshot", "coded", "persons"})
+READ = frozenset({"raw_rows", "snapshot"})
+"""Those that are the first rows read from the source, with the values as they are or masked."""
+COLLECTED = frozenset({"raw_rows", "rows_with_values", "snapshot", "coded", "persons"})
 """Those that DuckDB processes if the source is small: Spark reads the source and writes the
 snapshot, and it writes and verifies the release."""
 COUNTED = frozenset({"staged", "link"})
@@ -330,7 +334,7 @@ class SparkTables:
             self.keep(name, self.spark.table(self.view(name)))
             place = self.places[name]
         # tables with a row per source row are not moved, nor are tuples if they are many
-        kind = "view" if name == "snapshot" or self.is_streamed(name) else "table"
+        kind = "view" if name in READ or self.is_streamed(name) else "table"
         self.duckdb.raw(f"create or replace {kind} {target} as {self.reading(name, more)}", name)
         place.in_duckdb = True
 
@@ -371,6 +375,8 @@ class SparkTables:
         target = ident(work(name))
         columns = self.duckdb.describe(target.text, name)
         listed = ", ".join(_portable(column, kind) for column, kind in columns)
+        if name == "snapshot":
+            listed += ", rowid"  # (each row keeps its number)
         self.duckdb.raw(
             f"copy (select {listed} from {target}) to {lit(str(path))} (format parquet)", name
         )

@@ -136,7 +136,7 @@ def draws_rows(mask: Mask) -> bool:
 def text_of(mask: Mask, value: Sql) -> Sql:
     """The text from which a token is made, the same on every engine."""
     if mask.family == "zoned":
-        return sql("concat(cast(timezone('UTC', {v}) as varchar), '+00')", v=value)
+        return Sql(instant_text(value.text))
     if mask.family == "double":
         # -0.0 and 0.0 are equal, and have to have one token; engines print different digits of
         # single precision
@@ -145,10 +145,21 @@ def text_of(mask: Mask, value: Sql) -> Sql:
             f"cast(cast(case when {number} = 0 then 0 else {number} end as double) as varchar)"
         )
     text = sql("cast({v} as varchar)", v=value)
-    if mask.family == "decimal" and len(set(precision(mask.sql_type))) == 1:
-        # DuckDB prints no zero before the point if the type has no digits there
-        return sql("regexp_replace({t}, '^(-?)[.]', '\\10.')", t=text)
+    if mask.family == "decimal":
+        return Sql(zero_before_point(text.text, mask.sql_type))
     return text
+
+
+def instant_text(value: str) -> str:
+    """A timestamp with a time zone as text, as DuckDB prints it in UTC; NULL for NULL."""
+    return f"(cast(timezone('UTC', {value}) as varchar) || '+00')"
+
+
+def zero_before_point(text: str, sql_type: str) -> str:
+    """A decimal as text; DuckDB prints no zero if the type has no digits before the point."""
+    if len(set(precision(sql_type))) > 1:
+        return text
+    return f"regexp_replace({text}, '^(-?)[.]', '\\10.')"
 
 
 def hmac(text: Sql, key: str) -> Sql:
@@ -195,7 +206,15 @@ def _shift(mask: Mask, value: Sql, key: str) -> Sql:
         made = f"{value} + cast({days} as integer)"
     else:
         made = f"{value} + to_hours(24 * ({days}))"
-    return Sql(f"case when isfinite({value}) then cast({made} as {mask.sql_type}) else {value} end")
+    return _if_finite(mask, value, made)
+
+
+def _if_finite(mask: Mask, value: Sql, made: str) -> Sql:
+    """A date or timestamp that is `made`, unless it is infinite; an engine without such dates has
+    to see the type.
+    """
+    finite = f"isfinite(cast({value} as {mask.sql_type}))"
+    return Sql(f"case when {finite} then cast({made} as {mask.sql_type}) else {value} end")
 
 
 def per(mask: Mask) -> Sql:
@@ -253,16 +272,14 @@ def _round(mask: Mask, value: Sql, key: str) -> Sql:
             nanoseconds = mask.sql_type == "TIMESTAMP_NS"
             exact = f"make_timestamp(epoch_us({value}))" if nanoseconds else value
             cut = f"date_trunc({unit}, {exact})"
-        return Sql(
-            f"case when isfinite({value}) then cast({cut} as {mask.sql_type}) else {value} end"
-        )
+        return _if_finite(mask, value, cut)
     method = mask.options["method"]
     if mask.family == "double":
         step = typed_literal(mask.options["to"], "DOUBLE")
         ratio = f"({value} / {step})"
         up = {
             "nearest": f"floor({ratio} + 0.5)",
-            "down": f"floor({ratio})",
+            "down": f"(floor({ratio}) + 0)",  # (never -0.0)
             "random": f"(floor({ratio}) + case when {_part(mask, key)} < {ratio} - floor({ratio})"
             " then 1 else 0 end)",
         }[method]
@@ -290,8 +307,8 @@ def _round(mask: Mask, value: Sql, key: str) -> Sql:
     return Sql(
         f"case when {over} = 0 then {value}"
         f" when (({upwards}) and {up_is_there}) or {down_is_not}"
-        f" then cast({own} + ({step} - {rest}) as {mask.sql_type})"
-        f" else cast({own} - {rest} as {mask.sql_type}) end"
+        f" then cast(cast({own} + ({step} - {rest}) as {wide}) as {mask.sql_type})"
+        f" else cast(cast({own} - {rest} as {wide}) as {mask.sql_type}) end"
     )
 
 
@@ -325,7 +342,7 @@ def _noisy(mask: Mask, value: Sql, key: str, raw: Table) -> Sql:
         whole = f"floor({made} + 0.5)" if mask.family == "whole" else made
         made = (
             f"case when {made} >= {high} then {most} when {made} <= {low} then {least}"
-            f" else cast({whole} as {mask.sql_type}) end"
+            f" else cast(cast({whole} as double) as {mask.sql_type}) end"
         )
     if "between" in mask.options:
         return Sql(f"case when {value} is not null then cast({made} as {mask.sql_type}) end")

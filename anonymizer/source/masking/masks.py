@@ -356,6 +356,10 @@ def exact_type(sql_type: str) -> str:
     return sql_type if sql_type == "UHUGEINT" else "HUGEINT"
 
 
+FLOAT_DIGITS, DOUBLE_DIGITS = 7, 15
+"""Digits of a number that single and double precision keep, whatever the number."""
+
+
 def typed_literal(value: Any, sql_type: str) -> Sql:
     """A value of the policy as one of a column's type."""
     if isinstance(value, str) and family_of(sql_type) == "zoned":
@@ -364,8 +368,9 @@ def typed_literal(value: Any, sql_type: str) -> Sql:
         given = lit(value)
     else:
         number = f"{Decimal(str(value)):f}"
-        # with a point, more than 38 digits (including a zero before it) would be read as a double
-        long = "." in number and sum(map(str.isdigit, number)) > 38
+        # as a number, more digits would be rounded, not by every engine in the same way
+        most = {"FLOAT": FLOAT_DIGITS, "DOUBLE": DOUBLE_DIGITS}.get(sql_type, 38)
+        long = sum(map(str.isdigit, number)) > most
         given = lit(number) if long else Sql(number)
     return sql("cast({v} as {t})", v=given, t=Sql(sql_type))
 
