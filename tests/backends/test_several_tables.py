@@ -150,7 +150,7 @@ def test_a_ledger_compares_releases_of_several_tables(
 
 def test_commands(call: Call, postgres: str, tmp_path: Path) -> None:
     loaded(postgres, hospital.tables())
-    policy = Policy.model_validate(placed(hospital.given()))
+    policy = Policy.model_validate(placed(hospital.given({"engine": "postgres"})))
     file = tmp_path / "policy.json"
     file.write_text(json.dumps(policy.to_dict()), encoding="utf-8")
     (tmp_path / "out").mkdir()
