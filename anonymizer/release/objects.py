@@ -216,6 +216,15 @@ class Names:
         """The frozen table behind the view; named by run, so that a swap can be atomic."""
         return Table(f"_{self.name}_{self.run_id}", self.schema, catalog)
 
+    @property
+    def frozen(self) -> dict[str, Table]:
+        """Where a server has rows until they take the place of the old ones, by the names that they
+        will have: the frozen rows keep their own.
+        """
+        rows = self.rows(None)
+        aside = {name: Table(f"_{name}_{self.run_id}", self.schema) for name in self.tables}
+        return {rows.name: rows, **aside}
+
     def separate(self, name: str, catalog: str | None) -> Table:
         """A further published table."""
         return Table(name, self.schema, catalog)

@@ -24,6 +24,7 @@ from tests.backends.tables import (
     on_duckdb,
     on_postgres,
     policy,
+    query,
     rows_of,
     same_release,
 )
@@ -204,6 +205,9 @@ def test_postgres(postgres: str, algorithm: str, variant: str) -> None:
     with embedded(TYPES, ROWS, TABLE) as connection:
         here = on_duckdb(given, connection)
         same_release(on_postgres(given, postgres), postgres, here)
+        for name in here.manifest.layout.tables.values():
+            rows = query(postgres, f"select * from main.{name}")
+            assert rows == connection.execute(f"from main.{name}").fetchall(), name
 
 
 @some(6, 6)
@@ -213,6 +217,10 @@ def test_spark(spark: Any, tmp_path: Path, algorithm: str, variant: str) -> None
     load_into_spark(spark, tmp_path, TYPES, ROWS, TABLE)
     release = anonymizer.run(asked(algorithm, variant, engine="spark"), spark, seed=7)
     with embedded(TYPES, ROWS, TABLE) as connection:
-        here = rows_of(on_duckdb(asked(algorithm, variant), connection))
-    found = [list(row) for row in spark.table(release.view).collect()]
-    assert sorted(map(str, found)) == sorted(str(list(row)) for row in here)
+        made = on_duckdb(asked(algorithm, variant), connection)
+        here = {release.view: rows_of(made)}
+        for name in made.manifest.layout.tables.values():
+            here[name] = connection.execute(f"from {name}").fetchall()
+    for view, rows in here.items():
+        found = [list(row) for row in spark.table(view).collect()]
+        assert sorted(map(str, found)) == sorted(str(list(row)) for row in rows), view

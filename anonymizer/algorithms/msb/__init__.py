@@ -6,7 +6,6 @@ from anonymizer.algorithms.descriptor import (
     MINIMALITY,
     SKEWNESS,
     Algorithm,
-    lacking,
 )
 from anonymizer.policy.algorithms import Msb
 
@@ -17,5 +16,4 @@ ALGORITHM = Algorithm(
     words="Multi-sensitive bucketization: rows are put into groups whose sensitive values are"
     " published apart.",
     attacks=(COMPOSITION, DEFINETTI, MINIMALITY, SKEWNESS),
-    lacking=lacking("its tables of values could not take their places in one step", ("spark",)),
 )

@@ -298,7 +298,7 @@ class SparkEngine(Engine):
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
-        kept = ROWS - COLLECTED | {"snapshot"}
+        kept = ROWS - COLLECTED | {"snapshot", *self.work_tables.destinations}
         if target in kept and not (target == "link" and self.few_rows):
             with failures.translate_errors(where):
                 self.work_tables.hand_over(target)

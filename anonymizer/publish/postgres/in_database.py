@@ -359,14 +359,7 @@ class PostgresTarget(StagedTarget):
 
     def _tables(self) -> tuple[Table, ...]:
         names = self.names
-        return (*names.published(None), names.manifest(None), *self._frozen.values())
-
-    @property
-    def _frozen(self) -> dict[str, Table]:
-        """Where rows are until they take the place of the old ones, by their published names."""
-        names = self.names
-        aside = {name: Table(f"_{name}_{names.run_id}", names.schema) for name in names.tables}
-        return {names.rows(None).name: names.rows(None), **aside}
+        return (*names.published(None), names.manifest(None), *names.frozen.values())
 
     def publish(self, engine: Engine, manifest: Manifest, sign: Sign | None = None) -> Manifest:
         """Freeze the staged rows and replace the old release, in one transaction."""
@@ -399,7 +392,7 @@ class PostgresTarget(StagedTarget):
             engine.native(f"create schema {ident(names.schema)}", "publish")
         record = create_record(engine, names.schema)
         # all rows are written and digested before anything is locked that readers use
-        frozen = self._frozen
+        frozen = names.frozen
         self._freeze(engine, names.rows(None), STAGED)
         for name, rows in self.staged.items():
             self._freeze(engine, frozen[name], rows)
@@ -425,7 +418,7 @@ class PostgresTarget(StagedTarget):
         forget(engine, names.release)
         for name in names.tables:
             engine.native(
-                f"alter table {ident(self._frozen[name])} rename to {quote(name)}", "publish"
+                f"alter table {ident(names.frozen[name])} rename to {quote(name)}", "publish"
             )
         self._write_manifest(engine, manifest)
         for table, found in given.items():

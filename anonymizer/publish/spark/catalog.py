@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +16,12 @@ from anonymizer.engines.spark.tables import (
     duckdb_type,
     name_in_spark,
     names_in,
-    quote_name,
     rows_of,
 )
 from anonymizer.errors import TargetError
 from anonymizer.process.interrupts import decide
 from anonymizer.publish.spark.parquet import verify_in_duckdb
+from anonymizer.publish.spark.switch import OF, RUN, Switch, is_view, properties, run_of, show, text
 from anonymizer.publish.target import Readers, StagedTarget, replaced_release
 from anonymizer.release.integrity import (
     Columns,
@@ -46,10 +45,6 @@ NOT_SEEN = (
 
 SORTED = "spark-sorted-1"
 """SHA-256 of rows as JSON, sorted; otherwise like DuckDB's digests of unordered rows."""
-RUN = "anonymizer.run_id"
-
-
-OF = "anonymizer.release"
 
 
 @dataclass(slots=True)
@@ -78,7 +73,7 @@ class CatalogTarget(StagedTarget):
                 "is not a database of Spark's catalog",
                 hint="create it, or name one that exists",
             )
-        for table in (self.names.view(None), self.names.manifest(None)):
+        for table in (*self.names.published(None), self.names.manifest(None)):
             if self._exists(table) and properties(self.spark, table).get(OF) != self.names.release:
                 raise TargetError.at(
                     "publish.name",
@@ -93,14 +88,24 @@ class CatalogTarget(StagedTarget):
                 self.names.schema,
                 view.name,
                 "view",
-                properties(self.spark, view).get(RUN, "?"),
+                run_of(self.spark, view),
             )
             self.replaces = replaced_release(
                 self.names, [made], "Spark's catalog", keeps_ledger=False
             )
-        rows = name_in_spark(self.names.rows(None))
         self._building = True
-        engine.place_at("staged", rows, self._remove)
+        for staged, table in zip(("staged", *self._further), self._frozen, strict=True):
+            engine.place_at(staged, name_in_spark(table), self._remove)
+
+    @property
+    def _further(self) -> list[str]:
+        """The work tables of the further tables, in the order of the published."""
+        return [table.name for table in self.staged.values()]
+
+    @property
+    def _frozen(self) -> tuple[Table, ...]:
+        """The frozen rows of the view and of every further table, in the order of the published."""
+        return tuple(self.names.frozen.values())
 
     def _exists(self, table: Table) -> bool:
         return bool(self.spark.catalog.tableExists(name_in_spark(table)))
@@ -112,56 +117,34 @@ class CatalogTarget(StagedTarget):
             return self._replace(engine, manifest, sign)
 
     def _replace(self, engine: SparkEngine, manifest: Manifest, sign: Sign | None) -> Manifest:
-        rows = self.names.rows(None)
-        files = self._files(rows)
-        if files is None:
+        names = self.names
+        rows, *further = map(self._files, self._frozen)
+        if rows is None or None in further:
             self.warnings = (*self.warnings, NOT_SEEN)
         else:
-            verify_in_duckdb(files, manifest, engine.duckdb.limits)
-        marks = _marks(self.names.release, self.names.run_id)
-        self.spark.sql(f"alter table {name_in_spark(rows)} set tblproperties ({marks})")
-        columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(rows)).columns)
-        found = catalog_objects(engine, self.names, frozen_only=True)
-        manifest = sealed_in(manifest, self.names, found, alone=False, sign=sign)
-        written = f"{_text(manifest.text())} as manifest"
+            known = {n: file for n, file in zip(names.tables, further, strict=True) if file}
+            verify_in_duckdb(rows, manifest, engine.duckdb.limits, known)
+        marks = {OF: names.release, RUN: names.run_id}
+        listed = ", ".join(f"{text(name)} = {text(value)}" for name, value in marks.items())
+        for table in self._frozen:
+            self.spark.sql(f"alter table {name_in_spark(table)} set tblproperties ({listed})")
+        found = catalog_objects(engine, names, frozen=names.frozen)
+        manifest = sealed_in(manifest, names, found, alone=False, sign=sign)
+        written = f"{text(manifest.text())} as manifest"
         if manifest.signature is not None:
-            written += f", {_text(manifest.signature)} as signature"
+            written += f", {text(manifest.signature)} as signature"
         decide()
-        with self._shown(f"select {columns} from {name_in_spark(rows)}", marks):
-            self._view(self.names.manifest(None), f"select {written}", marks)
-        self.is_published = True
-        self._drop_older()
-        return manifest
-
-    @contextmanager
-    def _shown(self, query: str, marks: str) -> Iterator[None]:
-        """Let the view read the new rows; if the block fails, it reads the old ones as before."""
-        view = self.names.view(None)
-        before = self._definition(view) if self._exists(view) else None
-        self._building = False  # what the view may read is not dropped, whatever happens
+        switch = Switch(self.spark, names, self._frozen)
+        self._building = False  # what a view may read is not dropped, whatever happens
         try:
-            self._view(view, query, marks)
-            yield
+            with switch.done():
+                show(self.spark, names.manifest(None), (f"select {written}", marks))
         except BaseException:
-            with suppress(Exception):  # a session that has ended leaves the view as it is
-                if before is None:
-                    self.spark.sql(f"drop view if exists {name_in_spark(view)}")
-                else:
-                    self._view(view, *before)
-                self._building = True
+            self._building = True
             raise
-
-    def _definition(self, view: Table) -> tuple[str, str]:
-        """The query of a view of this tool, and its marks."""
-        found = properties(self.spark, view)
-        old = Table(f"_{view.name}_{found[RUN]}", view.schema)
-        columns = ", ".join(quote_name(c) for c in self.spark.table(name_in_spark(view)).columns)
-        return f"select {columns} from {name_in_spark(old)}", _marks(found[OF], found[RUN])
-
-    def _view(self, view: Table, query: str, marks: str) -> None:
-        self.spark.sql(
-            f"create or replace view {name_in_spark(view)} tblproperties ({marks}) as {query}"
-        )
+        self.is_published = True
+        self._drop_older(switch.united)
+        return manifest
 
     def _files(self, table: Table) -> Path | None:
         """The folder of a table's files, if this machine can read it."""
@@ -171,36 +154,43 @@ class CatalogTarget(StagedTarget):
         path = Path(unquote(address.path))
         return path if address.scheme in ("", "file") and path.is_dir() else None
 
-    def _drop_older(self) -> None:
-        """Remove the frozen rows of earlier runs of this release."""
-        start = f"_{self.names.name}_"
-        for name in names_in(self.spark, self.names.schema):
-            table, run_id = Table(name, self.names.schema), name.removeprefix(start)
-            ours = name.startswith(start) and len(run_id) == len(self.names.run_id)
-            if ours and run_id != self.names.run_id:
-                marks = properties(self.spark, table)
-                if marks.get(OF) == self.names.release and marks.get(RUN) == run_id:
-                    self.spark.sql(f"drop table {name_in_spark(table)}")
+    def _drop_older(self, united: Table) -> None:
+        """Remove what earlier runs of this release left: frozen rows, and views of other parts."""
+        names = self.names
+        kept = {t.name for t in (*self._frozen, *names.published(None), names.manifest(None))}
+        kept |= {united.name} if names.tables else set()
+        ours = (f"_{names.name}_", f"{names.name}_", *(f"_{name}_" for name in names.tables))
+        for name in names_in(self.spark, names.schema):
+            if name.startswith(ours) and name not in kept:
+                table = Table(name, names.schema)
+                if properties(self.spark, table).get(OF) == names.release:
+                    kind = "view" if is_view(self.spark, table) else "table"
+                    self.spark.sql(f"drop {kind} {name_in_spark(table)}")
 
     def _remove(self) -> None:
         """Remove the frozen rows of a run that did not publish."""
-        if self._building:
-            self.spark.sql(f"drop table if exists {name_in_spark(self.names.rows(None))}")
+        for table in self._frozen if self._building else ():
+            self.spark.sql(f"drop table if exists {name_in_spark(table)}")
 
 
 def catalog_objects(
-    engine: SparkEngine, names: Names, *, frozen_only: bool = False
+    engine: SparkEngine, names: Names, *, frozen: Mapping[str, Table] | None = None
 ) -> tuple[SealedObject, ...]:
-    """The frozen table and the view of a release; `frozen_only`: the view does not exist yet."""
-    rows, view = names.rows(None), names.view(None)
-    columns = _columns(engine.spark, rows)
-    digest = _rows_digest(engine.spark, rows)
-    shown = columns if frozen_only else _columns(engine.spark, view)
-    seen = digest if frozen_only else _rows_digest(engine.spark, view)
-    return (
-        SealedObject(names.schema, rows.name, "rows", columns, rows=digest),
-        SealedObject(names.schema, view.name, "view", shown, rows=seen),
-    )
+    """The frozen rows, the view and the further tables of a release, without its manifest.
+
+    `frozen`: where the rows are that these will read, which do not exist yet.
+    """
+    found: list[SealedObject] = []
+    for item in names.entries():
+        if item.kind == "manifest":
+            continue
+        if frozen is not None and item.kind == "view":
+            found.append(replace(found[0], name=item.name, kind=item.kind))
+            continue
+        table = (frozen or {}).get(item.name, Table(item.name, item.schema))
+        columns, rows = _columns(engine.spark, table), _rows_digest(engine.spark, table)
+        found.append(SealedObject(item.schema, item.name, item.kind, columns, rows=rows))
+    return tuple(found)
 
 
 def _columns(spark: SparkSession, table: Table) -> Columns:
@@ -228,19 +218,3 @@ def in_catalog(names: Names, spark: SparkSession) -> Names:
     if names.schema == "main" and not spark.catalog.databaseExists("main"):
         return replace(names, schema=spark.catalog.currentDatabase())
     return names
-
-
-def properties(spark: SparkSession, table: Table) -> dict[str, str]:
-    """The properties of a table or view, including the release it belongs to."""
-    rows = spark.sql(f"show tblproperties {name_in_spark(table)}").collect()
-    return {str(row[0]): str(row[1]) for row in rows}
-
-
-def _marks(release: str, run_id: str) -> str:
-    """The properties by which the objects of a release are known."""
-    return f"{_text(OF)} = {_text(release)}, {_text(RUN)} = {_text(run_id)}"
-
-
-def _text(value: str) -> str:
-    """A text as a Spark SQL literal."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from anonymizer.compile import Sql, Table, ident, one_file, work
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NONE: Mapping[str, Path] = MappingProxyType({})
 PLACE = "look at free space and permissions in its folder, and run again"
 
 
@@ -43,15 +45,23 @@ def rows_in(folder: Path) -> Sql:
 
 
 @contextmanager
-def _open_folder(folder: Path, limits: Limits) -> Iterator[tuple[DuckDBEngine, Table]]:
-    """The rows of a folder of Parquet files, in a new DuckDB that can read nothing else."""
-    with own_connection(None, writable=(folder,), limits=limits) as engine:
+def _open_folder(
+    folder: Path, limits: Limits, further: Mapping[str, Path] = NONE
+) -> Iterator[tuple[DuckDBEngine, Table]]:
+    """The rows of a folder of Parquet files, in a new DuckDB that can read nothing else.
+
+    `further`: the folders of further tables of the release, by their names.
+    """
+    with own_connection(None, writable=(folder, *further.values()), limits=limits) as engine:
         view = work("release")
-        engine.raw(f"create view {ident(view)} as from {rows_in(folder)}", "release")
+        for table, rows in {view: folder, **{work(n): rows for n, rows in further.items()}}.items():
+            engine.raw(f"create view {ident(table)} as from {rows_in(rows)}", "release")
         yield engine, view
 
 
-def verify_in_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
+def verify_in_duckdb(
+    folder: Path, manifest: Manifest, limits: Limits, further: Mapping[str, Path] = NONE
+) -> None:
     """Verify Parquet files in a new DuckDB that can read nothing else.
 
     Checks that need a population or the source were made in the run, and are not repeated. Raises
@@ -61,7 +71,7 @@ def verify_in_duckdb(folder: Path, manifest: Manifest, limits: Limits) -> None:
     asked = tuple(item for item in manifest.requirements if item not in answered)
     if not asked and answered:
         return
-    with _open_folder(folder, limits) as (engine, view):
+    with _open_folder(folder, limits, further) as (engine, view):
         found = judge(engine, view, manifest.layout, asked)
     refuse_unless_passed(found)
 
@@ -178,6 +188,9 @@ class ParquetTarget(StagedTarget):
     def check(self, engine: Engine) -> None:
         """Raise TargetError if the place cannot be used. The release will be built there."""
         where = "publish.database"
+        if self.names.tables:
+            said = "is a folder, where further tables cannot take their places in one step"
+            raise TargetError.at(where, said, hint="leave it out: publish in the catalog")
         if not self.folder.parent.is_dir():
             raise TargetError.at(where, "is in a folder that does not exist")
         if self.folder.exists() and not self.folder.is_dir():

@@ -19,8 +19,10 @@ from anonymizer.engines.spark.tables import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
 from anonymizer.process.files import read_beside
-from anonymizer.publish.spark.catalog import OF, catalog_objects, in_catalog, properties
+from anonymizer.publish.spark.catalog import catalog_objects, in_catalog
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
+from anonymizer.publish.spark.switch import OF, properties
+from anonymizer.release.across_tables import names_of
 from anonymizer.release.integrity import manifest_object, object_problems, seal_of
 from anonymizer.release.manifest import (
     CHANGED,
@@ -171,7 +173,9 @@ class PublishedInCatalog:
 
     def views(self, policy: Policy | None) -> list[Table]:
         found = self._views(policy)
-        self.engine.published = tuple(found)
+        self.engine.published = tuple(
+            table for view in found for table in names_of(view, self.manifest(view)).published(None)
+        )
         return found
 
     def _views(self, policy: Policy | None) -> list[Table]:
@@ -198,6 +202,6 @@ class PublishedInCatalog:
 
     def changes(self, view: Table, manifest: Manifest, *, alone: bool) -> Iterator[Problem]:
         del alone
-        names = Names(view.schema or "main", view.name, manifest.run_id)
+        names = names_of(view, manifest)
         listed = [*catalog_objects(self.engine, names), manifest_object(names, manifest)]
         yield from object_problems(seal_of(manifest), listed)
