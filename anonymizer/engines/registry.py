@@ -168,9 +168,6 @@ def refuse(policy: AnyPolicy, engine: EngineName) -> None:
         said = f"is not available with the engine {engine}: {reason}"
         problems += [Problem(path, said, hint=instead) for path in _paths(policy, feature)]
     PolicyError.refuse(problems)
-    if policy.several and engine not in SEVERAL:
-        said = f"of several tables cannot be anonymized on {engine}"
-        raise PolicyError.at("tables", said, allowed=", ".join(SEVERAL))
     if policy.several and engine != "duckdb":
         PolicyError.refuse(_codes_of_children(policy))
 
@@ -259,8 +256,6 @@ def _lacking(
     return dict.fromkeys(engines, (reason, instead))
 
 
-SEVERAL: tuple[EngineName, ...] = ("duckdb", "postgres")
-"""Engines that anonymize several tables."""
 ELSEWHERE: tuple[EngineName, ...] = ("postgres", "spark")
 NO_FILES = _lacking(
     ("postgres",), "a server reads its own tables", "load the file into a table, or engine: duckdb"

@@ -31,6 +31,7 @@ from anonymizer.engines.spark.tables import (
     ROWS,
     USED,
     WRITES,
+    WRITTEN,
     Route,
     SparkTables,
     duckdb_type,
@@ -241,6 +242,10 @@ class SparkEngine(Engine):
     """The relations of Spark's catalog that are verified."""
     few_rows: bool = False
     """The source is small: DuckDB runs the plan's statements on its rows."""
+    several: bool = False
+    """There are further tables: DuckDB does so whatever their sizes, and spills what is large."""
+    beside: bool = False
+    """A release of several tables in Spark's catalog is verified: DuckDB reads copies of them."""
     together: frozenset[str] = frozenset()
     """Tables of rows that DuckDB has as counts from one pass, and on which it runs all queries."""
     binds: Mapping[str, Any] = field(default_factory=dict)
@@ -255,12 +260,19 @@ class SparkEngine(Engine):
     def execute(self, statement: Statement, where: str, binds: Sequence[str] = ()) -> Rows:
         """Run one statement, and fetch its (few) rows if it is a query."""
         values = {name: self.binds[name] for name in binds}
-        return self._run(statement.text, where, values, COLLECTED if self.few_rows else frozenset())
+        return self._run(statement.text, where, values, self._collected)
 
     def raw(self, text: str, where: str, values: Mapping[str, Any] | None = None) -> Rows:
         # (DuckDB also runs queries on the rows of a small source)
-        few = self.few_rows and WRITES.match(text) is None
-        return self._run(text, where, dict(values or {}), COLLECTED if few else frozenset())
+        few = self.few_rows and (self.several or WRITES.match(text) is None)
+        return self._run(text, where, dict(values or {}), self._collected if few else frozenset())
+
+    @property
+    def _collected(self) -> frozenset[str]:
+        """Tables of rows that do not require Spark."""
+        if not self.few_rows:
+            return frozenset()
+        return COLLECTED | WRITTEN if self.several else COLLECTED
 
     def _run(
         self,
@@ -289,8 +301,9 @@ class SparkEngine(Engine):
                 raise
             except Exception as error:
                 raise failures.translate(error, where) from error
-        if only_duckdb(text):
-            show_rows(self.work_tables, touched, self.together, self.published)
+        if self.beside or only_duckdb(text):
+            known = self.together | (WRITTEN if self.several else frozenset())
+            show_rows(self.work_tables, touched, known, self.published)
             collected |= {"raw_rows"}
         for name in touched - (ROWS - collected):
             self.work_tables.to_duckdb(name)
@@ -298,7 +311,8 @@ class SparkEngine(Engine):
         self._columns = self.duckdb.column_names
         if target is not None:
             self.work_tables.made_in_duckdb(target)
-        kept = ROWS - COLLECTED | {"snapshot", *self.work_tables.destinations}
+        kept = ROWS - self._collected if self.several else ROWS - COLLECTED
+        kept |= {"snapshot", *self.work_tables.destinations}
         if target in kept and not (target == "link" and self.few_rows):
             with failures.translate_errors(where):
                 self.work_tables.hand_over(target)
@@ -320,7 +334,7 @@ class SparkEngine(Engine):
         self, used: Set[str], text: str, target: str | None, collected: frozenset[str] = frozenset()
     ) -> bool:
         """True if a text reads rows, except published ones if their counts are sufficient."""
-        if only_duckdb(text):
+        if self.beside or only_duckdb(text):
             return False
         rows = used & (ROWS - collected)
         if rows and target in (None, PAIRS) and rows <= self.together:
@@ -379,7 +393,7 @@ class SparkEngine(Engine):
         if target == TUPLES:
             self.work_tables.in_files = LARGE_FROM
         if target in READ:
-            self.few_rows = self.work_tables.rows_of(target) <= ROWS_UP_TO
+            self.few_rows = self.several or self.work_tables.rows_of(target) <= ROWS_UP_TO
 
     def _known_to_duckdb(self, names: Set[str], text: str) -> None:
         """Create a view over rows in DuckDB as well, which reads the files that Spark wrote."""
@@ -394,7 +408,7 @@ class SparkEngine(Engine):
         """
         tables = self.work_tables
         with failures.translate_errors("verification"):
-            if self.all_on_spark:
+            if self.all_on_spark or self.several:
                 return
             if self.few_rows:
                 made = tables.has_counts(rows.published, rows.reference)
@@ -414,7 +428,9 @@ class SparkEngine(Engine):
     def bring(self, text: str) -> bool:
         """Return whether a query runs on Spark; if so, move the tables that it reads there."""
         used = set(USED.findall(text))
-        if not self._needs_spark(used, text, None):
+        if not self._needs_spark(
+            used, text, None, self._collected if self.several else frozenset()
+        ):
             return False
         for name in used:
             self.work_tables.to_spark(name)

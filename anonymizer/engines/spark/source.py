@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from anonymizer.compile import ident, lit, work
+from anonymizer.compile import Table, ident, lit, work
 from anonymizer.engines.base import Limits
 from anonymizer.engines.duckdb.files import read_files, source_files
 from anonymizer.engines.duckdb.sandbox import own_connection
@@ -298,15 +298,22 @@ def open_source(policy: Policy, database: Any, run: Workplace, limits: Limits) -
     `database` is an open Spark session, or None to start one.
     """
     SourceError.refuse(missing_files(policy, folders=True))
-    _refuse_conditions(policy)
     with spark_engine(policy, database, run.run_id, limits) as engine:
-        engine.work_tables.source(SOURCE.name, _source(policy, engine))
-        columns = engine.describe(ident(SOURCE).text, "source")
-        refuse_repeated(columns)
-        profile = TableProfile(tuple(columns), numeric_draws=False)
-        SourceError.refuse(_unequal_masks(policy, profile))
-        source = Relation(ident(SOURCE), SOURCE)
-        yield Session(engine, *with_owners(policy, source, profile), None)
+        engine.several = bool(run.beside)
+        yield Session(engine, *relation_of(policy, engine, SOURCE), None)
+
+
+def relation_of(
+    policy: Policy, engine: SparkEngine, queried: Table
+) -> tuple[Relation, TableProfile]:
+    """See `anonymizer.engines.registry.further_source`."""
+    _refuse_conditions(policy)
+    engine.work_tables.source(queried.name, _source(policy, engine))
+    columns = engine.describe(ident(queried).text, "source")
+    refuse_repeated(columns)
+    profile = TableProfile(tuple(columns), numeric_draws=False)
+    SourceError.refuse(_unequal_masks(policy, profile))
+    return with_owners(policy, Relation(ident(queried), queried), profile)
 
 
 @contextmanager

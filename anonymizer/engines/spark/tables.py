@@ -127,6 +127,8 @@ READ = frozenset({"raw_rows", "snapshot"})
 COLLECTED = frozenset({"raw_rows", "rows_with_values", "snapshot", "coded", "persons"})
 """Those that DuckDB processes if the source is small: Spark reads the source and writes the
 snapshot, and it writes and verifies the release."""
+WRITTEN = frozenset({"staged", "link", "originals"})
+"""Those that DuckDB processes as well where there are further tables."""
 COUNTED = frozenset({"staged", "link"})
 """Those with many equal rows: Spark counts them once, and queries that need only the counts read
 these."""

@@ -22,7 +22,7 @@ from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import catalog_objects, in_catalog
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
 from anonymizer.publish.spark.switch import OF, properties
-from anonymizer.release.across_tables import names_of
+from anonymizer.release.across_tables import names_of, released_tables
 from anonymizer.release.integrity import manifest_object, object_problems, seal_of
 from anonymizer.release.manifest import (
     CHANGED,
@@ -173,9 +173,11 @@ class PublishedInCatalog:
 
     def views(self, policy: Policy | None) -> list[Table]:
         found = self._views(policy)
+        manifests = {view: self.manifest(view) for view in found}
         self.engine.published = tuple(
-            table for view in found for table in names_of(view, self.manifest(view)).published(None)
+            table for view, of in manifests.items() for table in names_of(view, of).published(None)
         )
+        self.engine.beside = any(map(released_tables, manifests.values()))
         return found
 
     def _views(self, policy: Policy | None) -> list[Table]:
