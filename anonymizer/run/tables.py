@@ -138,7 +138,7 @@ def with_lifted(
         "key": read[policy.person].text_of(key),
         "rows": [table["rows"] for table in tables],
         "tables": tables,
-        "called": _unlike([name for name, _ in session.profile.columns]),
+        "called": Sql(_unlike([name for name, _ in session.profile.columns])),
         "lifted": LIFTED,
     }
     stages.append(Step("columns of the persons", "schema/lifted", context))
@@ -147,9 +147,10 @@ def with_lifted(
 
 
 def _unlike(names: Iterable[str]) -> str:
-    """A name that no column has, ignoring case."""
-    taken = {name.lower() for name in names}
-    return next(name for n in count() if (name := f"anonymizer_key_{n}") not in taken)
+    """A name with which that of no column begins, ignoring case."""
+    taken = tuple(name.lower() for name in names)
+    made = (f"anonymizer_key_{n}" for n in count())
+    return next(name for name in made if not any(one.startswith(name) for one in taken))
 
 
 def _of_table(

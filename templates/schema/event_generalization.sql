@@ -861,19 +861,20 @@ select class_id, person, null from cells where at_root or missing
 
 -- name: lifted
 -- The table of the persons with the columns that are lifted from others; NULL for who has no row there.
--- parameters: relation: the source as SQL; key: that of the persons as text; called: a name that no column
--- of the source has
+-- parameters: relation: the source as SQL; key: that of the persons as text; called: with what no name of
+-- a column of the source begins
 create or replace table {{ lifted | ident }} as
-select p.* exclude ({{ called | ident }}){% for t in tables %}{% set one = loop.index %}{% for column in t.columns %}, l{{ one | lit }}.v{{ loop.index | lit }} as {{ column | ident }}{% endfor %}{% endfor %}
+select p.*{% for t in tables %}{% set one = loop.index %}{% for column in t.columns %}, l{{ one | lit }}.{{ called }}_{{ loop.index | lit }} as {{ column | ident }}{% endfor %}{% endfor %}
 
-from (select *, {{ key }} as {{ called | ident }} from {{ relation }}) p
+from (select * from {{ relation }}) p
 {% for t in tables %}
 left join (
-    select owner{% for _ in t.columns %}, any_value(v{{ loop.index | lit }}) as v{{ loop.index | lit }}{% endfor %}
+    -- (the rows of a person are all alike)
+    select owner as {{ called }}{% for _ in t.columns %}, v{{ loop.index | lit }} as {{ called }}_{{ loop.index | lit }}{% endfor %}
 
     from {{ t.rows | ident }}
-    group by owner
-) l{{ loop.index | lit }} on l{{ loop.index | lit }}.owner = p.{{ called | ident }}
+    qualify row_number() over (partition by owner order by owner) = 1
+) l{{ loop.index | lit }} on l{{ loop.index | lit }}.{{ called }} = {{ key }}
 {% endfor %}
 
 -- name: lifted_rows

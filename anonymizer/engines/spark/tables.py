@@ -107,6 +107,7 @@ POPULATION = "population_source"
 ROWS = frozenset(
     {
         "source",
+        "lifted",
         POPULATION,
         "raw_rows",
         "rows_with_values",
