@@ -108,7 +108,7 @@ select
     {{ d.alias }}.code as {{ d.v }},
     {{ d.alias }}.need as {{ d.need }},
     {% endfor %}
-    greatest({% for d in dimensions %}{{ d.alias }}.rank{% if not loop.last %}, {% endif %}{% endfor %}) as level,
+    greatest(0{% for d in dimensions %}, {{ d.alias }}.rank{% endfor %}) as level,
     greatest({{ least | lit }}{% for d in dimensions %}, {{ d.alias }}.need{% endfor %}) as target,
     {% for d in dimensions %}{{ d.alias }}.code > 0{% if not loop.last %} and {% endif %}{% endfor %} as complete
 from vectors x

@@ -12,7 +12,7 @@ from anonymizer import Policy
 from anonymizer.errors import AnonymizerError, TargetError
 from anonymizer.publish.spark import switch
 from anonymizer.release.published import Release
-from tests.backends.tables import load_into_spark
+from tests.backends.tables import embedded, load_into_spark, on_duckdb
 from tests.backends.test_matrix import LEVEL_L, LEVELS, ROWS, TABLE, TYPES, asked
 
 pytestmark = pytest.mark.spark
@@ -104,3 +104,18 @@ def test_names_of_others_and_folders_are_refused(spark: Any, tmp_path: Path) -> 
     made["publish"]["database"] = str(tmp_path / "folder")
     with pytest.raises(TargetError, match=r"publish.database: is a folder"):
         run(spark, 1, Policy.model_validate(made))
+
+
+def test_many_rows_stay_on_spark(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of DuckDB, where Spark encodes and places them."""
+    monkeypatch.setattr("anonymizer.engines.spark.connection.ROWS_UP_TO", 0)
+    load_into_spark(spark, tmp_path, TYPES, ROWS, TABLE)
+    run(spark, 7)
+    with embedded(TYPES, ROWS, TABLE) as connection:
+        on_duckdb(policy().model_copy(update={"engine": "duckdb"}), connection)
+        for view in VIEWS:
+            here = connection.execute(f"from {view}").fetchall()
+            there = [tuple(row) for row in spark.table(view).collect()]
+            assert sorted(map(str, there)) == sorted(map(str, here)), view
