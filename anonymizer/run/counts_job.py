@@ -92,7 +92,7 @@ class CountsRead:
 
 def read_counts(policy: AggregatePolicy, session: Session, executor: Executor) -> CountsRead:
     """Read the source, build hierarchies, count the finest groups, and compile the method."""
-    method = method_of(policy, session.engine.name)
+    method = method_of(policy)
     with at_groups(policy):
         found = dimensions(policy, session.profile)
         sums = summed(policy, session.profile)

@@ -59,8 +59,6 @@ class Method:
     """True if it limits the share of one value in a group."""
     noise: bool = False
     """True if it draws noise: no run repeats it, and each spends of a budget."""
-    lacking: Mapping[str, str] = field(default_factory=dict)
-    """Why engines lack it."""
 
     def compile(
         self, policy: AggregatePolicy, found: Sequence[Dimension], sums: Sequence[Summed]
@@ -106,7 +104,6 @@ METHODS: Mapping[str, Method] = {
         " that no sum or difference gives them away; tables of whole numbers prove it",
         (METHOD, ELSEWHERE, ABSENT),
         sums=True,
-        lacking={"spark": "its proof is a table beside the release"},
     ),
     "round": Method(
         "round",
@@ -124,15 +121,10 @@ METHODS: Mapping[str, Method] = {
 }
 
 
-def method_of(policy: AggregatePolicy, engine: str) -> Method:
+def method_of(policy: AggregatePolicy) -> Method:
     """The method of a policy. Raises PolicyError with everything that it does not offer."""
     method = METHODS[policy.method]
-    problems = [*_unsupported(policy, method)]
-    if engine in method.lacking:
-        said = f"{method.name} is not available on {engine}: {method.lacking[engine]}"
-        hint = "method: rest or round, or a file of the table with engine: duckdb"
-        problems.append(Problem("method", said, hint=hint))
-    PolicyError.refuse(problems)
+    PolicyError.refuse(_unsupported(policy, method))
     return method
 
 

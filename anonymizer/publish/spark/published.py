@@ -18,6 +18,7 @@ from anonymizer.engines.spark.connection import SparkEngine
 from anonymizer.engines.spark.tables import name_in_spark, names_in
 from anonymizer.errors import NothingToCheckError, Problem
 from anonymizer.policy import Policy
+from anonymizer.policy.aggregate import WITNESS
 from anonymizer.process.files import read_beside
 from anonymizer.publish.spark.catalog import catalog_objects, in_catalog
 from anonymizer.publish.spark.parquet import ParquetTarget, relation_object, rows_in
@@ -151,6 +152,11 @@ def _all_of(folder: Path) -> list[Names]:
     return found
 
 
+def _has_several(manifest: Manifest) -> bool:
+    """Return whether a release has several tables, or counts with the tables that prove them."""
+    return released_tables(manifest) is not None or WITNESS in manifest.layout.tables
+
+
 def _manifest(target: ParquetTarget) -> Manifest:
     signature = signature_file(target.manifest_file)
     try:
@@ -177,7 +183,7 @@ class PublishedInCatalog:
         self.engine.published = tuple(
             table for view, of in manifests.items() for table in names_of(view, of).published(None)
         )
-        self.engine.beside = any(map(released_tables, manifests.values()))
+        self.engine.beside = any(map(_has_several, manifests.values()))
         return found
 
     def _views(self, policy: Policy | None) -> list[Table]:
