@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import psycopg
 import pytest
 
 import anonymizer
@@ -41,6 +40,8 @@ PLACE = "public.{}"
 
 def loaded(address: str, source: Source) -> None:
     """The tables on the server, where nothing is published."""
+    import psycopg
+
     with psycopg.connect(address, autocommit=True) as connection:
         for schema in ("published", "main", "_anonymizer"):
             connection.execute(f"drop schema if exists {schema} cascade")
