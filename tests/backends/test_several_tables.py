@@ -73,7 +73,7 @@ def test_columns_of_persons(postgres: str, tmp_path: Path) -> None:
     same_as_duckdb(with_lifted(), tmp_path, postgres)
 
 
-@some(5, 70)
+@some(5, 10)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_schemas(postgres: str, tmp_path: Path, seed: int) -> None:
     schema = draw(seed)
