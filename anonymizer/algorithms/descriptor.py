@@ -117,10 +117,3 @@ class Algorithm:
 
     def works_towards(self, guarantee: Guarantee) -> bool:
         return not self.towards.isdisjoint((guarantee.family, guarantee.option))
-
-
-def lacking(reason: str, engines: tuple[str, ...] = ("postgres",)) -> Lacking:
-    """State that these engines lack something, for this reason; by default servers, which have no
-    DuckDB for what their own SQL cannot express.
-    """
-    return dict.fromkeys(engines, (reason, "algorithm: {name: mondrian}, or engine: duckdb"))

@@ -200,9 +200,9 @@ class Engine(ABC):
         return None
 
     def lent(self, stage: Embedded) -> AbstractContextManager[tuple[Engine, Solver] | None]:
-        """An embedded database with the tables that the stages read, and what solves parts there.
+        """An embedded database that has the tables the stages read, and the solver of its parts.
 
-        At the end the engine has the results. None: it runs the stages itself.
+        The engine has the results when the context ends. None: it runs the stages itself.
         """
         del stage
         return nullcontext()

@@ -14,7 +14,16 @@ from anonymizer.compile import Table, ident
 from anonymizer.engines.base import Limits
 from anonymizer.engines.postgres import handover
 from anonymizer.errors import EngineError
-from tests.backends.tables import load, query
+from tests import runs
+from tests.backends.tables import (
+    embedded,
+    load,
+    on_duckdb,
+    on_postgres,
+    policy,
+    query,
+    same_release,
+)
 from tests.backends.test_matrix import ROWS, TABLE, TYPES, asked
 
 pytestmark = pytest.mark.postgres
@@ -55,17 +64,48 @@ def test_no_value_leaves_the_server(
             assert not isinstance(value, dt.date | Decimal), name
 
 
+POPULATION = {"k_anonymity": 3, "k_map": {"k": 5, "population": {"table": "everybody"}}}
+CASES: dict[str, dict[str, Any]] = {
+    "seeds": {"algorithm": {"name": "lgb", "generalization": "ncp"}},
+    "a population": {"algorithm": {"name": "mondrian"}, "privacy": POPULATION},
+    "numbers to protect": {"algorithm": {"name": "mondrian"}, "protect": {"l_diversity": 3}},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_parts_beside_a_server_are_those_of_duckdb(postgres: str, case: str) -> None:
+    given = dict(CASES[case])
+    protect = given.pop("protect", None)
+    value = {"role": "sensitive", "protect": protect} if protect else {"role": "quasi"}
+    columns = {"age": {"role": "quasi"}, "code": {"role": "quasi"}, "value": value}
+    if case == "a population":
+        del columns["code"]
+    made = policy(
+        columns,
+        TYPES,
+        TABLE,
+        publish={"name": "released"},
+        **{**given, "algorithm": {**given["algorithm"], "part_size": 300}},
+    )
+    for table in (TABLE, "everybody"):
+        load(postgres, TYPES, ROWS, table)
+    with embedded(TYPES, ROWS, TABLE) as connection:
+        runs.fill(connection, TYPES, ROWS, "everybody")
+        here = on_duckdb(made, connection)
+        same_release(on_postgres(made, postgres), postgres, here)
+
+
 def test_what_does_not_fit_leaves_the_old_release(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     load(postgres, TYPES, ROWS, TABLE)
-    policy = asked("danonyir", "persons, five columns")
-    anonymizer.run(policy, postgres, seed=7)
+    given = asked("danonyir", "persons, five columns")
+    anonymizer.run(given, postgres, seed=7)
     before = query(postgres, "select * from main.released")
     with pytest.raises(EngineError, match="memory limit was reached"):
-        anonymizer.run(policy, postgres, seed=8, limits=Limits(memory="1MB", threads=1))
+        anonymizer.run(given, postgres, seed=8, limits=Limits(memory="1MB", threads=1))
     assert query(postgres, "select * from main.released") == before
-    assert anonymizer.verify(policy, postgres).passed
+    assert anonymizer.verify(given, postgres).passed
     assert not list(tmp_path.glob("anonymizer-*"))

@@ -245,7 +245,9 @@ class SparkEngine(Engine):
     several: bool = False
     """There are further tables: DuckDB does so whatever their sizes, and spills what is large."""
     beside: bool = False
-    """A release of several tables in Spark's catalog is verified: DuckDB reads copies of them."""
+    """A release of several tables, or of counts with their proof, is verified in Spark's catalog:
+    DuckDB reads copies of them.
+    """
     together: frozenset[str] = frozenset()
     """Tables of rows that DuckDB has as counts from one pass, and on which it runs all queries."""
     binds: Mapping[str, Any] = field(default_factory=dict)
